@@ -48,11 +48,9 @@ if TYPE_CHECKING:
     from executor.tools.tool import Bench, Tool
     from executor.walker import Outcome, Verdict, Walker, preflight
     from executor.walker.agents import Agent, Agents
-    from executor.walker.dispatch import Expansion, SubSkills
     from executor.walker.engine import Engine, LocalEngine, Work
-    from executor.walker.listener import Listener, WalkEvent
+    from executor.walker.interfaces import Expansion, Listener, Prompts, Reasoner, SubSkills, WalkEvent
     from executor.walker.questions import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, People
-    from executor.walker.reasoner import Prompts, Reasoner
     from executor.walker.undo import Images, UndoReport
 
 __all__ = [
@@ -145,10 +143,6 @@ _HOMES = {
         "LocalEngine",
         "Work",
     ),
-    "executor.walker.dispatch": (
-        "Expansion",
-        "SubSkills",
-    ),
     "executor.walker.agents": (
         "Agent",
         "Agents",
@@ -179,8 +173,12 @@ _HOMES = {
         "HostGrant",
         "RootGrant",
     ),
-    "executor.walker.listener": (
+    "executor.walker.interfaces": (
+        "Expansion",
         "Listener",
+        "Prompts",
+        "Reasoner",
+        "SubSkills",
         "WalkEvent",
     ),
     "executor.walker.questions": (
@@ -195,10 +193,6 @@ _HOMES = {
     "executor.store.materiality": (
         "Change",
         "Documents",
-    ),
-    "executor.walker.reasoner": (
-        "Prompts",
-        "Reasoner",
     ),
     "executor.sandbox.paths": ("Workspace",),
     "executor.tools.manifest": (

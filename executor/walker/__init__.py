@@ -1,6 +1,7 @@
 """Walking an accepted plan."""
 
-from executor.walker.outcome import FailureMode, FailureModes, Outcome
+from executor.walker.interfaces import FailureMode, FailureModes
+from executor.walker.outcome import Outcome
 from executor.walker.preflight import Verdict, preflight
 from executor.walker.walker import Walker
 

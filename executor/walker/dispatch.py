@@ -11,16 +11,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from dataclasses import replace
+from typing import Any, Final
 
 from executor.call import Call
 from executor.core.clock import derived_id, moment_of_id
 from executor.core.errors import PolicyError, WalkError
 from executor.gate.mandate import Mandate, Portion, parse_portion
 from executor.gate.references import as_text, resolve
-from executor.walker.reasoner import Prompts
-from executor.walker.tree import Scope
+from executor.walker.interfaces import Expansion, SubSkills
+from executor.walker.tree import PlanScope
 from ir import (
     Frame,
     Intent,
@@ -40,32 +40,9 @@ _CERTAIN: Final = ("SUB_SKILL_MISSING", "SUB_SKILL_CYCLE", "SKILL_CHANGED", "VER
 _BOUND: Final = re.compile(r"[^@\s]+@sha256:[0-9a-f]{64}")
 
 
-@dataclass(frozen=True)
-class Expansion:
-    """What a skill makes of a Frame: an Intent of its own, the plan for it, and the texts of its prompts."""
-
-    intent: Intent
-    plan: PlanTree
-    prompts: Prompts | None = None
-
-
-class SubSkills(Protocol):
-    """Filled in by whoever has skills."""
-
-    def expand(self, skill_ref: str, frame: Frame, parent: Intent, *, id: str, prose: str) -> Expansion:
-        """What a skill makes of a Frame; always the same for the same arguments.
-
-        skill_ref: its address and digest, ``matrix://skill/<id>@sha256:<hex>``. parent: the Intent above.
-        id: a ULID for the new Intent. prose: what it is about, for people and prompts.
-
-        Raises MclError where the skill is not here, is another one, or makes no plan of this.
-        """
-        ...
-
-
 def expand(
-    node: PlanNode, scope: Scope, sub_skills: SubSkills | None, outputs: Mapping[str, object] | None
-) -> Scope | None:
+    node: PlanNode, scope: PlanScope, sub_skills: SubSkills | None, outputs: Mapping[str, object] | None
+) -> PlanScope | None:
     """The plan below a dispatching node, with what the gate looks at; its nodes are named ``node/theirs``.
 
     outputs: what the completed nodes gave. None beforehand: then, where the Frame refers to any, there is no
@@ -96,10 +73,10 @@ def expand(
     )
     upstream = scope.context.taint(Call("", {}, "", node.id))
     context = replace(scope.context, mandate=mandate, before=upstream)
-    return Scope(context, made.prompts, skills)
+    return PlanScope(context, made.prompts, skills)
 
 
-def sketch(node: PlanNode, scope: Scope, sub_skills: SubSkills | None) -> PlanTree | None:
+def sketch(node: PlanNode, scope: PlanScope, sub_skills: SubSkills | None) -> PlanTree | None:
     """What the plan below would be like, with references in place of the values that are not known yet.
 
     It is for eyes: the values may lead to another one. None where nothing can be said without them.
@@ -123,7 +100,7 @@ def sketch(node: PlanNode, scope: Scope, sub_skills: SubSkills | None) -> PlanTr
     return PlanTree.from_json(text).model_copy(update={"hash": ""})
 
 
-def _chain(node: PlanNode, scope: Scope, skill_ref: str) -> tuple[str, ...]:
+def _chain(node: PlanNode, scope: PlanScope, skill_ref: str) -> tuple[str, ...]:
     skill = skill_ref.partition("@")[0]
     if not _BOUND.fullmatch(skill_ref):
         fix = "compile the goal again: a plan names the skills below it by their digests"

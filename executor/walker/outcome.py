@@ -1,38 +1,23 @@
-"""How a run ended."""
+"""How a run ended: attested where its success criteria are met, else failed, with the reason."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from executor.core.errors import WalkError
-from executor.walker.engine.protocol import Failure
-from executor.walker.predicates import Criterion
+from executor.gate.mandate import Mandate
+from executor.walker.criteria import Criterion
+from executor.walker.engine import Failure
+from executor.walker.interfaces import FailureMode, FailureModes
+from executor.walker.ledger import Ledger
 from executor.walker.preflight import Verdict
-
-__all__ = ["Failure", "FailureMode", "FailureModes", "Outcome"]
+from ir import (
+    Envelope,
+)
 
 _EXITS = {"completed": 0, "failed": 5, "denied": 4, "cancelled": 4, "corrected": 10}
-
-
-@dataclass(frozen=True, slots=True)
-class FailureMode:
-    """What a skill says of one way to fail: the reason of intent.fail, a message for people, a way out; ""
-    where it says nothing."""
-
-    reason: str = ""
-    message: str = ""
-    suggest: str = ""
-
-
-class FailureModes(Protocol):
-    """Where the failure modes of skills are found."""
-
-    def modes(self, skill_ref: str) -> Mapping[str, FailureMode]:
-        """The modes of a pinned skill, by name: the code of a failure in lower case, or `tool_failure` for
-        any other failure of a tool."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +68,73 @@ class Outcome:
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "envelope": self.envelope_id,
         }
+
+
+# ---- Writing it down.
+
+
+# Code of the first failure -> reason of intent.fail (the closed set that skills use too).
+_REASONS = {
+    "BUDGET_EXCEEDED": "out_of_budget",
+    "DEADLINE": "timeout",
+    "TIMEOUT": "timeout",
+    "GATE_TIMEOUT": "timeout",
+    "GATE_DENIED": "cancelled_by_user",
+    "OUT_OF_SCOPE": "out_of_scope",
+    "PROTECTED_PATH": "out_of_scope",
+    "CRITERION_NOT_MET": "external_failure",
+}
+
+
+def close(
+    ledger: Ledger,
+    mandate: Mandate,
+    failure: Failure | None,
+    criteria: tuple[Criterion, ...],
+    known: FailureModes | None = None,
+) -> tuple[Envelope, Failure | None]:
+    """Write intent.attest, or intent.fail with the first thing that went wrong and what there is all the
+    same.
+
+    known: what the skill says of failures. Its reason is not taken for what the gate, a person or a budget
+    refused: that is not the skill's to name.
+    """
+    unmet = next((criterion for criterion in criteria if not criterion.holds), None)
+    if failure is None and unmet is not None:
+        failure = Failure(
+            "CRITERION_NOT_MET",
+            f"the success criterion {unmet.name} is not met: {unmet.reason}",
+            "see what the run left, then state the goal again",
+        )
+    mode = FailureMode()
+    if failure is not None and known is not None:
+        mode = _mode(failure, mandate, known)
+        message = f"{mode.message}: {failure.message}" if mode.message else failure.message
+        fix = f"{failure.fix}; the skill suggests: {mode.suggest}" if mode.suggest else failure.fix
+        failure = replace(failure, message=message, fix=fix)
+    evidence = {
+        "plan_hash": mandate.plan_hash,
+        "criteria": [criterion.to_json() for criterion in criteria],
+        **({"failure": failure.to_json()} if failure else {}),
+        **ledger.marks,
+    }
+    cited = tuple(
+        f"file:{one.evidence['artifact']}"
+        for one in criteria
+        if one.predicate.type == "delivered" and one.holds
+    )
+    if failure is None:
+        return ledger.attest(evidence, cited), None
+    default = "policy_violation" if failure.denied else "tool_failure"
+    message = f"{failure.node_id}: {failure.message}" if failure.node_id else failure.message
+    reason = _REASONS.get(failure.code, default)
+    named = reason if failure.denied else mode.reason or reason
+    return ledger.fail(named, message, evidence, cited), failure
+
+
+def _mode(failure: Failure, mandate: Mandate, known: FailureModes) -> FailureMode:
+    """What the skill says of this failure; nothing where it does not name it."""
+    modes = known.modes(mandate.plan.skill_ref)
+    node = mandate.nodes.get(failure.node_id)
+    names = [failure.code.lower(), *(["tool_failure"] if node is not None and node.tool_call else [])]
+    return next((modes[name] for name in names if name in modes), FailureMode())

@@ -16,9 +16,10 @@ from executor.gate.examples import EXAMPLES
 from executor.gate.references import typed_args
 from executor.gate.verdict import Ask, Deny
 from executor.walker.agents import Agents
-from executor.walker.dispatch import SubSkills, expand, sketch
-from executor.walker.handing import handing
-from executor.walker.tree import Scope
+from executor.walker.dispatch import expand, sketch
+from executor.walker.handover import handover_call
+from executor.walker.interfaces import SubSkills
+from executor.walker.tree import PlanScope
 from ir import NODE_KINDS, MclError, PlanNode, PlanTree, ToolCall, canonical_bytes, check_plan
 from ir.plan import MAX_NODES
 
@@ -90,7 +91,7 @@ def preflight(
     guards = BEFOREHAND if accepted else tuple(one for one in BEFOREHAND if one[0] not in _UNSIGNED)
     look = _Look(reasoner, guards, sub_skills, agents, MAX_NODES)
     with context.moment():
-        return list(look.at(plan, Scope(context, None, skills or (skill_address(plan),))))
+        return list(look.at(plan, PlanScope(context, None, skills or (skill_address(plan),))))
 
 
 def skill_address(plan: PlanTree) -> str:
@@ -108,7 +109,7 @@ class _Look:
     agents: Agents | None
     room: int
 
-    def at(self, plan: PlanTree, scope: Scope) -> Iterator[Verdict]:
+    def at(self, plan: PlanTree, scope: PlanScope) -> Iterator[Verdict]:
         mandate = scope.context.mandate
         flaws = check_plan(plan, intent_id=mandate.intent.id if mandate else None)
         for flaw in flaws:
@@ -123,7 +124,7 @@ class _Look:
         for id, call in mandate.criteria.items() if mandate else ():
             yield _judge_call(id, "criterion", call, scope.context, self.guards)
 
-    def _judge(self, node: PlanNode, scope: Scope) -> Iterator[Verdict]:
+    def _judge(self, node: PlanNode, scope: PlanScope) -> Iterator[Verdict]:
         if node.kind == "step":
             yield Verdict(node.id, node.kind, None if self.reasoner else _NO_MODEL)
         elif node.kind == "gate" and node.gate:
@@ -138,7 +139,7 @@ class _Look:
             refusal = Deny("UNKNOWN_NODE_KIND", message, "use another kind", guard="walker")
             yield Verdict(node.id, node.kind, refusal)
 
-    def _dispatch(self, node: PlanNode, scope: Scope) -> Iterator[Verdict]:
+    def _dispatch(self, node: PlanNode, scope: PlanScope) -> Iterator[Verdict]:
         if node.sub_dispatch and node.sub_dispatch.agent_ref:
             yield self._hand_over(node, node.sub_dispatch.agent_ref, scope.context)
             return
@@ -163,7 +164,7 @@ class _Look:
                 message = f"nobody here knows how to reach {agent_ref}"
                 raise WalkError("AGENT_UNKNOWN", message, place=node.id, fix="mcl agent add")
             agent = self.agents.require_trusted(agent_ref)
-            call, _ = handing(node, context.mandate, agent, context.spending, None)
+            call, _ = handover_call(node, context.mandate, agent, context.spending, None)
         except MclError as problem:
             return Verdict(
                 node.id, node.kind, Deny(problem.code, problem.message, problem.fix, guard="walker")

@@ -20,7 +20,7 @@ from executor.gate.approvals import APPROVE, DENY
 from executor.gate.offer import Offer
 from executor.sandbox.redaction import Redactor, visible
 from executor.store.lifecycle.events import GateState
-from executor.walker.engine.protocol import Failure
+from executor.walker.engine import Failure
 from executor.walker.ledger import Ledger, moment
 from ir import Envelope, EnvelopeError, PolicyGateResolveBody
 from ir.shown import lines_of

@@ -18,14 +18,12 @@ from executor.store.lifecycle.view import View
 from executor.tools.manifest import Cost, Manifest
 from executor.tools.registry import Registry
 from executor.tools.tool import Progress, unwatched
-from executor.walker.dispatch import SubSkills
-from executor.walker.earlier import Earlier
-from executor.walker.engine.protocol import Again, Failure, Turn
+from executor.walker.engine import Again, Failure, Turn
+from executor.walker.history import RunHistory
+from executor.walker.interfaces import Follower, Listener, Reasoner, SubSkills, WalkEvent
 from executor.walker.ledger import Ledger, Pause, Superseded
-from executor.walker.listener import Follower, Listener, WalkEvent
 from executor.walker.questions import CORRECTED, Questions
-from executor.walker.reasoner import Reasoner
-from executor.walker.tree import Place, Scope, Tree
+from executor.walker.tree import Place, PlanScope, Tree
 from executor.walker.undo.images import Images
 from ir import MclError
 
@@ -60,13 +58,13 @@ class Run:
     """
 
     kinds: Kinds
-    scope: Scope
+    scope: PlanScope
     ledger: Ledger
     registry: Registry
     questions: Questions
     listener: Listener
     redactor: Redactor
-    earlier: Earlier
+    history: RunHistory
     reasoner: Reasoner | None
     images: Images | None = None
     home: Home | None = None
@@ -77,12 +75,12 @@ class Run:
 
     def __post_init__(self) -> None:
         self.tree = Tree(self.scope.mandate.plan.root, self.scope)
-        self.attempts = dict(self.earlier.attempts)
+        self.attempts = dict(self.history.attempts)
         self._began: dict[str, float] = {}
-        self._doubtful = {id for id in self.earlier.attempts if self.earlier.in_doubt(id)}
-        self._unended = {id for id, state in self.earlier.states.items() if state == "running"}
+        self._doubtful = {id for id in self.history.attempts if self.history.in_doubt(id)}
+        self._unended = {id for id, state in self.history.states.items() if state == "running"}
         self._pause = Pause()
-        self.ledger.bind(self.scope.mandate, self.earlier.restarts)
+        self.ledger.bind(self.scope.mandate, self.history.restarts)
 
     # ---- between nodes ----
 
@@ -100,7 +98,7 @@ class Run:
 
     def superseded(self, view: View) -> bool:
         """Whether this walk is over because of a correction."""
-        return view.state == "proposed" or (view.state in RUNNABLE and view.restarts != self.earlier.restarts)
+        return view.state == "proposed" or (view.state in RUNNABLE and view.restarts != self.history.restarts)
 
     async def _leave(self) -> NoReturn:
         """Wait for the terminals at work, then end the walk; branches wait for their next turn."""
@@ -142,7 +140,7 @@ class Run:
         self.scope = replace(self.scope, context=replace(self.scope.context, mandate=mandate))
         if (spending := self.scope.context.spending) is not None:
             spending.limit(mandate.intent, mandate.plan)
-        self.ledger.bind(mandate, self.earlier.restarts)
+        self.ledger.bind(mandate, self.history.restarts)
         self.tree.adopt(mandate.plan.root, self.scope)
 
     # ---- what an engine calls (Work) ----
@@ -160,7 +158,7 @@ class Run:
         place = self.tree.find(node_id)
         if place is None:  # a correction took it away before its turn
             return Turn("settled")
-        if self.earlier.states.get(node_id) == "completed":
+        if self.history.states.get(node_id) == "completed":
             self._restore(place)
             return Turn("settled")
         self._began[node_id] = time.monotonic()
@@ -245,7 +243,7 @@ class Run:
         untouched = [
             place
             for place in self.tree.below(node_id)
-            if place.id not in self.states and self.earlier.states.get(place.id) != "completed"
+            if place.id not in self.states and self.history.states.get(place.id) != "completed"
         ]
         for place in untouched:
             self._tell(place, state)
@@ -323,18 +321,18 @@ class Run:
         """A node that completed in an earlier run, with all below it."""
         for one in (place, *self.tree.below(place.id)):
             if not one.node.children:
-                self.outputs[one.id] = self.earlier.outputs.get(one.id, {})
+                self.outputs[one.id] = self.history.outputs.get(one.id, {})
             if one.dispatches:
                 self._restore_below(one.id)
             self._tell(one, "completed", preview=self._preview(one.id))
 
     def _restore_below(self, node_id: str) -> None:
         """The nodes of a sub-dispatch that completed; nobody needs its plan any more."""
-        for id, state in self.earlier.states.items():
+        for id, state in self.history.states.items():
             if id.startswith(f"{node_id}/"):
                 self.states[id] = state
-                if id in self.earlier.outputs:
-                    self.outputs[id] = self.earlier.outputs[id]
+                if id in self.history.outputs:
+                    self.outputs[id] = self.history.outputs[id]
 
     def _end(self, place: Place, state: str, failure: Failure | None = None, *, more: bool = False) -> None:
         ms = self._ms(place)

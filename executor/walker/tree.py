@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from executor.gate.context import Context
 from executor.gate.mandate import Mandate
-from executor.walker.reasoner import Prompts
+from executor.walker.interfaces import Prompts
 from ir import PlanNode
 
 
 @dataclass(frozen=True)
-class Scope:
+class PlanScope:
     """One plan of a run: the accepted one, or that of a sub-dispatch.
 
     context: what the gate looks at, with this plan's mandate and budget. skills: addresses, without versions,
@@ -35,7 +35,7 @@ class Place:
     """A node where it stands; depth: levels above it."""
 
     node: PlanNode
-    scope: Scope
+    scope: PlanScope
     depth: int
 
     @property
@@ -53,7 +53,7 @@ class Tree:
     """Finds nodes, and gives the children of a branch one by one. The plan of a sub-dispatch hangs below the
     node that dispatches, its root being the one child."""
 
-    def __init__(self, root: PlanNode, scope: Scope) -> None:
+    def __init__(self, root: PlanNode, scope: PlanScope) -> None:
         self.root = root.id
         self._own = scope
         self._places: dict[str, Place] = {}
@@ -72,14 +72,14 @@ class Tree:
     def __len__(self) -> int:
         return len(self._places)
 
-    def adopt(self, root: PlanNode, scope: Scope) -> None:
+    def adopt(self, root: PlanNode, scope: PlanScope) -> None:
         """Take the accepted plan as it was corrected; the plans of sub-dispatches stay."""
         self._places = {id: one for id, one in self._places.items() if one.scope is not self._own}
         self.root, self._own = root.id, scope
         self._next.clear()
         self._index(root, scope, 0)
 
-    def graft(self, parent: Place, scope: Scope) -> None:
+    def graft(self, parent: Place, scope: PlanScope) -> None:
         """Hang the plan of a sub-dispatch below its node."""
         root = scope.mandate.plan.root
         self._plans[parent.id] = root.id
@@ -119,6 +119,6 @@ class Tree:
             yield found
             waiting += self.children(found)[::-1]
 
-    def _index(self, root: PlanNode, scope: Scope, depth: int) -> None:
+    def _index(self, root: PlanNode, scope: PlanScope, depth: int) -> None:
         for node, level in root.walk():
             self._places[node.id] = Place(node, scope, depth + level - 1)

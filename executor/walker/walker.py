@@ -32,21 +32,18 @@ from executor.store.lifecycle.transitions import way_on
 from executor.tools.credentials import Credentials, credentials_of
 from executor.tools.registry import Registry
 from executor.walker.agents import Agents
-from executor.walker.dispatch import SubSkills
-from executor.walker.earlier import Earlier, read_earlier
-from executor.walker.ending import close, judge, left_behind
-from executor.walker.engine import Engine, LocalEngine
-from executor.walker.kinds import KINDS
+from executor.walker.criteria import Criterion, judge, left_behind
+from executor.walker.engine import Engine, Failure, LocalEngine
+from executor.walker.history import RunHistory, read_run_history
+from executor.walker.interfaces import FailureModes, Listener, Prompts, Reasoner, Silent, SubSkills
 from executor.walker.lease import lease
 from executor.walker.ledger import Ledger, Superseded
-from executor.walker.listener import Listener, Silent
-from executor.walker.outcome import Failure, FailureModes, Outcome
-from executor.walker.predicates import Criterion
+from executor.walker.outcome import Outcome, close
 from executor.walker.preflight import Verdict, preflight, skill_address
 from executor.walker.questions import AlwaysDeny, People, Questions, first_error
-from executor.walker.reasoner import Prompts, Reasoner
 from executor.walker.run import Run
-from executor.walker.tree import Scope
+from executor.walker.subplans import KINDS
+from executor.walker.tree import PlanScope
 from executor.walker.undo.images import Images
 from ir import Envelope, Intent, PlanTree
 from ir.errors import UNVERIFIED
@@ -168,7 +165,7 @@ class Walker:
         with lease(self._home.path, known):
             while True:
                 mandate, view = self._mandate(known, completed=resume)
-                earlier = Earlier(restarts=view.restarts)
+                earlier = RunHistory(restarts=view.restarts)
                 if view.state == "executing" and not resume:
                     raise WalkError(
                         "RUN_INTERRUPTED",
@@ -177,7 +174,7 @@ class Walker:
                         fix=f"go on with it: mcl run {known} --resume",
                     )
                 if view.state in ("executing", "completed") or view.corrections:
-                    earlier = read_earlier(self._home.journal.envelopes(known), view)
+                    earlier = read_run_history(self._home.journal.envelopes(known), view)
                 if view.state == "completed":
                     return Outcome(
                         known, "completed", earlier.states, earlier.outputs, envelope_id=view.last_id
@@ -215,7 +212,7 @@ class Walker:
             raise _no_plan(intent)
         return mandate, view
 
-    async def _walk(self, mandate: Mandate, earlier: Earlier) -> Outcome | None:
+    async def _walk(self, mandate: Mandate, earlier: RunHistory) -> Outcome | None:
         """Walk once. None: a correction came that has what it changes run again, so walk once more."""
         intent, plan = mandate.intent.id, mandate.plan
         clock = self._home.clock
@@ -238,7 +235,7 @@ class Walker:
         questions = Questions(ledger, self._people, clock, redactor)
         run = Run(
             KINDS,
-            Scope(context, self._prompts, (skill_address(plan),)),
+            PlanScope(context, self._prompts, (skill_address(plan),)),
             ledger,
             self._registry,
             questions,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from executor.core.clock import SystemClock
-from executor.walker.listener import WalkEvent
+from executor.walker.interfaces import WalkEvent
 from executor.walker.questions import GateAnswer, GateQuestion, People
 from ir import PlanTree
 from mcl.cli.output import write_event

@@ -11,7 +11,7 @@ from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
     from executor.store.home import Home
-    from executor.walker.listener import Listener
+    from executor.walker.interfaces import Listener
     from executor.walker.questions import People
     from ir import PlanTree
     from mcl.usecases.intents import Shown

@@ -13,8 +13,8 @@ from anyio import to_thread
 
 from executor.core.clock import derived_id, moment_of_id
 from executor.walker import FailureMode
-from executor.walker.dispatch import Expansion
-from executor.walker.engine.protocol import Failure
+from executor.walker.engine import Failure
+from executor.walker.interfaces import Expansion
 from ir import CompileMetadata, DocumentError, Frame, Intent, SlotEntry, parse_json, with_hash
 from mcl.core.errors import SkillError
 from mcl.language.mtx.ast import File, Prompt, prompt_names

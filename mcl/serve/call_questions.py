@@ -26,7 +26,7 @@ from executor.store.home import Home
 from executor.store.journal.record import seal_record
 from executor.tools.names import OURSELVES
 from executor.walker import Outcome, Walker
-from executor.walker.engine.protocol import Failure
+from executor.walker.engine import Failure
 from executor.walker.questions import TRIES, GateAnswer, GateQuestion, first_answer
 from ir import MclError
 from ir.shown import beginning, of_value, quoted

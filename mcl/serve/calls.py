@@ -18,7 +18,7 @@ from executor.gate.decide import decide
 from executor.gate.verdict import Ask, Deny
 from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES, short_name
-from executor.walker.engine.protocol import Failure
+from executor.walker.engine import Failure
 from ir import MclError
 from mcl.catalog.activity import CallRecord
 from mcl.catalog.calls import ToolCallRequest, ToolName, parse_name, read_call

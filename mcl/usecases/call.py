@@ -28,7 +28,7 @@ from mcl.usecases.tools import find_manifest, tools_of
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
-    from executor.walker.listener import Listener
+    from executor.walker.interfaces import Listener
     from executor.walker.questions import People
 
 _SHOWN = 80  # characters of an argument in the words of the intent

@@ -7,7 +7,7 @@ from ir import ClarifyQuestion, canonical_bytes
 from ir.document import Document
 
 if TYPE_CHECKING:
-    from executor.walker.listener import WalkEvent
+    from executor.walker.interfaces import WalkEvent
     from executor.walker.questions import GateQuestion
     from mcl.compiler.compiler import Clarify, Compiled, Refused
     from mcl.compiler.stages.extract import Prompt

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from executor import JournalError, LifecycleError, View
 from executor.store.home import Home
-from executor.walker.earlier import read_earlier
+from executor.walker.history import read_run_history
 from ir import ClarifyQuestion, Envelope, Intent, IntentCancelBody, PlanTree
 from ir.errors import MclError
 from mcl.core.errors import InputError
@@ -119,7 +119,7 @@ def show(intent: str, *, home: Home | None = None) -> Shown:
 def shown(home: Home, id: str) -> Shown:
     """The same for an id that is known to be one."""
     view = read_view(home, id)
-    outputs = read_earlier(home.journal.envelopes(id), view).outputs if view.nodes else {}
+    outputs = read_run_history(home.journal.envelopes(id), view).outputs if view.nodes else {}
     return Shown(
         id=id,
         state=view.state,

@@ -9,7 +9,7 @@ from anyio import to_thread
 from executor.store.home import Home
 from executor.tools.registry import Registry
 from executor.walker import Walker
-from executor.walker.reasoner import Prompts, Reasoner
+from executor.walker.interfaces import Prompts, Reasoner
 from ir import Intent, PlanTree
 from ir.errors import REFUSED
 from mcl.catalog.tools.foreign import connected
@@ -27,7 +27,7 @@ from mcl.usecases.runs import runs_of
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
-    from executor.walker.listener import Listener
+    from executor.walker.interfaces import Listener
     from executor.walker.questions import People
     from mcl.model import Model
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from executor.store.home import Home
-from executor.walker.reasoner import Prompts, Reasoner
+from executor.walker.interfaces import Prompts, Reasoner
 from executor.walker.undo import NotUndone, Pruned, UndoReport
 from executor.walker.undo import prune as prune_images
 from executor.walker.undo import undo as undo_intent

@@ -227,7 +227,7 @@ def test_what_becomes_of_a_goal_is_the_goal_or_an_error_with_a_way_out(
 )
 @pytest.mark.parametrize("told", [True, False])
 def test_a_run_that_did_not_complete_is_an_error_with_a_way_out(state: Any, exit: int, told: bool) -> None:
-    from executor.walker.engine.protocol import Failure
+    from executor.walker.engine import Failure
 
     failure = Failure("SOME_CODE", "was wrong", "mend it", "n1") if told else None
     with pytest.raises(WalkError) as caught:

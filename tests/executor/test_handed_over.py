@@ -17,7 +17,7 @@ from nacl.signing import SigningKey
 from walks import NODE, Says, Walks, granted, sequence, tool
 
 from executor import Agents, Home, KeyringError, Outcome, PolicyError, ScopeError
-from executor.walker.answer import Handed, read_answer
+from executor.walker.handover import HandedWork, read_answer
 from executor.walker.undo import undo
 from ir import (
     Header,
@@ -387,7 +387,7 @@ def test_no_bytes_but_the_answer_itself_are_believed(home: Home, data: st.DataOb
     dispatch = seal("intent.dispatch", IntentDispatchBody(b"{}"), asked, agent.signing_key)
     header = Header(clock.new_id(), clock.now(), did, intent, agent.did, causation_id=dispatch.id)
     true = seal("intent.attest", IntentAttestBody("success", clock.now()), header, key).wire
-    handed = Handed(dispatch, intent, did)
+    handed = HandedWork(dispatch, intent, did)
     assert read_answer(true, handed, home.keyring, clock.now()).wire == true
     place = data.draw(st.integers(0, len(true) - 1))
     changed = true[:place] + data.draw(st.binary(max_size=4)) + true[place + data.draw(st.integers(0, 4)) :]

@@ -57,9 +57,9 @@ DECLARED: Final = {
     ("executor/tools/tool.py", "adapter"),
     ("executor/tools/registry.py", "adapter"),
     ("executor/tools/registry.py", "__tools"),
-    ("executor/walker/nodes/tool_call.py", "invoke"),
-    ("executor/walker/nodes/handed.py", "invoke"),
-    ("executor/walker/external.py", "invoke"),
+    ("executor/walker/nodes.py", "invoke"),
+    ("executor/walker/subplans.py", "invoke"),
+    ("executor/walker/criteria.py", "invoke"),
     ("mcl/serve/calls.py", "invoke"),
     ("mcl/plugins/agents/work/criteria.py", "invoke"),  # addresses that criteria of signed work name
     ("mcl/plugins/probing/calling.py", "invoke"),  # the walker's call, watched

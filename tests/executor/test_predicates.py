@@ -18,7 +18,7 @@ from walks import Says, Walks, context_of, granted, sequence, tool
 from websites import Site, moved, page, website
 
 from executor import Call, Deny, GateAnswer, GateQuestion, Outcome, decide
-from executor.walker.check import parse_check
+from executor.walker.criteria import parse_check
 from ir import (
     Header,
     IntentAttestBody,
@@ -151,7 +151,7 @@ def test_an_address_may_be_made_of_what_the_plan_gave(walks: Walks, site: Site) 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("executor.walker.external._WAITS", (0.01, 0.01))
+    monkeypatch.setattr("executor.walker.criteria._WAITS", (0.01, 0.01))
 
 
 def answers(site: Site, *pages: bytes) -> None:

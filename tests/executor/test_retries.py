@@ -173,7 +173,7 @@ def test_the_wait_doubles_and_is_cut_by_up_to_a_half(walks: Walks, monkeypatch: 
                 return tried
 
             monkeypatch.setattr(work, "attempt", noted)
-            monkeypatch.setattr("executor.walker.engine.local.anyio.sleep", counted)
+            monkeypatch.setattr("executor.walker.engine.anyio.sleep", counted)
             return await super()._attempts(node_id, work)
 
     walks.run(walks.accept(tool("n1", "test/flaky")), engine=Notes(jitter=lambda: 1.0))

@@ -15,7 +15,8 @@ from walks import NODE, Says, Walks, Watch, gate, parallel, probe, sequence, ste
 
 import ir
 from executor import Bench, Grants, ToolError, WalkEvent
-from executor.walker.dispatch import Expansion, renamed
+from executor.walker.dispatch import renamed
+from executor.walker.interfaces import Expansion
 from ir import Frame, Intent, IrError, OutputRef, PlanStepBody, parse_references
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from yards import APP, Yard
 
-from executor.walker.listener import WalkEvent
+from executor.walker.interfaces import WalkEvent
 from mcl.plugins.review.memory import ReviewMemories
 from mcl.plugins.review.memory.history import Review, ReviewHistory
 from mcl.plugins.review.usecases.run import review_code

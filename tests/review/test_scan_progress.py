@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from executor.walker.listener import WalkEvent
+from executor.walker.interfaces import WalkEvent
 from mcl.plugins.review.cli import next as waiting
 from mcl.plugins.review.cli.file import Progress
 

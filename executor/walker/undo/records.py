@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from executor.store.journal.journal import Journal
 from executor.store.journal.record import Record
-from executor.walker.undo.look import ABSENT, After, Before, State, from_body
+from executor.walker.undo.looker import ABSENT, After, Before, State, from_body
 
 KEPT: Final = "record.undo.kept"
 LEFT: Final = "record.undo.left"
@@ -20,7 +20,7 @@ PRUNED: Final = "record.undo.pruned"
 
 
 @dataclass(slots=True)
-class Call:
+class KeptCall:
     """One call of a tool that may have changed something.
 
     id: of the record made before it ran. root: the workspace. before: what it found, by path. after: what
@@ -63,10 +63,10 @@ class Undone:
 
 
 @dataclass(slots=True)
-class History:
+class UndoHistory:
     """The calls and undos of one intent, oldest first."""
 
-    calls: list[Call] = field(default_factory=list)
+    calls: list[KeptCall] = field(default_factory=list)
     undos: list[Undone] = field(default_factory=list)
 
     @property
@@ -75,7 +75,7 @@ class History:
         return next((one for one in self.undos if not one.ended), None)
 
     def undone(self) -> set[tuple[str, str]]:
-        """Call and path of what was put back."""
+        """KeptCall and path of what was put back."""
         return {
             (call, entry["path"])
             for one in self.undos
@@ -86,16 +86,16 @@ class History:
         }
 
 
-def read_history(journal: Journal, intent: str) -> History:
+def read_history(journal: Journal, intent: str) -> UndoHistory:
     """Read the records of an intent. Raises JournalError where one cannot be believed."""
     rows = [row for row in journal.rows(intent) if row.kind.startswith("record.undo.")]
     messages = (journal.open(row.wire) for row in rows)
     return history_of(message for message in messages if isinstance(message, Record))
 
 
-def history_of(records: Iterable[Record]) -> History:
+def history_of(records: Iterable[Record]) -> UndoHistory:
     """The same from the records. An attempt that nobody saw end counts only where it was the last."""
-    calls: dict[str, Call] = {}
+    calls: dict[str, KeptCall] = {}
     undos: dict[str, Undone] = {}
     for record in records:
         body = record.body
@@ -114,13 +114,13 @@ def history_of(records: Iterable[Record]) -> History:
             begun = undos[body["of"]]
             ended, leave = record.kind.rpartition(".")[2], tuple(body.get("leave", ()))
             undos[begun.id] = Undone(begun.id, begun.at, begun.body, ended, leave)
-    return History(list(calls.values()), list(undos.values()))
+    return UndoHistory(list(calls.values()), list(undos.values()))
 
 
-def call_of(record: Record) -> Call:
+def call_of(record: Record) -> KeptCall:
     """A call as the record before it tells of it."""
     body = record.body
-    return Call(
+    return KeptCall(
         id=record.id,
         node=body["node"],
         tool=body["tool"],
@@ -157,7 +157,7 @@ def left_body(left: After, *, of: str, node: str) -> dict[str, Any]:
     }
 
 
-def before_of(call: Call) -> Before:
+def before_of(call: KeptCall) -> Before:
     """What a call found, as it was looked at then."""
     return Before(dict(call.before), call.missing, dict(call.listings), dict(call.uncovered))
 
@@ -167,7 +167,7 @@ def _marks(uncovered: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"path": path, "why": why} for path, why in uncovered.items()]
 
 
-def images_of(call: Call) -> set[str]:
+def images_of(call: KeptCall) -> set[str]:
     """The sha256 (hex) of every content that is kept for a call."""
     return {state.sha256 for state in call.before.values() if state.kind == "file"} | set(
         call.listings.values()

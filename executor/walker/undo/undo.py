@@ -1,4 +1,4 @@
-"""Putting back what the calls of an intent changed: those files only, all of them or none."""
+"""Restoration back what the calls of an intent changed: those files only, all of them or none."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from executor.core.errors import ScopeError, UndoError
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.store.lifecycle.events import View, intent_id
-from executor.walker.undo.putting import (
+from executor.walker.undo.records import BEGUN, DONE, REFUSED, STOPPED, UndoHistory, Undone, read_history
+from executor.walker.undo.restoration import (
     Changed,
     ChangedMeanwhileError,
-    Putting,
+    Restoration,
     Restore,
     Wanted,
     restore_of,
     wanted,
 )
-from executor.walker.undo.records import BEGUN, DONE, REFUSED, STOPPED, History, Undone, read_history
 from executor.walker.undo.store import ImageStore
 from ir import MclError
 from ir.errors import UNVERIFIED
@@ -128,7 +128,7 @@ class _Work:
     place: Path | None
     opened: ExitStack
     nodes: frozenset[str] | None = field(init=False)
-    history: History = field(init=False)
+    history: UndoHistory = field(init=False)
     view: View = field(init=False)
 
     def __post_init__(self) -> None:
@@ -206,7 +206,7 @@ class _Work:
         locks = Locks(SharedLocks(self.home.path / "locks", Path("/"), self.intent))
         self.opened.enter_context(locks.hold(places))
 
-    def _put(self, putting: Putting, begun: Undone | None) -> None:
+    def _put(self, putting: Restoration, begun: Undone | None) -> None:
         try:
             putting.stage()
             putting.swap()
@@ -265,7 +265,7 @@ class _Work:
         undone = self.history.undone()
         return "already" if any(call.id == one for call in want.calls for one, _ in undone) else "nothing"
 
-    def _putting(self, id: str, files: tuple[Restore, ...]) -> Putting:
+    def _putting(self, id: str, files: tuple[Restore, ...]) -> Restoration:
         want_roots = {one.root for one in files}
         roots = {call.root for call in self.history.calls if call.root} | want_roots
         moved = self.place if len(roots) == 1 else None
@@ -279,13 +279,13 @@ class _Work:
             if moved is None and str(workspace.root) != root:
                 raise self._moved(f"{root} leads to {workspace.root} now")
             workspaces[root] = workspace
-        return Putting(id, files, workspaces, ImageStore(self.home.path / "undo"), self.leave)
+        return Restoration(id, files, workspaces, ImageStore(self.home.path / "undo"), self.leave)
 
     def _moved(self, why: str) -> UndoError:
         fix = "name the folder as it is now: --workspace DIR"
         return UndoError("WORKSPACE_MOVED", why, place=self.intent, fix=fix)
 
-    def _need_images(self, files: tuple[Restore, ...], putting: Putting) -> None:
+    def _need_images(self, files: tuple[Restore, ...], putting: Restoration) -> None:
         for one in files:
             if one.path in self.leave or one.target.kind != "file":
                 continue

@@ -16,7 +16,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from executor.walker.listener import WalkEvent
+from executor.walker.interfaces import WalkEvent
 from ir import PlanTree
 from mcl.cli.views.layout import BAD, DIM, WARN, duration
 from mcl.cli.views.plan import EFFECT_STYLES

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 
-from executor.walker.listener import WalkEvent
+from executor.walker.interfaces import WalkEvent
 from ir import PlanNode, PlanTree
 from ir.shown import quoted
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 
-from executor.walker.listener import WalkEvent
+from executor.walker.interfaces import WalkEvent
 from ir import PlanTree
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, duration, joined, plain
 from mcl.cli.views.value import value_view

@@ -84,10 +84,10 @@ def bounded(outputs: Mapping[str, object]) -> dict[str, object]:
 
 def _left(home: Home, id: str) -> tuple[dict[str, object], object]:
     """The outputs of nodes that completed, and the evidence that the run ended with (None before that)."""
-    from executor.walker.earlier import read_earlier
+    from executor.walker.history import read_run_history
 
     envelopes = tuple(home.journal.envelopes(id))
-    outputs = dict(read_earlier(envelopes, home.journal.view(id)).outputs)
+    outputs = dict(read_run_history(envelopes, home.journal.view(id)).outputs)
     for envelope in reversed(envelopes):
         body: Any = envelope.body
         if isinstance(body, IntentAttestBody | IntentFailBody):

@@ -22,7 +22,7 @@ from executor.sandbox.known import Known
 from executor.sandbox.paths import Workspace
 from executor.sandbox.protected import is_protected
 from executor.store.home import Home
-from executor.walker.undo.look import FILE_LIMIT
+from executor.walker.undo.looker import FILE_LIMIT
 from ir import MclError
 from mcl.plugins.agents.guard import refusals
 from mcl.plugins.agents.guard.places import below, lexical

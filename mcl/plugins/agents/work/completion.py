@@ -14,7 +14,7 @@ from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.journal.record import Record
 from executor.store.lifecycle.view import GateState, View
-from executor.walker.predicates import Criterion
+from executor.walker.criteria import Criterion
 from ir import Intent, IntentAttestBody, PolicyGateBody, PolicyGateResolveBody, Predicate, SignedOffPredicate
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.work.file import follow

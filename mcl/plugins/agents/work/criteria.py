@@ -23,9 +23,15 @@ from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor, visible
 from executor.store.home import Home
 from executor.tools.registry import Registry
-from executor.walker.check import GRAMMAR, parse_check
-from executor.walker.ending import attestations
-from executor.walker.predicates import Criterion, attested, delivered, unsupported
+from executor.walker.criteria import (
+    GRAMMAR,
+    Criterion,
+    attestations,
+    attested,
+    delivered,
+    parse_check,
+    unsupported,
+)
 from ir import (
     AttestationPredicate,
     DeliveredPredicate,

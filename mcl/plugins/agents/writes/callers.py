@@ -20,8 +20,8 @@ from executor.core.files import take
 from executor.sandbox.paths import Workspace
 from executor.store.database import explain_os
 from executor.store.home import Home
-from executor.walker.undo.look import Looker, State
-from executor.walker.undo.records import Call
+from executor.walker.undo.looker import Looker, State
+from executor.walker.undo.records import KeptCall
 from executor.walker.undo.store import ImageStore
 from mcl.plugins.agents.trace import FileChange, Trace, TraceLine
 from mcl.plugins.agents.trace.trace import signed_lines
@@ -140,7 +140,7 @@ def _of_the_dead(home: Home, root: Path, callers: Callers) -> Iterator[_Open]:
             yield _Open(intent, node, caller)
 
 
-def _changes(home: Home, root: Path, one: _Open, call: Call) -> Iterator[FileChange]:
+def _changes(home: Home, root: Path, one: _Open, call: KeptCall) -> Iterator[FileChange]:
     """What a call may have changed and no line tells of."""
     later: dict[str, str | None] = {}  # by file, what the first line since then found there
     for line in signed_lines(home, root):

@@ -20,10 +20,9 @@ from executor.store.home import Home
 from executor.store.journal.record import Record
 from executor.store.lifecycle.view import intent_id
 from executor.tools.manifest import Mode
-from executor.walker.undo.images import STORE_LIMIT
-from executor.walker.undo.look import FILE_LIMIT, Before, Looker, State
-from executor.walker.undo.prune import make_room
-from executor.walker.undo.records import KEPT, LEFT, Call, before_of, call_of, kept_body, left_body
+from executor.walker.undo.images import STORE_LIMIT, make_room
+from executor.walker.undo.looker import FILE_LIMIT, Before, Looker, State
+from executor.walker.undo.records import KEPT, LEFT, KeptCall, before_of, call_of, kept_body, left_body
 from executor.walker.undo.store import ImageStore, Total, note_tried, total
 from mcl.plugins.agents.trace import FileChange, Trace, TraceLine, changed_lines
 from mcl.plugins.agents.trace.changed_lines import Author, Ranges
@@ -152,7 +151,7 @@ def left(
     )
 
 
-def open_calls(home: Home, intent: str) -> Iterator[Call]:
+def open_calls(home: Home, intent: str) -> Iterator[KeptCall]:
     """The calls under an intent (ULID) that were let through and never seen to end, oldest first."""
     home.db.migrate("agent_writes", TABLES)
     for (node,) in home.db.read("SELECT node FROM agent_kept WHERE intent = ? ORDER BY number", (intent,)):
@@ -170,7 +169,7 @@ def forget(intent: str, node: str) -> Callable[[sqlite3.Connection], bool]:
     return claim
 
 
-def call_of_row(home: Home, intent: str, node: str) -> Call | None:
+def call_of_row(home: Home, intent: str, node: str) -> KeptCall | None:
     """What was kept for a call that has not ended; None where nothing was."""
     home.db.migrate("agent_writes", TABLES)
     sql = "SELECT record FROM agent_kept WHERE intent = ? AND node = ?"
@@ -339,7 +338,7 @@ def unended(
     return tuple(sorted(found.values(), key=lambda one: (one.at, one.file)))
 
 
-def _changed(home: Home, root: Path, call: Call, traced: Mapping[str, str | None]) -> Iterator[str]:
+def _changed(home: Home, root: Path, call: KeptCall, traced: Mapping[str, str | None]) -> Iterator[str]:
     with suppress(ScopeError):  # the folder is gone
         workspace = Workspace(Path(call.root), forbidden=[home.path])
         try:

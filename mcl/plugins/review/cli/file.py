@@ -14,7 +14,7 @@ from mcl.core.text import one_line, safe, safe_json
 from mcl.plugins.review.cli.next import waiting
 
 if TYPE_CHECKING:
-    from executor.walker.listener import WalkEvent
+    from executor.walker.interfaces import WalkEvent
     from mcl.plugins.review.usecases.draft import DraftedReview
     from mcl.plugins.review.usecases.run import ReviewRun
     from mcl.plugins.review.usecases.unchanged import Unchanged

@@ -43,9 +43,9 @@ def concluded_before(home: Home, found: "Shown") -> dict[str, Any]:
     intent, and of a review that did not come so far."""
     if not is_review(found):
         return {}
-    from executor.walker.earlier import read_earlier
+    from executor.walker.history import read_run_history
 
-    outputs = read_earlier(home.journal.envelopes(found.id), found.view).outputs
+    outputs = read_run_history(home.journal.envelopes(found.id), found.view).outputs
     if isinstance(given := outputs.get(_LAST), dict):
         return {**given, "whole": True}
     if found.plan is None:

@@ -28,7 +28,7 @@ from mcl.usecases.run import run
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
-    from executor.walker.listener import Listener
+    from executor.walker.interfaces import Listener
     from mcl.model import Model
 
 

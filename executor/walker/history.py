@@ -25,7 +25,7 @@ class Begun:
 
 
 @dataclass(slots=True)
-class Earlier:
+class RunHistory:
     """By node id: last state, number of attempts, outputs of completed nodes, the first and the last start,
     and what was used of the budget. dispatched: the bytes of the Intents that were handed on. restarts: how
     often corrections had nodes run again by then."""
@@ -50,13 +50,13 @@ class Earlier:
         return sum((used for id, used in self.used.items() if id.startswith(prefix)), Used())
 
 
-def read_earlier(envelopes: Iterable[Envelope], view: View) -> Earlier:
+def read_run_history(envelopes: Iterable[Envelope], view: View) -> RunHistory:
     """Read the plan.step envelopes of an intent; view: what they add up to.
 
     Attempts, and what was used of the budget, count for ever; time since the last accept. A node that runs
     again after a correction has no state in the view: it is as new.
     """
-    earlier = Earlier(restarts=view.restarts)
+    earlier = RunHistory(restarts=view.restarts)
     for envelope in envelopes:
         body = envelope.body
         if envelope.kind == "intent.accept":

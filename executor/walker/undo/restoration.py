@@ -1,4 +1,4 @@
-"""Putting files back: all staged first, then each swapped in at once; all taken back where one fails.
+"""Restoration files back: all staged first, then each swapped in at once; all taken back where one fails.
 
 Names of what lies beside a file meanwhile come from the record of the undo, so that a later process finds
 what a killed one left: ``new`` is the content to come, ``old`` the one that goes.
@@ -18,8 +18,8 @@ from executor.core.errors import ScopeError
 from executor.sandbox.files import digest_of, explain, open_plain, status_of
 from executor.sandbox.paths import Workspace
 from executor.sandbox.writing import alone, place_new
-from executor.walker.undo.look import ABSENT, Looker, State, from_body
-from executor.walker.undo.records import Call, History
+from executor.walker.undo.looker import ABSENT, Looker, State, from_body
+from executor.walker.undo.records import KeptCall, UndoHistory
 from executor.walker.undo.store import ImageStore
 
 # ---- From what happened to what must be put back: pure, no file is looked at.
@@ -84,16 +84,18 @@ class Wanted:
     files: tuple[Restore, ...]
     folders: tuple[tuple[str, str, tuple[str, ...]], ...]
     changed: tuple[Changed, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[KeptCall, ...]
 
 
-def wanted(history: History, *, nodes: Collection[str] | None = None, leave: Collection[str] = ()) -> Wanted:
+def wanted(
+    history: UndoHistory, *, nodes: Collection[str] | None = None, leave: Collection[str] = ()
+) -> Wanted:
     """What must be put back so that the calls of an intent never were.
 
     nodes: only the calls of these nodes. leave: paths that stay as they are.
     """
     undone, calls = history.undone(), history.calls
-    chains: dict[tuple[str, str], list[Call]] = {}
+    chains: dict[tuple[str, str], list[KeptCall]] = {}
     for call in calls:
         for path in call.changed:
             if (call.id, path) not in undone and path not in leave:
@@ -124,7 +126,7 @@ def wanted(history: History, *, nodes: Collection[str] | None = None, leave: Col
 
 
 def _folders(
-    calls: tuple[Call, ...], undone: set[tuple[str, str]], leave: Collection[str]
+    calls: tuple[KeptCall, ...], undone: set[tuple[str, str]], leave: Collection[str]
 ) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
     found: dict[tuple[str, str], list[str]] = {}
     for call in calls:
@@ -151,7 +153,7 @@ class ChangedMeanwhileError(Exception):
 
 
 @dataclass
-class Putting:
+class Restoration:
     """One undo at work in its workspaces (by root).
 
     id: of the record that began it. leave: paths that stay as they are.

@@ -1,0 +1,379 @@
+"""Success criteria: each is looked at, and what was found is evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, Literal, TypeAlias
+
+import anyio
+from anyio import from_thread, to_thread
+
+from executor.call import Allow, Call
+from executor.core.errors import ScopeError, ToolError, UnresolvedError
+from executor.gate.context import Context
+from executor.gate.mandate import Mandate
+from executor.gate.references import typed_args
+from executor.sandbox.paths import Workspace
+from executor.sandbox.redaction import visible
+from executor.store.home import Home
+from executor.store.journal.record import Record
+from executor.walker.engine import Failure
+from executor.walker.ledger import ANSWERED
+from executor.walker.nodes import get_leave
+from executor.walker.questions import Questions
+from executor.walker.run import Run
+from ir import (
+    AttestationPredicate,
+    DeliveredPredicate,
+    DocumentError,
+    Envelope,
+    ExternalPredicate,
+    Intent,
+    IntentAttestBody,
+    MclError,
+    Predicate,
+    SignedOffPredicate,
+    parse_json,
+)
+
+_PREFIXES = ("matrix://artifact/", "matrix://file/", "file:", "./")
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One success predicate and what was found. ``reason`` says why it does not hold."""
+
+    predicate: Predicate
+    holds: bool
+    reason: str = ""
+    evidence: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The predicate in a few words, such as ``delivered report.md``."""
+        said = self.predicate.model_dump(exclude={"type", "schema", "data"})
+        return visible(" ".join([self.predicate.type, *(str(text) for text in said.values() if text)]))[:300]
+
+    def to_json(self) -> dict[str, object]:
+        """The finding as a JSON object."""
+        found: dict[str, object] = {"type": self.predicate.type, "holds": self.holds, **self.evidence}
+        return {**found, "reason": self.reason} if self.reason else found
+
+
+def delivered(
+    predicate: DeliveredPredicate,
+    intent: Intent,
+    workspace: Workspace,
+    check: Callable[[], None] = lambda: None,
+) -> Criterion:
+    """Does the artifact lie in the workspace? Its name is a path, or that of an object of the Intent.
+
+    ``check`` is called while it is read, and may stop that by raising.
+    """
+    named = {entry.name: entry.uri or entry.value for entry in intent.frame.objects}
+    path = named.get(predicate.artifact, predicate.artifact)
+    for prefix in _PREFIXES:
+        path = path.removeprefix(prefix)
+    try:
+        digest, size = workspace.digest(path, check=check)
+    except ScopeError as problem:
+        return Criterion(predicate, False, problem.message, {"artifact": predicate.artifact})
+    return Criterion(predicate, True, "", {"artifact": path, "sha256": digest, "size": size})
+
+
+def attested(predicate: AttestationPredicate, envelopes: Iterable[Envelope]) -> Criterion:
+    """Did the source sign an intent.attest of success that cites the topic? The signatures were checked on
+    reading."""
+    evidence = {"source": predicate.source, "topic": predicate.topic}
+    for envelope in envelopes:
+        body = envelope.body
+        if (
+            isinstance(body, IntentAttestBody)
+            and envelope.from_ == predicate.source.removeprefix("matrix://agent/")
+            and body.outcome == "success"
+            and (not predicate.topic or predicate.topic in body.cited_uris)
+        ):
+            return Criterion(predicate, True, "", {**evidence, "envelope": envelope.id})
+    return Criterion(predicate, False, "no such attestation is in the journal", evidence)
+
+
+def unsupported(predicate: Predicate) -> Criterion:
+    """A predicate of somebody else's making holds never: nothing here can look at it."""
+    return Criterion(predicate, False, f"nothing here knows how to look at {visible(predicate.type)[:100]}")
+
+
+# ---- All criteria of an Intent.
+
+
+async def judge(context: Context, run: Run, home: Home) -> tuple[Criterion, ...]:
+    """Look at every success criterion of the Intent that a context is about, in order."""
+    mandate, workspace = context.mandate, context.workspace
+    assert mandate is not None, "criteria are those of a mandate"
+    found: list[Criterion] = []
+    for place, predicate in enumerate(mandate.intent.frame.success_criteria):
+        if isinstance(predicate, DeliveredPredicate):
+            found.append(await _delivered(predicate, mandate, workspace))
+        elif isinstance(predicate, SignedOffPredicate):
+            found.append(await _signed_off(predicate, mandate, home, run.questions))
+        elif isinstance(predicate, AttestationPredicate):
+            found.append(attested(predicate, attestations(home)))
+        elif isinstance(predicate, ExternalPredicate):
+            found.append(await external(predicate, mandate.criterion_id(place), context, run))
+        else:
+            found.append(unsupported(predicate))
+    return tuple(found)
+
+
+def attestations(home: Home) -> Iterator[Envelope]:
+    """What was attested here, and by agents that work was handed to; signatures are checked again."""
+    for row in home.journal.rows(kind="intent.attest"):
+        envelope = home.journal.open(row.wire)
+        if isinstance(envelope, Envelope):
+            yield envelope
+    for row in home.journal.rows(kind=ANSWERED):
+        record = home.journal.open(row.wire)
+        if isinstance(record, Record) and record.body["answer"]:
+            with suppress(MclError):  # its key was revoked before it signed
+                envelope = home.journal.open(record.body["answer"])
+                if isinstance(envelope, Envelope):
+                    yield envelope
+
+
+async def left_behind(run: Run) -> tuple[Criterion, ...]:
+    """What a run that failed has delivered all the same: the criteria of that kind that hold."""
+    mandate, workspace = run.scope.mandate, run.scope.context.workspace
+    asked = [one for one in mandate.intent.frame.success_criteria if isinstance(one, DeliveredPredicate)]
+    found = [await _delivered(predicate, mandate, workspace) for predicate in asked]
+    return tuple(criterion for criterion in found if criterion.holds)
+
+
+async def _delivered(predicate: DeliveredPredicate, mandate: Mandate, workspace: Workspace) -> Criterion:
+    """In a thread: it may be large, and the run may be cancelled meanwhile."""
+    look = partial(delivered, predicate, mandate.intent, workspace, from_thread.check_cancelled)
+    return await to_thread.run_sync(look)
+
+
+async def _signed_off(
+    predicate: SignedOffPredicate, mandate: Mandate, home: Home, questions: Questions
+) -> Criterion:
+    who = predicate.by.removeprefix("matrix://user/") or mandate.accepted_by
+    evidence: dict[str, object] = {"by": who}
+    key = home.keyring.resolver(who)
+    if who != mandate.accepted_by and (key is None or key.role != "user" or key.revoked):
+        why = f"{who} is no user whose signature counts here (mcl key trust … --role user)"
+        return Criterion(predicate, False, why, evidence)
+    answer = await questions.ask(
+        "sign_off",
+        "",
+        f"The plan has run. Is this done: {mandate.intent.prose or mandate.intent.frame.verb}?",
+        rule="matrix://rule/sign-off",
+    )
+    if isinstance(answer, Failure):
+        return Criterion(predicate, False, f"not signed off: {answer.message}", evidence)
+    if answer[1].by != who:
+        return Criterion(predicate, False, f"signed off by {answer[1].by}, not by {who}", evidence)
+    return Criterion(predicate, True, "", {**evidence, "gate": answer[0]})
+
+
+# ---- Looking at the address of an external criterion, through the gate like any call.
+
+
+# Seconds before it is looked again at what may pass: a failed criterion is final, a busy host is not.
+_WAITS: Final = (0.5, 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What was found at an address: status and answer (empty for an error's), or why nothing was.
+
+    passing: it may be different a moment later, and nobody has to be asked again.
+    """
+
+    status: int = 0
+    answer: Mapping[str, object] = field(default_factory=dict)
+    reason: str = ""
+    passing: bool = False
+
+    def flaw(self, check: PageCheck) -> str:
+        """Why the check does not hold; "" where it does."""
+        return self.reason or check.flaw(self.status, self.answer)
+
+
+async def external(predicate: ExternalPredicate, id: str, context: Context, run: Run) -> Criterion:
+    """Does the check hold at the address? A host that was not granted is asked about.
+
+    id: what the criterion is called (``Mandate.criterion_id``). What was found is kept as a record too.
+    """
+    evidence: dict[str, object] = {"url": predicate.url, "check": predicate.check}
+    check = parse_check(predicate.check)
+    if not predicate.url:
+        return Criterion(predicate, False, "it names no address (url) that could be looked at", evidence)
+    if check is None:
+        why = f"its check {visible(predicate.check)[:200]!r} is not understood; write {GRAMMAR}"
+        return Criterion(predicate, False, why, evidence)
+    found = await _look(id, context, run)
+    for seconds in _WAITS:
+        if not found.passing or not found.flaw(check):
+            break
+        await anyio.sleep(seconds)
+        found = await _look(id, context, run)
+    flaw = found.flaw(check)
+    if found.status:
+        evidence |= {"status": found.status}
+        evidence |= {"sha256": found.answer["sha256"]} if found.answer else {}
+        run.ledger.note("looked", {"node": id, "holds": not flaw, **evidence})
+    return Criterion(predicate, not flaw, flaw, evidence)
+
+
+async def _look(id: str, context: Context, run: Run) -> _Look:
+    """Look at the address once, if the gate lets it."""
+    assert context.mandate is not None, "criteria are those of a mandate"
+    planned = context.mandate.criteria[id]
+    manifest = run.registry.find(planned.tool_ref)
+    try:
+        args = typed_args(planned.args, manifest, run.outputs, planned.documents)
+    except UnresolvedError as problem:
+        return _Look(reason=f"{problem.code}: {problem.message}")
+    wanted = Call(planned.tool_ref, args, planned.side_effect_class, id)
+    allowed = await get_leave(wanted, context, run.questions)
+    if not isinstance(allowed, tuple):
+        return _unseen(allowed)
+    call, leave = allowed
+    try:
+        answer = await _fetch(call, leave, context, run)
+    except TimeoutError:
+        return _Look(reason="TIMEOUT: no answer in time", passing=not call.approval)
+    except MclError as problem:
+        passing = isinstance(problem, ToolError) and problem.transient and not call.approval
+        if problem.code == "HTTP_STATUS":
+            return _Look(int(str(problem.data["status"])), passing=passing)
+        said = visible(run.redactor.text(f"{problem.code}: {problem.message}"))
+        return _Look(reason=said, passing=passing)
+    return _Look(int(str(answer["status"])), answer)
+
+
+async def _fetch(call: Call, leave: Allow, context: Context, run: Run) -> Mapping[str, object]:
+    manifest = run.registry.find(call.tool_ref)
+    assert manifest is not None, "the gate allowed an unknown tool"
+    limit = manifest.timeout_ms / 1000
+    if context.spending is not None:
+        context.spending.begin(manifest.cost)
+        left = context.spending.seconds_left()
+        limit = limit if left is None else min(limit, left)
+    with anyio.fail_after(limit):
+        return await run.registry.invoke(
+            leave,
+            call,
+            workspace=context.workspace,
+            clock=context.clock,
+            redactor=run.redactor,
+            credentials=context.credentials,
+            intent=run.ledger.intent_id,
+        )
+
+
+def _unseen(failure: Failure) -> _Look:
+    return _Look(reason=f"{failure.code}: {failure.message}")
+
+
+# ---- What an external criterion asks of a page.
+#
+# | check | holds where |
+# |---|---|
+# | (empty) | the status is one of success (200 to 299) |
+# | `status=404` or `404` | the status is this one |
+# | `contains:TEXT` | the page's text holds TEXT |
+# | `json:$.build.state=done` | the value there is `done`; what is JSON (3, true, "a") is compared as JSON |
+# | `json:$.items[0]` | there is such a value |
+# | `sha256=<64 hex>` | the bytes of the page have this hash |
+
+
+Kind: TypeAlias = Literal["ok", "status", "contains", "json", "sha256"]
+
+GRAMMAR: Final = "status=200, contains:TEXT, json:$.path=value or sha256=<hash>; nothing: any success"
+_STATUS = re.compile(r"(?:status=)?([1-5][0-9]{2})", re.ASCII)
+_HASH = re.compile(r"sha256=([0-9a-f]{64})", re.ASCII)
+_JSON = re.compile(r"json:(\$(?:\.[^.\[\]=\s]+|\[[0-9]{1,9}\])*)(?:=(.*))?", re.DOTALL | re.ASCII)
+_STEP = re.compile(r"\.([^.\[\]=\s]+)|\[([0-9]+)\]")
+_NOTHING: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class PageCheck:
+    """One check. steps: into a JSON document. wanted: text; None where anything will do."""
+
+    kind: Kind
+    wanted: str | None = None
+    steps: tuple[str | int, ...] = ()
+
+    def flaw(self, status: int, answer: Mapping[str, Any]) -> str:
+        """Why it does not hold of an answer (of http/request, empty for an error's); "" where it does."""
+        if self.kind == "status":
+            return "" if str(status) == self.wanted else f"the status is {status}, not {self.wanted}"
+        if not 200 <= status < 300:
+            return f"the status is {status}"
+        if self.kind == "contains":
+            if self.wanted is not None and self.wanted in answer["text"]:
+                return ""
+            cut = " (it was cut short)" if answer["truncated"] else ""
+            return f"the text of the page does not hold it{cut}"
+        if self.kind == "sha256":
+            whole = answer["sha256"] if not answer["truncated"] else "that of a page too long to read"
+            return "" if whole == self.wanted else f"the hash is {whole}"
+        return self._json_flaw(answer) if self.kind == "json" else ""
+
+    def _json_flaw(self, answer: Mapping[str, Any]) -> str:
+        if "json" not in answer:
+            return "the page is no sound JSON document"
+        value: Any = answer["json"]
+        for step in self.steps:
+            inside = isinstance(value, dict) if isinstance(step, str) else isinstance(value, list)
+            value = _at(value, step) if inside else _NOTHING
+            if value is _NOTHING:
+                return f"there is no {step!r} in the document"
+        if self.wanted is None or _equals(value, self.wanted):
+            return ""
+        return f"the value is {str(value)[:100]!r}"
+
+
+def parse_check(text: str) -> PageCheck | None:
+    """Read the check of an external criterion; None where it is none of those above."""
+    text = text.strip()
+    if not text:
+        return PageCheck("ok")
+    if found := _STATUS.fullmatch(text):
+        return PageCheck("status", found[1])
+    if found := _HASH.fullmatch(text):
+        return PageCheck("sha256", found[1])
+    if text.startswith("contains:") and len(text) > len("contains:"):
+        return PageCheck("contains", text.removeprefix("contains:"))
+    if found := _JSON.fullmatch(text):
+        steps = tuple(name or int(place) for name, place in _STEP.findall(found[1]))
+        return PageCheck("json", found[2], steps)
+    return None
+
+
+def _at(value: Any, step: str | int) -> object:
+    try:
+        return value[step]
+    except LookupError:
+        return _NOTHING
+
+
+def _equals(value: object, wanted: str) -> bool:
+    """Is a JSON value the one that a text names: as JSON where it is JSON, else as a text?"""
+    if value == wanted:
+        return True
+    try:
+        named = parse_json(wanted)
+    except DocumentError:
+        return False
+    return value == named and (type(value) is type(named) or _numbers(value, named))
+
+
+def _numbers(*values: object) -> bool:
+    return all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)

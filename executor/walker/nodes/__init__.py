@@ -1,1 +1,0 @@
-"""How one terminal node is performed: a file a kind."""

@@ -1,0 +1,237 @@
+"""A sub_dispatch node: the plan of another skill, walked below this node as if it stood there, or work that
+goes to another agent, whose signed answer comes back. And what each kind of node does with its turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import Final
+
+import anyio
+
+from executor.call import Allow, Call
+from executor.core.errors import ExecutorError
+from executor.gate.budget import Spending
+from executor.gate.verdict import Deny
+from executor.sandbox.redaction import visible
+from executor.store.home import Home
+from executor.walker.agents import Agents
+from executor.walker.criteria import judge
+from executor.walker.dispatch import expand
+from executor.walker.engine import Failure
+from executor.walker.handover import HandedWork, answer_error, answer_output, handover_call, read_answer
+from executor.walker.nodes import ask_gate, ask_model, call_tool, get_leave, settle
+from executor.walker.preflight import preflight
+from executor.walker.run import Kinds, Run
+from executor.walker.tree import Place, PlanScope
+from ir import Envelope, Intent, MclError, canonical_bytes
+from ir.plan import MAX_NODES
+
+
+def open_plan(place: Place, run: Run) -> Failure | None:
+    """Make the plan, judge it as a whole, write down that it begins, and hang it below the node."""
+    sub, spending = place.node.sub_dispatch, place.scope.context.spending
+    assert sub is not None, "the node is a sub_dispatch"
+    begun = run.history.begun.get(place.id)
+    if begun is None and spending is not None and (refusal := spending.agent_refusal()) is not None:
+        return _refused(refusal, place)
+    try:
+        scope = expand(place.node, place.scope, run.sub_skills, run.outputs)
+    except MclError as problem:
+        return replace(run.failure(problem, place), denied=True)
+    assert scope is not None, "at run time every reference is resolved"
+    mandate = scope.mandate
+    if begun is not None and begun.told.get("plan_hash") not in (None, mandate.plan_hash):
+        message = "the plan that was begun here is another one than the skill makes now"
+        return Failure("SKILL_CHANGED", message, "state the goal again", place.id, denied=True)
+    if (flaw := _flaw(scope, place, run)) is not None:
+        return flaw
+    scope = _limited(scope, place, run)
+    told = {"agents": 0 if begun else 1, "intent": mandate.intent.id, "plan_hash": mandate.plan_hash}
+    run.begin(place, told)
+    if begun is None and spending is not None:
+        spending.begin_agent()
+    if canonical_bytes(mandate.intent) not in run.history.dispatched:
+        run.ledger.dispatch(mandate.intent, sub.scope_uri)
+    run.tree.graft(place, scope)
+    return None
+
+
+async def close_plan(place: Place, run: Run) -> Failure | None:
+    """The plan below the node has completed: are its own success criteria met? Its last node's output is the
+    output of the dispatch."""
+    (root,) = run.tree.children(place)
+    assert run.home is not None, "a run that dispatches has a home"
+    for criterion in await judge(root.scope.context, run, run.home):
+        if not criterion.holds:
+            message = f"the success criterion {criterion.predicate.type} is not met: {criterion.reason}"
+            return Failure("CRITERION_NOT_MET", message, "see what the run left", place.id)
+    run.outputs[place.id] = _given(root, run, f"{place.id}/")
+    return None
+
+
+def _given(place: Place, run: Run, prefix: str) -> object:
+    """What a node gave: a sequential one what its last child gave, a parallel one what each gave, by name."""
+    node = place.node
+    while node.kind == "sequential":
+        node = node.children[-1]
+    if node.kind != "parallel":
+        return run.outputs.get(node.id, {})
+    children = run.tree.children(run.tree[node.id])
+    return {child.id.removeprefix(prefix): _given(child, run, prefix) for child in children}
+
+
+def _flaw(scope: PlanScope, place: Place, run: Run) -> Failure | None:
+    """The first thing that the gate, or the rules of plans, say against the plan as a whole."""
+    nodes = [node for node, _ in scope.mandate.plan.root.walk()]
+    if len(run.tree) + len(nodes) > MAX_NODES:
+        message = f"with the plan below it the run has more than {MAX_NODES} nodes"
+        return Failure("TOO_MANY_NODES", message, "dispatch less", place.id, denied=True)
+    taken = next((node.id for node in nodes if run.tree.find(node.id)), "")
+    if taken:
+        message = f"the node {taken} is there already"
+        return Failure("NODE_ID_REPEATED", message, "give the node another id", place.id, denied=True)
+    plan, reasoner = scope.mandate.plan, run.reasoner is not None
+    verdicts = preflight(
+        plan,
+        scope.context,
+        reasoner=reasoner,
+        sub_skills=run.sub_skills,
+        agents=Agents(run.home) if run.home else None,
+        skills=scope.skills,
+    )
+    for verdict in verdicts:
+        if isinstance(verdict.reply, Deny):
+            run.ledger.note("refused", {"node": verdict.node_id, **verdict.reply.to_json()})
+            return _refused(verdict.reply, place, verdict.node_id)
+    return None
+
+
+def _limited(scope: PlanScope, place: Place, run: Run) -> PlanScope:
+    """The scope with a budget of its own, of which the budget above also counts everything."""
+    context, mandate = scope.context, scope.mandate
+    own = Spending(
+        mandate.intent,
+        mandate.plan,
+        context.clock,
+        started_at=run.history.began.get(place.id) or context.clock.now(),
+        used=run.history.used_below(f"{place.id}/"),
+        above=place.scope.context.spending,
+        calls=mandate.portion.calls if mandate.portion else 0,
+    )
+    return replace(scope, context=replace(context, spending=own))
+
+
+def _refused(refusal: Deny, place: Place, node_id: str = "") -> Failure:
+    where = f"{node_id}: " if node_id and node_id != place.id else ""
+    return Failure(refusal.code, where + refusal.reason, refusal.fix, place.id, denied=True)
+
+
+# ---- To another agent.
+
+
+async def hand_over(place: Place, run: Run) -> Failure | None:
+    """Hand the work over once, if the gate lets it, and wait for the answer."""
+    sub, context, home = place.node.sub_dispatch, place.scope.context, run.home
+    assert sub is not None, "the node is a sub_dispatch"
+    assert home is not None, "a run that dispatches has a home"
+    if (spending := context.spending) is not None and (full := spending.agent_refusal()) is not None:
+        return Failure(full.code, full.reason, full.fix, place.id, denied=True)
+    try:
+        agent = Agents(home).require_trusted(sub.agent_ref)
+        call, intent = handover_call(place.node, place.scope.mandate, agent, spending, run.outputs)
+    except MclError as problem:
+        return replace(run.failure(problem, place), denied=True)
+    assert intent is not None, "at run time every reference is resolved"
+    allowed = await get_leave(call, context, run.questions)
+    if isinstance(allowed, Failure):
+        return allowed
+    try:
+        answer = await _exchange(*allowed, intent, agent.did, place, run, home)
+    except TimeoutError:
+        return Failure(
+            "TIMEOUT", f"{agent.name} did not answer in time", "ask its operator, or agree on more", place.id
+        )
+    except MclError as problem:
+        return run.failure(problem, place)
+    return _end(answer, place, run)
+
+
+async def _exchange(
+    call: Call, leave: Allow, intent: Intent, did: str, place: Place, run: Run, home: Home
+) -> Envelope:
+    """Send the signed dispatch, which is in the journal before it leaves, and take the answer; both are
+    kept."""
+    context = place.scope.context
+    manifest = run.registry.find(call.tool_ref)
+    assert manifest is not None, "the gate allowed an unknown tool"
+    limit = manifest.timeout_ms / 1000
+    if context.spending is not None:
+        context.spending.begin(manifest.cost)
+        context.spending.begin_agent()
+        left = context.spending.seconds_left()
+        limit = limit if left is None else min(limit, left)
+    key = run.begin(place, {"calls": 1, "agents": 1, "intent": intent.id, "agent": did})
+    dispatch = run.ledger.hand_over(intent, str(call.args["scope_uri"]), to=did)
+    with anyio.fail_after(limit):
+        said = await run.registry.invoke(
+            leave,
+            call,
+            workspace=context.workspace,
+            clock=context.clock,
+            redactor=run.redactor,
+            idempotency_key=key,
+            intent=run.ledger.intent_id,
+            letter=dispatch.wire,
+        )
+    wire = bytes.fromhex(str(said["answer"]))
+    handed = HandedWork(dispatch, f"matrix://intent/{intent.id}", did)
+    try:
+        answer = read_answer(wire, handed, home.keyring, context.clock.now(), unattended=home.unattended)
+    except MclError as problem:
+        why = {"node": place.id, "code": problem.code, "sha256": sha256(wire).hexdigest(), "bytes": len(wire)}
+        run.ledger.note("answer_refused", {**why, "message": visible(run.redactor.text(problem.message))})
+        raise answer_error(problem) from problem
+    run.ledger.answered(place.id, dispatch, answer, whole=_is_clean(answer, run))
+    return answer
+
+
+def _is_clean(answer: Envelope, run: Run) -> bool:
+    """Is there no secret in an answer, so that its bytes may be kept?"""
+    text, said = answer.wire.decode("utf-8", "replace"), answer_output(answer)
+    return run.redactor.text(text) == text and run.redactor.value(said) == said
+
+
+def _end(answer: Envelope, place: Place, run: Run) -> Failure | None:
+    """The answer as the output of the node, or as its failure."""
+    found = run.redactor.value(answer_output(answer))
+    assert isinstance(found, dict), "told gives an object"
+    if found["outcome"] == "success":
+        run.outputs[place.id] = found
+        return None
+    reason = found.get("reason", found["outcome"])
+    said = f"{reason}: {found['message']}" if found.get("message") else str(reason)
+    problem = ExecutorError(
+        "DISPATCH_FAILED",
+        f"the agent did not do it ({said[:500]})",
+        place=place.id,
+        fix="see its evidence: mcl log",
+    )
+    return run.failure(problem, place)
+
+
+# ---- The kinds of nodes.
+
+
+KINDS: Final = Kinds(
+    attempts={
+        "tool_call": call_tool,
+        "step": ask_model,
+        "gate": ask_gate,
+        "sub_dispatch": hand_over,  # to another agent; one within this process is a branch
+    },
+    settle=settle,
+    open_plan=open_plan,
+    close_plan=close_plan,
+)
