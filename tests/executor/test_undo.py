@@ -16,7 +16,7 @@ from walks import Says, Walks, parallel, sequence, tool
 
 from executor import Bench, Grants, Home, ScopeError, Tool, ToolError, UndoError, WalkError
 from executor.tools.manifest import Manifest
-from executor.walker.undo import Images, prune, putting, undo
+from executor.walker.undo import Images, prune, restoration, undo
 
 Tree = dict[str, tuple[int, bytes | None]]
 
@@ -383,14 +383,14 @@ def test_a_folder_that_is_swapped_while_it_is_undone_leads_nowhere(walks, tmp_pa
     outside.mkdir()
     (outside / "a.md").write_text("one\ntwo\n")
     intent = ran(walks, append("n1", "notes/a.md", "two\n"))
-    real = putting.alone
+    real = restoration.alone
 
     def swapped(*given: Any) -> Any:
         (walks.workspace / "notes").rename(walks.workspace / "aside")
         (walks.workspace / "notes").symlink_to(outside)
         return real(*given)
 
-    monkeypatch.setattr(putting, "alone", swapped)
+    monkeypatch.setattr(restoration, "alone", swapped)
     undo(walks.home, intent)
     assert (outside / "a.md").read_text() == "one\ntwo\n"
     assert [one.name for one in outside.iterdir()] == ["a.md"]
@@ -400,7 +400,7 @@ def test_a_file_that_is_swapped_while_it_is_undone_takes_everything_back(walks, 
     walks.write("a.md", "one\n")
     walks.write("b.md", "one\n")
     intent = ran(walks, append("n1", "a.md", "two\n"), append("n2", "b.md", "two\n"))
-    real = putting._second_name
+    real = restoration._second_name
 
     def swapped(name: str, *given: Any, **more: Any) -> None:
         if name == "a.md":
@@ -408,7 +408,7 @@ def test_a_file_that_is_swapped_while_it_is_undone_takes_everything_back(walks, 
             walks.write("a.md", "of a person\n")
         real(name, *given, **more)
 
-    monkeypatch.setattr(putting, "_second_name", swapped)
+    monkeypatch.setattr(restoration, "_second_name", swapped)
     assert refused(walks, intent).code == "CHANGED_SINCE"
     assert {path: data for path, (_, data) in tree(walks.workspace).items()} == {
         "a.md": b"of a person\n",
