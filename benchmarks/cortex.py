@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.timing import median_ms
 from executor import FixedClock, Home
 from mcl.memory import Cortex, Memory, new_memory
-from mcl.memory.learned import bundle
+from mcl.memory.lessons import bundle
 
 VOCABULARY = 30_000
 TYPES = ("Fact", "Event", "Preference", "Goal", "Identity")

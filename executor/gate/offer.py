@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from executor.gate.approvals import APPROVE, DENY
+from ir.display import quoted
 from ir.plan import NO, YES
-from ir.shown import quoted
 
 # What refused in questions of rows that do not say which of their options do. Whoever decided such a one was
 # told so; nothing that is asked today is read by these words.

@@ -23,7 +23,7 @@ from executor.store.lifecycle.events import GateState
 from executor.walker.engine import Failure
 from executor.walker.ledger import Ledger, moment
 from ir import Envelope, EnvelopeError, PolicyGateResolveBody
-from ir.shown import lines_of
+from ir.display import lines_of
 
 CORRECTED: Final = "CORRECTED"  # code of the failure of a question that a correction made idle
 TRIES: Final = 3  # how often a question is put before what is no answer denies it

@@ -131,7 +131,7 @@ def _show(found: "ShownGate", out: Output) -> None:
 def _write_whole(values: "Mapping[str, object]", out: Output) -> None:
     from rich.padding import Padding
 
-    from ir.shown import clear
+    from ir.display import clear
     from mcl.cli.views.exact import exact
     from mcl.core.text import whole
 

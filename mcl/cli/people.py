@@ -10,7 +10,7 @@ from anyio import get_cancelled_exc_class, sleep_forever, wait_readable
 
 from executor.gate.approvals import DENY
 from executor.walker.questions import GateAnswer, GateQuestion
-from ir.shown import clear, of_value, quoted
+from ir.display import clear, of_value, quoted
 from mcl.cli.output import note
 from mcl.core.text import safe
 

@@ -58,7 +58,7 @@ def verify_command(
     """
     from ir.errors import UNVERIFIED
     from mcl.core.text import safe
-    from mcl.usecases.verify import verify
+    from mcl.usecases.verification import verify
 
     out, count, documents = Output(as_json), Counter[bool](), []
     for report in verify(files):

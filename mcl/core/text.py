@@ -30,9 +30,9 @@ def one_line(text: str, limit: int = 200) -> str:
 
 
 def whole(value: object) -> Iterator[str]:
-    """Every line of an argument in the view of what is signed (``ir.shown``)."""
+    """Every line of an argument in the view of what is signed (``ir.display``)."""
     from executor.core.hashing import json_bytes
-    from ir.shown import clear_json, lines_of
+    from ir.display import clear_json, lines_of
 
     yield from lines_of(value) if isinstance(value, str) else [clear_json(json_bytes(value).decode())]
 

@@ -1,7 +1,7 @@
 """What is remembered: typed, versioned memories in the home's database, readable as they were at any earlier
 size."""
 
-from mcl.memory.learned import Bundle, bundle
+from mcl.memory.lessons import Bundle, bundle
 from mcl.memory.memory import TYPES, Memory, new_memory, parse_uri
 from mcl.memory.store import NEVER_USED, Cortex, Snapshot
 from mcl.memory.words import Memories

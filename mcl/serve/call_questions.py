@@ -29,7 +29,7 @@ from executor.walker import Outcome, Walker
 from executor.walker.engine import Failure
 from executor.walker.questions import TRIES, GateAnswer, GateQuestion, first_answer
 from ir import MclError
-from ir.shown import beginning, of_value, quoted
+from ir.display import beginning, of_value, quoted
 from mcl.core.errors import McpError
 from mcl.core.text import one_line
 from mcl.serve.exchange import Caller, Form, Wanted

@@ -21,7 +21,7 @@ from executor.gate.approvals import APPROVE, DENY
 from executor.store.home import Home
 from executor.walker.questions import GateAnswer, GateQuestion
 from ir.characters import UNSEEN, written_out
-from ir.shown import bounded, clear, quoted
+from ir.display import bounded, clear, quoted
 from mcl.catalog.channels import Channel
 from mcl.core.text import one_line, safe, whole
 from mcl.serve.exchange import Caller, Filled, Form

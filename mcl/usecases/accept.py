@@ -11,8 +11,8 @@ from ir import Intent, IntentAcceptBody
 from mcl.catalog.extras import require_extras_of
 from mcl.core.home import open_home, sealed
 from mcl.usecases.installed import installed
+from mcl.usecases.intent_memories import keep_accepted
 from mcl.usecases.intents import Shown, find_intent, shown
-from mcl.usecases.remember import keep_accepted
 
 
 @dataclass(frozen=True)

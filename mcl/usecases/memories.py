@@ -10,7 +10,7 @@ from ir.errors import UNVERIFIED, MclError
 from mcl.core.errors import CortexError
 from mcl.core.home import open_home
 from mcl.memory import Cortex, Memories, Memory, Snapshot, new_memory
-from mcl.memory.learned import is_on, setting
+from mcl.memory.lessons import is_on, setting
 from mcl.memory.proof import Proof, ProofCheck, prove
 from mcl.memory.store import unknown_memory
 from mcl.memory.verification import CortexReport, verify_home

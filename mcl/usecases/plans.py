@@ -20,7 +20,7 @@ from mcl.core.home import open_home
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent, read_view, shown
 from mcl.usecases.models import Models
-from mcl.usecases.verify import MAX_BYTES
+from mcl.usecases.verification import MAX_BYTES
 
 # ---- The gate asked beforehand.
 

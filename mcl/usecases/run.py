@@ -21,8 +21,8 @@ from mcl.language.mtx.core import core_of
 from mcl.language.skills import Skill, mtx_digest
 from mcl.usecases.authority.door import require_not_governed_elsewhere
 from mcl.usecases.installed import installed, the_skill
+from mcl.usecases.intent_memories import keep_outcome
 from mcl.usecases.intents import find_intent, shown
-from mcl.usecases.remember import keep_outcome
 from mcl.usecases.runs import runs_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from walks import Walks, gate, sequence, tool
 
 from executor import GateQuestion, Home
 from ir.characters import HIDDEN, kind_of
-from ir.shown import bounded, clear, lines_of, of_value, quoted
+from ir.display import bounded, clear, lines_of, of_value, quoted
 from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.cli.people import question_text

@@ -14,7 +14,7 @@ from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal, reco
 from mcl.core.errors import InputError
 from mcl.language.skills import Skills
 from mcl.memory import Cortex, Memory
-from mcl.memory.learned import setting
+from mcl.memory.lessons import setting
 from mcl.memory.verification import verify_home
 from tests.compiler.conftest import ORDER, PLAN, Compile, Scripted
 
@@ -272,7 +272,7 @@ def test_what_was_learned_is_not_taken_for_a_thing_that_is_meant(
     taught: Memory, home: Home, tmp_path: Path
 ) -> None:
     from mcl.language.skills import find_skills
-    from mcl.memory.learned import bundle
+    from mcl.memory.lessons import bundle
 
     cortex = Cortex(home)
     nice = cortex.put("Preference", "something nice from Acme", id="nice", tags=("pinned",))

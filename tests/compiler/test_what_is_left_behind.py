@@ -11,7 +11,7 @@ from mcl.compiler.compiler import Compiled, compile_goal
 from mcl.core.home import open_home
 from mcl.language.skills import find_skills
 from mcl.memory import Cortex, Memory
-from mcl.memory.learned import bundle
+from mcl.memory.lessons import bundle
 from mcl.memory.verification import verify_home
 from tests.compiler.conftest import ORDER, PLAN, Scripted
 

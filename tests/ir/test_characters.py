@@ -22,7 +22,7 @@ from ir.characters import (
     written_in_json,
     written_out,
 )
-from ir.shown import beginning, bounded, clear, clear_json, lines_of, pieces, quoted
+from ir.display import beginning, bounded, clear, clear_json, lines_of, pieces, quoted
 
 ALL = [chr(code) for code in range(sys.maxunicode + 1)]
 TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=12)

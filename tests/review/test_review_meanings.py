@@ -11,7 +11,7 @@ import pytest
 from executor import FixedClock, Home
 from mcl.core.errors import CortexError, ReviewError
 from mcl.memory import TYPES, Cortex
-from mcl.memory.learned import bundle
+from mcl.memory.lessons import bundle
 from mcl.plugins.review.findings import ReviewFinding
 from mcl.plugins.review.memory import MEANINGS, ReviewMemories
 from mcl.plugins.review.memory.meanings import Meanings

@@ -20,7 +20,7 @@ from executor.gate.taint import carries
 from executor.gate.verdict import Ask, Deny
 from executor.tools.credentials import credentials_of
 from executor.tools.manifest import Effect, Manifest
-from ir.shown import clear, of_value, quoted
+from ir.display import clear, of_value, quoted
 
 MOST_SHOWN: Final = 3 << 20  # bytes of arguments as JSON; nobody approves what cannot be shown whole
 _SHOWN: Final = 200  # characters of an argument in the question

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from executor.store.lifecycle.persistent import PersistentMap
+from executor.store.lifecycle.persistent_map import PersistentMap
 from executor.store.lifecycle.transitions import NEW, TABLE, TERMINAL
 from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftBody, PlanTree
 

@@ -161,7 +161,7 @@ def _chosen(home: "Home", names: Sequence[str], server: str, every: bool, pin: s
 
 def _shown(found: "KnownTool") -> "Iterator[RenderableType]":
     """All that a person needs to see of a tool before approving it."""
-    from ir.shown import clear
+    from ir.display import clear
     from mcl.cli.views.definition import change_view, definition_view, findings_view
     from mcl.cli.views.exact import exact
 
@@ -301,7 +301,7 @@ def _document_of_classify(said: "Classified") -> dict[str, Any]:
 
 
 def _view(said: "Classified") -> "Iterator[RenderableType]":
-    from ir.shown import clear
+    from ir.display import clear
     from mcl.cli.views.definition import hints_said
     from mcl.cli.views.exact import exact, field
     from mcl.cli.views.layout import DIM, STRONG, rows

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ir.shown import bounded, clear, clear_json, pieces, quoted
+from ir.display import bounded, clear, clear_json, pieces, quoted
 from mcl.cli.views.exact import exact, field
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
 

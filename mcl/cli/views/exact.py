@@ -13,7 +13,7 @@ from rich.text import Text
 
 from executor.gate.verdict import Deny
 from ir.characters import UNSEEN, written_out
-from ir.shown import clear, clear_json, pieces, quoted
+from ir.display import clear, clear_json, pieces, quoted
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, moment, plain, rows
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Exact:
 
 def line_of(*parts: tuple[str, str]) -> Text:
     """(view, style) pairs on one line, two blanks apart; empty ones left out. The views are those of
-    ``ir.shown``, or words of ours."""
+    ``ir.display``, or words of ours."""
     return Text("  ").join(
         Text(written_out(view, UNSEEN, keep="").replace(MARK, "\\u21aa"), style)
         for view, style in parts

@@ -7,6 +7,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ir import Constraint, Intent, Predicate, SlotEntry, SpanMark, Unknown
+from ir.display import beginning, clear, quoted
 from ir.frame import (
     AttestationPredicate,
     BudgetConstraint,
@@ -21,7 +22,6 @@ from ir.frame import (
     RuleConstraint,
     SignedOffPredicate,
 )
-from ir.shown import beginning, clear, quoted
 from mcl.catalog.extras import missing_for
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, commands, joined, moment, plain, rows

@@ -13,8 +13,8 @@ from rich.text import Text
 from executor.gate.offer import Offer
 from executor.gate.verdict import Ask, Deny
 from ir import OutputRef, PlanNode, PlanTree, parse_references
+from ir.display import bounded, clear, quoted
 from ir.plan import BRANCH_KINDS
-from ir.shown import bounded, clear, quoted
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
 from mcl.core.text import skill_named

@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 
 from executor.walker.interfaces import WalkEvent
 from ir import PlanNode, PlanTree
-from ir.shown import quoted
+from ir.display import quoted
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN
 from mcl.cli.views.plan import effect_of
 from mcl.core.text import one_line, safe, skill_named

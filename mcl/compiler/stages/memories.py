@@ -14,7 +14,7 @@ from mcl.core.errors import CortexError, InputError
 from mcl.language.mtx.procedure import Interpretation, ResolveRule, SlotValue
 from mcl.language.skills import Skill, Skills
 from mcl.memory import TYPES, Bundle, Memories, Memory
-from mcl.memory.learned import SKILL, UNTOLD, VERB, Asked, answer_of, bundle, folded, is_on, recalled
+from mcl.memory.lessons import SKILL, UNTOLD, VERB, Asked, answer_of, bundle, folded, is_on, recalled
 from mcl.memory.memory import parse_uri
 
 # ---- What a person answered before, for a goal in the same words: proposed openly, never over what is said

@@ -9,7 +9,7 @@ from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.tools.tool import Bench
 from mcl.memory import Cortex, Memory, new_memory
-from mcl.memory.learned import PINNED, TAG
+from mcl.memory.lessons import PINNED, TAG
 
 # What mcl itself goes by (answers that were learned, settings, what comes first in every prompt) is a
 # person's to say.

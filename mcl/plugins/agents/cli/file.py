@@ -101,7 +101,7 @@ def import_(
 
 
 def _shown(plan: "ImportPlan") -> "Iterator[RenderableType]":
-    from ir.shown import quoted
+    from ir.display import quoted
     from mcl.cli.views.exact import exact
     from mcl.cli.views.layout import STRONG, plain
 
@@ -114,7 +114,7 @@ def _shown(plan: "ImportPlan") -> "Iterator[RenderableType]":
 
 
 def _change(change: "ImportChange") -> "Iterator[RenderableType]":
-    from ir.shown import clear
+    from ir.display import clear
     from mcl.cli.views.exact import exact, field
     from mcl.cli.views.layout import STRONG, plain, rows
 

@@ -10,7 +10,7 @@ from executor.store.home import Home
 from ir.errors import MclError
 from mcl.core.errors import ReviewError
 from mcl.memory import Cortex, Memory, new_memory
-from mcl.memory.learned import REVIEW
+from mcl.memory.lessons import REVIEW
 from mcl.memory.words import Memories as Remembered
 
 TAG: Final = REVIEW  # of everything that reviews remember; no compile is told of it

@@ -15,7 +15,7 @@ from anyio import from_thread, to_thread
 from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from ir.shown import of_value
+from ir.display import of_value
 from mcl.plugins.data.tools.data.column import Column
 from mcl.plugins.data.tools.data.picture import draw, shown
 from mcl.plugins.data.tools.data.summary import place_of

@@ -14,7 +14,7 @@ from mcl.core.errors import CortexError
 from mcl.memory import Cortex
 from mcl.memory.proof import Proof, prove
 from mcl.usecases.memories import cortex_verify_proof
-from tests.cortex.conftest import AT
+from tests.memory.conftest import AT
 
 
 @pytest.fixture

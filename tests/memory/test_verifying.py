@@ -19,7 +19,7 @@ from mcl.memory.memory import Memory
 from mcl.memory.proof import prove
 from mcl.memory.verification import CortexReport, verify_home
 from mcl.memory.words import document_in
-from tests.cortex.conftest import AT
+from tests.memory.conftest import AT
 
 
 @pytest.fixture

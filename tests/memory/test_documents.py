@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mcl.core.errors import CortexError
 from mcl.memory.memory import TYPES, Memory, new_memory, parse_uri
-from tests.cortex.conftest import AT
+from tests.memory.conftest import AT
 
 TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=80).filter(str.strip)
 GIVEN = st.fixed_dictionaries(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from executor import Home
 from mcl.core.errors import CortexError
 from mcl.memory import NEVER_USED, Cortex, Memory, Snapshot, new_memory
-from mcl.memory.learned import bundle
+from mcl.memory.lessons import bundle
 from mcl.memory.proof import prove
 from mcl.memory.verification import verify_home
 

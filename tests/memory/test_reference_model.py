@@ -18,7 +18,7 @@ from mcl.memory import Cortex, Memory, Snapshot
 from mcl.memory import words as search
 from mcl.memory.proof import Proof, prove
 from mcl.memory.verification import verify_home
-from tests.cortex.conftest import AT
+from tests.memory.conftest import AT
 
 WORDS = ("order", "paper", "acme", "oslo", "invoice", "pay", "zwölf", "x1")
 TYPES = ("Fact", "Goal")

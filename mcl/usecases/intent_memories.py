@@ -1,6 +1,6 @@
 """What is remembered of an intent: the answers that led to it, the goal that was signed, how its run ended.
 
-Answers are learned from whatever the skill (see cortex.learned); a Goal and an Event are left behind by
+Answers are learned from whatever the skill (see mcl.memory.lessons); a Goal and an Event are left behind by
 skills whose §CORTEX writes them.
 """
 
@@ -19,7 +19,7 @@ from mcl.compiler.stages.request import Request
 from mcl.core.errors import CortexError
 from mcl.language.skills import Skill, Skills
 from mcl.memory import Cortex, Memories, Memory, new_memory
-from mcl.memory.learned import SKILL, VERB, About, Asked, answer_of, folded, is_on, lesson, recalled
+from mcl.memory.lessons import SKILL, VERB, About, Asked, answer_of, folded, is_on, lesson, recalled
 from mcl.memory.memory import LONGEST_TEXT, is_address, is_tag
 
 if TYPE_CHECKING:
