@@ -84,7 +84,7 @@ def few_descriptors() -> Iterator[None]:
         gc.collect()
 
 
-_BELOW_DOORS = ("executor", "cortex", "compiler")  # folders whose tests count rows, and give no command
+_BELOW_DOORS = ("executor", "memory", "compiler")  # folders whose tests count rows, and give no command
 _made = Home.open
 
 
