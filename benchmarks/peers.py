@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from mcl.model.llama.context import Context, ContextSize
+from mcl.model.llama.context import ContextSize, ModelContext
 from mcl.model.llama.decoder import Decoder
 from mcl.model.llama.vocabulary import Grammars, Vocabulary
 from mcl.model.llama.weights import Weights, library
@@ -106,7 +106,7 @@ class Ours:
         self._weigh = weigh
         self._weights = Weights(path)
         self._vocabulary = Vocabulary.of(self._weights)
-        self._context = Context(self._weights, ContextSize(tokens=CONTEXT, batch=BATCH, flash=True))
+        self._context = ModelContext(self._weights, ContextSize(tokens=CONTEXT, batch=BATCH, flash=True))
         self._grammars = Grammars(self._weights, self._vocabulary)
         self._decoder = Decoder(self._context, self._vocabulary)
         self._held: list[int] = []

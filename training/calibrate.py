@@ -15,7 +15,7 @@ from pathlib import Path
 from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm
 from mcl.plugins.train.tuner import corpora, development
-from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 from mcl.plugins.train.tuner.network import Asker
 from mcl.plugins.train.tuner.rows import tags_of
 from mcl.plugins.train.tuner.variation import Variant
@@ -88,7 +88,7 @@ def _verb(u: Utterance) -> int:
     return form.VERBS.index(u.verb) if u.verb else -1
 
 
-def _extraction(u: Utterance, skill: Skill) -> list[Question]:
+def _extraction(u: Utterance, skill: CorpusSkill) -> list[Question]:
     """The tags of the words under the skill's form, where labels can be told so."""
     variant = Variant(extract_form(skill), tuple(f"slot.{slot.name}" for slot in skill.slots))
     shown: ExtractForm = variant.shown

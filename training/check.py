@@ -22,7 +22,7 @@ from mcl.model.protocol import Candidate, ExtractForm, SlotForm
 from mcl.plugins.train.tuner import corpora
 from mcl.plugins.train.tuner.export import CONTEXT, TYPES, export
 from mcl.plugins.train.tuner.network import Asker, inputs
-from mcl.plugins.train.tuner.rows import Row, body_of, collate, tokens_of
+from mcl.plugins.train.tuner.rows import TrainingRow, body_of, collate, tokens_of
 
 GGML_F16, GGML_F32 = 1, 0
 
@@ -73,7 +73,7 @@ class Llama:
 
 
 def prompts_of(
-    utterances: Sequence[corpora.Utterance], skills: dict[tuple[str, str], corpora.Skill]
+    utterances: Sequence[corpora.Utterance], skills: dict[tuple[str, str], corpora.CorpusSkill]
 ) -> list[form.Prompt]:
     """Choices and extractions over real utterances."""
     names = sorted(skills)
@@ -97,7 +97,7 @@ def compare(asker: Asker, llama: Llama, prompts: Sequence[form.Prompt]) -> tuple
     """Largest difference over the whole vocabulary: of a logit, of a probability."""
     worst, worst_p = 0.0, 0.0
     for prompt in prompts:
-        row = Row(tokens_of(prompt.header, asker.vocabulary))
+        row = TrainingRow(tokens_of(prompt.header, asker.vocabulary))
         body = body_of(prompt.body, [(read, None, 0.0) for read in prompt.reads], asker.vocabulary)
         row.add(body)
         batch = collate([row], row.length, asker.vocabulary)

@@ -19,14 +19,14 @@ from mcl.plugins.train.tuner.corpora import Corpus
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, SKILLS, utter
 from mcl.plugins.train.tuner.variation import synonyms
-from mcl.plugins.train.tuner.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 
 LABEL_SHARE = 0.5  # weight of a meaning's name beside all that was said for it
 GENERATED = 6000
 COUNTED, RANDOM = 0.85, 0.5  # parts of the counted and of a random vector in the first embedding
 
 
-def first_embeddings(corpus: Corpus, vocabulary: Vocabulary, width: int, seed: int) -> torch.Tensor:
+def first_embeddings(corpus: Corpus, vocabulary: TokenVocabulary, width: int, seed: int) -> torch.Tensor:
     """Embeddings [vocabulary, width] of scale 1."""
     counts: dict[str, dict[int, float]] = {}
     labels: dict[str, set[str]] = {}
@@ -71,7 +71,7 @@ def first_embeddings(corpus: Corpus, vocabulary: Vocabulary, width: int, seed: i
     return _cut(table, width, seed)
 
 
-def _tokens(text: str, vocabulary: Vocabulary) -> Iterable[int]:
+def _tokens(text: str, vocabulary: TokenVocabulary) -> Iterable[int]:
     for case in {text, text.lower()}:
         for unit in form.words(case):
             yield from vocabulary.ids(form.Piece(f" {unit.text}", special=False))

@@ -22,7 +22,7 @@ from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm, Span
 from mcl.model.tags import best_of_each
 from mcl.plugins.train.tuner import corpora
-from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 from mcl.plugins.train.tuner.network import Asker
 from training.answers import NONE, Answer, Figures, Found, confusions, figures_of
 
@@ -30,7 +30,7 @@ OUT_OF_SCOPE = "oos"
 SEVERAL = 4  # values that an open slot of a corpus may take
 
 
-def candidate(skill: Skill) -> Candidate:
+def candidate(skill: CorpusSkill) -> Candidate:
     """A corpus' skill as a candidate: name and description, no examples."""
     return Candidate(skill.name, form.plain(skill.name), skill.description, skill.verbs, ())
 
@@ -41,7 +41,7 @@ def best(row: Sequence[float]) -> int:
 
 
 def choose_all(
-    asker: Asker, texts: Sequence[str], skills: Sequence[Skill]
+    asker: Asker, texts: Sequence[str], skills: Sequence[CorpusSkill]
 ) -> list[tuple[int, float, list[float]]]:
     """(index of the chosen skill or -1, probability, verb probabilities) among any number of skills.
 
@@ -91,7 +91,7 @@ def chosen(asker: Asker, corpus: Corpus, source: str, utterances: Sequence[Utter
     ]
 
 
-def values_of(utterance: Utterance, skill: Skill) -> frozenset[Found]:
+def values_of(utterance: Utterance, skill: CorpusSkill) -> frozenset[Found]:
     """What is to be found, in small letters; of categories those that are options."""
     options = {f"slot.{slot.name}": {v.lower() for v in slot.options} for slot in skill.slots}
     return frozenset(
@@ -114,7 +114,7 @@ def extract_all(asker: Asker, pairs: Sequence[tuple[str, ExtractForm]]) -> list[
     return out
 
 
-def extract_form(skill: Skill) -> ExtractForm:
+def extract_form(skill: CorpusSkill) -> ExtractForm:
     """A corpus' skill as it is shown for an extraction."""
     slots = (
         SlotForm(s.name, s.type, s.hint, s.options, s.required, 1 if s.options else SEVERAL)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from mcl.model import form
 from mcl.model.protocol import Candidate
 from mcl.plugins.train.tuner import handwritten
-from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.shelf import SHIPPED
 from mcl.plugins.train.tuner.generator.skills import (
@@ -20,12 +20,12 @@ from mcl.plugins.train.tuner.generator.skills import (
 from mcl.plugins.train.tuner.rows import (
     THEIR_VERB_WEIGHT,
     VERB_WEIGHT,
-    Row,
+    TrainingRow,
     choose_body,
     extract_body,
     tokens_of,
 )
-from mcl.plugins.train.tuner.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 from training.stock import COMMON, Stock, alike
 
 # ---- Rows of choices among candidates: goals for one of them, and what none of them takes.
@@ -63,7 +63,7 @@ class Choosing:
         self.stock = stock
         self.ease = 0.0  # 1: few candidates, few refusals; 0: full difficulty (the trainer lowers it)
 
-    def row(self, wide: int = 0) -> Row:
+    def row(self, wide: int = 0) -> TrainingRow:
         """The next row; without bodies where none fitted.
 
         wide: tokens of a row that shows descriptions and examples, 0 for an ordinary one.
@@ -96,10 +96,10 @@ class Choosing:
         if wide:
             style, examples = r.uniform(0.4, 1), len(keys) <= 8 or source != "written" or r.random() < 0.3
         candidates = [self._candidate(self.stock.skills[k], style, examples, four) for k in keys]
-        row = Row(tokens_of(form.choose_header(candidates), self.stock.vocabulary))
+        row = TrainingRow(tokens_of(form.choose_header(candidates), self.stock.vocabulary))
         while len(row.header) > width * (0.8 if wide else 0.6) and len(keys) > 2:  # keep room for bodies
             del keys[-1], candidates[-1]
-            row = Row(tokens_of(form.choose_header(candidates), self.stock.vocabulary))
+            row = TrainingRow(tokens_of(form.choose_header(candidates), self.stock.vocabulary))
         with_general = ("own", "general") in keys
         for _ in range(60):
             text, answer, verb = self._choice(source, pool, keys, with_general, four)
@@ -129,7 +129,7 @@ class Choosing:
                 break
         return list(keys)[:wide]
 
-    def _candidate(self, skill: Skill, style: float, examples: bool, four: bool) -> Candidate:
+    def _candidate(self, skill: CorpusSkill, style: float, examples: bool, four: bool) -> Candidate:
         r = self.stock.random
         name, description = form.plain(skill.name), skill.description
         if skill.source in ("own", "written"):
@@ -294,7 +294,7 @@ class Extracting:
     def __init__(self, stock: Stock) -> None:
         self.stock = stock
 
-    def row(self) -> Row:
+    def row(self) -> TrainingRow:
         """The next row; without bodies where none fitted."""
         r = self.stock.random
         source = r.choices(list(EXTRACT_SOURCES), list(EXTRACT_SOURCES.values()))[0]
@@ -310,7 +310,7 @@ class Extracting:
             keys = [k for k in self.stock.by_skill if k[0] == source and self.stock.skills[k].slots]
             key = r.choices(keys, [len(self.stock.by_skill[k]) ** 0.6 for k in keys])[0]
         variant = self.stock.variation.shown(self.stock.skills[key])
-        row = Row(tokens_of(form.extract_header(variant.shown), self.stock.vocabulary))
+        row = TrainingRow(tokens_of(form.extract_header(variant.shown), self.stock.vocabulary))
         for _ in range(60):
             if source == "written":
                 utterance = self.stock.variation.written(r.choice(self.stock.written[key]))
@@ -334,7 +334,7 @@ class Sampler:
     """Draws rows. Everything random comes from one seed."""
 
     def __init__(
-        self, corpus: Corpus, texts: Sequence[str], vocabulary: Vocabulary, seed: int, width: int
+        self, corpus: Corpus, texts: Sequence[str], vocabulary: TokenVocabulary, seed: int, width: int
     ) -> None:
         """texts: requests without labels. width: tokens of a row."""
         stock = Stock(corpus, texts, vocabulary, seed, width)
@@ -350,14 +350,14 @@ class Sampler:
     def ease(self, ease: float) -> None:
         self._choosing.ease = ease
 
-    def row(self) -> Row:
+    def row(self) -> TrainingRow:
         """The next row."""
         while True:
             row = self._choosing.row() if self.random.random() < CHOOSE_SHARE else self._extracting.row()
             if row.bodies:
                 return row
 
-    def wide_row(self, width: int) -> Row:
+    def wide_row(self, width: int) -> TrainingRow:
         """A row of more tokens: a choice among many skills with their descriptions, or some with examples."""
         while True:
             row = self._choosing.row(width)

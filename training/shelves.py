@@ -15,7 +15,7 @@ from ir import VERBS
 from mcl.model.form import plain
 from mcl.model.protocol import SlotForm
 from mcl.plugins.train.tuner import corpora
-from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 
 OUT_OF_SCOPE = "oos"
 MOST = 4  # entries of a slot that takes several
@@ -36,19 +36,19 @@ def member(value: str) -> str:
 
 
 def write_shelf(
-    skills: Iterable[Skill],
+    skills: Iterable[CorpusSkill],
     folder: Path,
     *,
     all_verbs: bool = False,
     several: frozenset[tuple[str, str]] = frozenset(),
     examples: Mapping[str, Sequence[str]] | None = None,
-) -> dict[str, Skill]:
+) -> dict[str, CorpusSkill]:
     """Write each skill as a folder with a SKILL.mtx; the skills by their ids there.
 
     all_verbs: each has all ten verbs, not its own (small talk, which has none, always has all).
     several: (skill, slot) that take a list. examples: goals by a skill's name.
     """
-    shelf: dict[str, Skill] = {}
+    shelf: dict[str, CorpusSkill] = {}
     for skill in skills:
         id = shelf_id(skill.name)
         if id in shelf:
@@ -63,7 +63,7 @@ def write_shelf(
 
 
 def skill_text(
-    skill: Skill, verbs: Sequence[str], several: frozenset[tuple[str, str]], examples: Sequence[str]
+    skill: CorpusSkill, verbs: Sequence[str], several: frozenset[tuple[str, str]], examples: Sequence[str]
 ) -> str:
     """A skill's SKILL.mtx: its name in words, its description, its slots, all of them optional."""
     lines = ["§SKILL", f"id={shelf_id(skill.name)}", "version=1.0.0", f"display={_quoted(plain(skill.name))}"]
@@ -80,7 +80,7 @@ def skill_text(
     return "\n".join(lines) + "\n"
 
 
-def shelf_of(corpus: Corpus, source: str, only: Iterable[tuple[str, str]] | None = None) -> list[Skill]:
+def shelf_of(corpus: Corpus, source: str, only: Iterable[tuple[str, str]] | None = None) -> list[CorpusSkill]:
     """The skills of a corpus in the order of their names, without out of scope. only: of these keys."""
     wanted = None if only is None else set(only)
     keys = sorted(key for key in corpus.skills if key[0] == source and key[1] != OUT_OF_SCOPE)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from mcl.model import form
 from mcl.plugins.train.tuner import handwritten
-from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, SKILLS, utter
 from mcl.plugins.train.tuner.variation import Variation
-from mcl.plugins.train.tuner.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 
 LIKE = (
     {"files-find", "code-search"}, {"files-find", "files-report"}, {"files-find", "monitor-path"},
@@ -57,13 +57,13 @@ class Stock:
     """
 
     def __init__(
-        self, corpus: Corpus, texts: Sequence[str], vocabulary: Vocabulary, seed: int, width: int
+        self, corpus: Corpus, texts: Sequence[str], vocabulary: TokenVocabulary, seed: int, width: int
     ) -> None:
         """texts: requests without labels. width: tokens of an ordinary row."""
         goals = handwritten.load()
         self.random = random.Random(seed)
         self.vocabulary, self.width, self.texts = vocabulary, width, list(texts)
-        self.skills: dict[tuple[str, str], Skill] = (
+        self.skills: dict[tuple[str, str], CorpusSkill] = (
             {k: s for k, s in corpus.skills.items() if s.name != "oos"} | SKILLS | handwritten.skills()
         )
         self.variation = Variation(

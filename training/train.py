@@ -24,9 +24,9 @@ from mcl.model.form import FIELDS, SPECIALS, VERBS
 from mcl.plugins.train.tuner import corpora, handwritten, vocabulary
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
-from mcl.plugins.train.tuner.network import Learner, Network, Shape, inputs
-from mcl.plugins.train.tuner.rows import OPTION_WEIGHT, Batch, Row, collate
-from mcl.plugins.train.tuner.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.network import Learner, Network, NetworkShape, inputs
+from mcl.plugins.train.tuner.rows import OPTION_WEIGHT, Batch, TrainingRow, collate
+from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 from training.embedding import first_embeddings
 from training.sampling import Sampler
 
@@ -69,7 +69,7 @@ def feed(sampler: Sampler) -> queue.Queue[Batch]:
     return ready
 
 
-def probe(network: Network, rows: list[Row], known: Vocabulary) -> str:
+def probe(network: Network, rows: list[TrainingRow], known: TokenVocabulary) -> str:
     """Shares of right answers on fixed rows: c picks, s begun slots, e options, and the named ones."""
     batch = collate(rows, ROW_TOKENS, known)
     with torch.no_grad():
@@ -108,8 +108,8 @@ class Trainer:
             shutil.copyfile(begin / "tokenizer.json", pieces)
         if not pieces.exists():
             vocabulary.train(vocabulary_texts(corpus, texts), pieces)
-        self.known = Vocabulary(pieces)
-        shape = Shape(
+        self.known = TokenVocabulary(pieces)
+        shape = NetworkShape(
             self.known.size, len(SPECIALS), width=width, layers=layers, heads=width // 64,
             feed_forward=width * 8 // 3 // 64 * 64,
         )  # fmt: skip

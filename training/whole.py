@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from mcl.plugins.train.tuner import corpora
-from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 from mcl.usecases.batch import compile_batch
 from training.answers import SURE, Scores, calibration_error
 from training.shelves import (
@@ -74,7 +74,7 @@ class Tally:
         }
 
 
-def wanted(utterance: Utterance, skill: Skill) -> set[Value]:
+def wanted(utterance: Utterance, skill: CorpusSkill) -> set[Value]:
     """The slots and values that are to be found, in small letters: spans, and of closed lists its members."""
     options = {slot.name: {option.lower() for option in slot.options} for slot in skill.slots}
     found = set()
@@ -95,7 +95,7 @@ def told(result: Mapping[str, Any]) -> set[Value]:
     }
 
 
-def invented(result: Mapping[str, Any], prose: str, skill: Skill) -> Iterator[str]:
+def invented(result: Mapping[str, Any], prose: str, skill: CorpusSkill) -> Iterator[str]:
     """The values of a result that are neither words of the prose nor members of a closed list."""
     closed = {slot.name for slot in skill.slots if slot.options}
     plain = " ".join(prose.split())
@@ -125,7 +125,7 @@ def compiled(lines: Sequence[Mapping[str, Any]], shelf: Path, settings: Settings
 
 def choosing(
     corpus: Corpus,
-    shelf: Mapping[str, Skill],
+    shelf: Mapping[str, CorpusSkill],
     utterances: Sequence[Utterance],
     place: Path,
     settings: Settings,
@@ -160,7 +160,7 @@ def choosing(
 
 def extraction(
     corpus: Corpus,
-    shelf: Mapping[str, Skill],
+    shelf: Mapping[str, CorpusSkill],
     utterances: Sequence[Utterance],
     place: Path,
     settings: Settings,
@@ -198,7 +198,7 @@ def _count(
     tally: Tally,
     result: Mapping[str, Any],
     one: Utterance,
-    shelf: Mapping[str, Skill],
+    shelf: Mapping[str, CorpusSkill],
     want: set[Value],
     got: set[Value],
     good: bool,

@@ -41,13 +41,13 @@ from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
 from mcl.compiler.pipeline import Pipeline
 from mcl.compiler.stages.classify import check_choice
 from mcl.compiler.stages.extract import read_answer
-from mcl.compiler.stages.request import Request, normalise, patches_for, without_secret
+from mcl.compiler.stages.request import GoalRequest, normalise, patches_for, without_secret
 from mcl.compiler.tape import About, Recorder, Tapes, Unloaded, with_tape, with_tapes
 from mcl.core.environment import zone_of
 from mcl.core.errors import CortexError, InputError
 from mcl.core.home import sealed
 from mcl.language.mtx.core import Core, core_of
-from mcl.language.plans.planner import Tools
+from mcl.language.plans.planner import KnownTools
 from mcl.language.skills import Skills
 from mcl.model.protocol import Model
 
@@ -87,7 +87,7 @@ def compile_goal(
     store: bool = True,
     dry_run: bool = False,
     core: Core | None = None,
-    registry: Tools | None = None,
+    registry: KnownTools | None = None,
     tools: "Callable[[], Registry] | None" = None,
     timer: Callable[[], float] = time.monotonic,
 ) -> Outcome:
@@ -107,7 +107,7 @@ def compile_goal(
     """
     core = core or core_of(home.path)
     pipeline = Pipeline(home, skills, core, registry, timer, tools)
-    request = Request(
+    request = GoalRequest(
         id=fresh_id(home, id),
         at=moment_of(at) if at else home.clock.now(),
         zone=zone_of(zone),
@@ -141,7 +141,7 @@ def recompile_with_answers(
     load_model: Callable[[], Model],
     at: str | None = None,
     core: Core | None = None,
-    registry: Tools | None = None,
+    registry: KnownTools | None = None,
     tools: "Callable[[], Registry] | None" = None,
     timer: Callable[[], float] = time.monotonic,
     unseen: bool = False,
@@ -202,7 +202,7 @@ def recompile(
     """
     core = core or core_of(home.path)
     pipeline = Pipeline(home, skills, core, None, lambda: 0.0)
-    request = Request.of_draft(
+    request = GoalRequest.of_draft(
         draft, answers, id=intent.id, at=intent.created_at, actor=intent.actor, agent=intent.agent
     )
     root = intent.compile_metadata.cortex_snapshot_hash if intent.compile_metadata else ""
@@ -334,7 +334,7 @@ def slot_text(name: str, text: str, pipeline: Pipeline) -> str:
 
 def answered(
     pipeline: Pipeline, home: Home, id: str, view: View, answers: Mapping[str, str], chosen: str
-) -> tuple[Request, dict[str, str]]:
+) -> tuple[GoalRequest, dict[str, str]]:
     """The request with these answers beside the earlier ones, and the texts by field; each was found to be
     what its field must be. chosen: the skill of the compile that asked."""
     said = {name: slot_text(name, text, pipeline) for name, text in _by_field(view, id, answers).items()}
@@ -348,13 +348,13 @@ def answered(
     return request, said
 
 
-def _request_of(home: Home, id: str, view: View) -> Request:
+def _request_of(home: Home, id: str, view: View) -> GoalRequest:
     if view.draft is None:
         raise InputError(
             "NOT_CLARIFYING", "this intent has no draft", place=id, fix="mcl list shows what is there"
         )
     drafted = home.journal.rows(id, kind="intent.draft")[0]
-    return Request.of_draft(
+    return GoalRequest.of_draft(
         view.draft,
         view.answers,
         id=id,

@@ -17,11 +17,11 @@ from executor.walker.engine import Failure
 from executor.walker.interfaces import Expansion
 from ir import CompileMetadata, DocumentError, Frame, Intent, SlotEntry, parse_json, with_hash
 from mcl.core.errors import SkillError
-from mcl.language.mtx.ast import File, Prompt, prompt_names
+from mcl.language.mtx.ast import File, PromptNode, prompt_names
 from mcl.language.mtx.procedure import Interpretation, Script, SlotInput, interpret, objects_by_slot
 from mcl.language.mtx.source import nearest
 from mcl.language.plans.binding import Bindings
-from mcl.language.plans.planner import Tools, make_plan
+from mcl.language.plans.planner import KnownTools, make_plan
 from mcl.language.skills import Skill, Skills, Slot
 from mcl.model.protocol import Model
 from mcl.values.slots import read_slot
@@ -133,7 +133,7 @@ class _Blocks:
 
     def __init__(self, file: File) -> None:
         sections = tuple(
-            replace(section, entries=tuple(one for one in section.entries if not isinstance(one, Prompt)))
+            replace(section, entries=tuple(one for one in section.entries if not isinstance(one, PromptNode)))
             for section in file.sections
         )
         self.file = File(sections)
@@ -145,7 +145,7 @@ class InstalledSkills:
     registry: the installed tools (None: not compared with the plans).
     """
 
-    def __init__(self, load: Callable[[], Skills], registry: Tools | None = None) -> None:
+    def __init__(self, load: Callable[[], Skills], registry: KnownTools | None = None) -> None:
         self._load = load
         self._registry = registry
         self._bindings: Bindings | None = None

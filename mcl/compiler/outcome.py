@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from ir import ClarifyQuestion, Intent, PlanTree
 from ir.errors import CLARIFY, REFUSED
-from mcl.compiler.stages.extract import NO_PROMPT, Prompt
+from mcl.compiler.stages.extract import NO_PROMPT, PromptText
 from mcl.core.errors import InputError
 
 if TYPE_CHECKING:  # a compile that has no plan written pays for none of it
@@ -27,7 +27,7 @@ class Compiled:
     no_plan: str
     ms: float
     advice: str = ""
-    prompt: Prompt = NO_PROMPT
+    prompt: PromptText = NO_PROMPT
     attempts: "tuple[Attempt, ...]" = ()
     cached: bool = False
 
@@ -44,7 +44,7 @@ class Clarify:
     intent: Intent
     questions: tuple[ClarifyQuestion, ...]
     ms: float
-    prompt: Prompt = NO_PROMPT
+    prompt: PromptText = NO_PROMPT
     cached: bool = False
 
     def require(self) -> NoReturn:

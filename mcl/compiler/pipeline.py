@@ -15,15 +15,15 @@ from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.constraints import Gap, one_a_field, questions_of, unknowns_of
 from mcl.compiler.stages.extract import Extraction, extract
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
-from mcl.compiler.stages.request import Request, normalise
+from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
-from mcl.compiler.stages.score import Provenance, Verdict, build, score
+from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core
 from mcl.language.mtx.procedure import ResolveRule, SlotValue
 from mcl.language.plans.binding import Bindings
-from mcl.language.plans.planner import Tools, make_plan
+from mcl.language.plans.planner import KnownTools, make_plan
 from mcl.language.skills import Skill, Skills, mtx_digest
 from mcl.memory import Bundle, Cortex, Memories, Snapshot
 from mcl.model.cues import with_cues
@@ -57,7 +57,7 @@ class Pipeline:
         home: Home,
         skills: Skills,
         core: Core,
-        registry: Tools | None,
+        registry: KnownTools | None,
         timer: Callable[[], float],
         tools: "Callable[[], Registry] | None" = None,
     ) -> None:
@@ -68,7 +68,7 @@ class Pipeline:
         self._timer = timer
         self._started = timer()
 
-    def run(self, request: Request, model: Model, snapshot: Snapshot | None = None) -> Outcome:
+    def run(self, request: GoalRequest, model: Model, snapshot: Snapshot | None = None) -> Outcome:
         """Compile a request against the memories of `snapshot` (default: now).
 
         Raises what the stages raise; SkillError PLAN_FLAWED, TOOL_MISSING where the skill's plan cannot run
@@ -101,7 +101,7 @@ class Pipeline:
         message = ending.message or f"it is still unclear after {rounds} rounds of questions"
         return Refused(id, ending.reason, message, (), self.ms())
 
-    def _late(self, request: Request) -> Refused | None:
+    def _late(self, request: GoalRequest) -> Refused | None:
         """What is said where the stages so far took longer than all of them may."""
         ms, ending = self.ms(), self.rules.endings["out_of_time"]
         if ms <= self.rules.timeout_ms:
@@ -146,7 +146,7 @@ class Pipeline:
             mtx_digest(skill, self.core), model.digest, model.version, with_cues(model.grammar), snapshot.root
         )
 
-        def intent_of(verdict: Verdict) -> Intent:
+        def intent_of(verdict: ScoreVerdict) -> Intent:
             return build(goal.request, goal.classified, goal.extraction, goal.references, verdict, provenance)
 
         intent = intent_of(verdict)
@@ -204,12 +204,12 @@ class Pipeline:
             return no_plan
         if writer is None:
             return f"{no_plan}, and {goal.model.version} writes no plans (a chat model does: mcl model add)"
-        from mcl.compiler.plan_writing import Origin, write_plan
+        from mcl.compiler.plan_writing import PlanOrigin, write_plan
 
         if self._tools is None:
             return no_plan
         tools = self._tools()
-        origin = Origin(_plan_id(intent), intent.created_at, intent.agent)
+        origin = PlanOrigin(_plan_id(intent), intent.created_at, intent.agent)
         limits = {"nodes": rules.plan_nodes, "repairs": rules.plan_repairs}
         made = write_plan(writer, skill, intent, origin, tools, **limits)
         goal.attempts = made.attempts
@@ -247,9 +247,9 @@ class _Goal:
 
     classified: Classified
     extraction: Extraction
-    verdict: Verdict
+    verdict: ScoreVerdict
 
-    def __init__(self, pipeline: Pipeline, request: Request, model: Model, memories: Memories) -> None:
+    def __init__(self, pipeline: Pipeline, request: GoalRequest, model: Model, memories: Memories) -> None:
         self.pipeline, self.rules = pipeline, pipeline.rules
         self.request, self.model, self.memories = request, model, memories
         self.bundle = Bundle()
@@ -361,7 +361,7 @@ def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> 
     return Gap("frame.verb", "verb", "blocking", why, rules.verb_question, able)
 
 
-def _only_verb(request: Request, gap: Gap) -> str:
+def _only_verb(request: GoalRequest, gap: Gap) -> str:
     """The one verb of the skill that may do what was asked, where no person named another; else ""."""
     asks = gap.field == "frame.verb" and not request.verb and len(gap.options) == 1
     return gap.options[0] if asks else ""

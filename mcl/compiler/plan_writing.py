@@ -20,10 +20,10 @@ from executor.tools.manifest import Manifest
 from ir import SIDE_EFFECTS, Intent, PlanTree, with_hash
 from mcl.core.errors import ModelError, SkillError
 from mcl.language.mtx.ast import prompt_names
-from mcl.language.plans.checks import Tools, check_against
+from mcl.language.plans.checks import CheckedTools, check_against
 from mcl.language.plans.document import Steps, YamlFile
 from mcl.language.plans.planner import make_plan
-from mcl.language.plans.template import Case, PlanTemplate, Shape, slot_place
+from mcl.language.plans.template import PlanCase, PlanShape, PlanTemplate, slot_place
 from mcl.language.skills import Skill
 from mcl.model.plan_answers import GOAL, read_plan
 from mcl.model.protocol import (
@@ -62,7 +62,7 @@ class Writing:
 
 
 @dataclass(frozen=True)
-class Origin:
+class PlanOrigin:
     """What a plan is made with: a ULID, ISO 8601 UTC, the DID of the agent."""
 
     id: str
@@ -74,8 +74,8 @@ def write_plan(
     writer: PlanWriter,
     skill: Skill,
     intent: Intent,
-    origin: Origin,
-    tools: Tools,
+    origin: PlanOrigin,
+    tools: CheckedTools,
     *,
     nodes: int,
     repairs: int,
@@ -114,7 +114,7 @@ def write_plan(
 # ---- what a model may write ------------------------------------------------------------------------------
 
 
-def plan_form(skill: Skill, intent: Intent, tools: Tools, nodes: int) -> PlanForm:
+def plan_form(skill: Skill, intent: Intent, tools: CheckedTools, nodes: int) -> PlanForm:
     """What a plan for this Intent may be made of: the tools of the skill that are here and that the verb may
     use, the slots that are filled, the skill's prompts and outputs."""
     verb = intent.frame.verb
@@ -191,16 +191,16 @@ def _argument(name: str, schema: Mapping[str, Any], required: bool) -> PlanArgum
 
 
 def _held(
-    written: WrittenPlan, skill: Skill, intent: Intent, origin: Origin, tools: Tools
+    written: WrittenPlan, skill: Skill, intent: Intent, origin: PlanOrigin, tools: CheckedTools
 ) -> tuple[PlanTree | None, tuple[str, ...]]:
     """The plan, or the first of what is wrong with it."""
     case = {"when": {}, "root": _root(written, tools)}
     source = _Numbered({"plans": [case]})
-    shape = Shape([case], (), source)
+    shape = PlanShape([case], (), source)
     found = [one for one in check_against(shape, skill, tools) if one.severity == "error"]
     flaws = [_flaw(source.names[one.line], one.message, one.hint) for one in found]
     if not flaws:
-        template = PlanTemplate(skill.path, (Case({}, case["root"]),), "")
+        template = PlanTemplate(skill.path, (PlanCase({}, case["root"]),), "")
         planned = replace(skill, plan=lambda: template)
         try:
             plan = make_plan(
@@ -227,7 +227,7 @@ def _flaw(node: str, message: str, fix: str) -> str:
     return f"{place}{message}; {fix}" if fix else f"{place}{message}"
 
 
-def _refused(plan: PlanTree, verb: str, tools: Tools) -> Iterator[str]:
+def _refused(plan: PlanTree, verb: str, tools: CheckedTools) -> Iterator[str]:
     """What the filled arguments of a plan would be refused for, and effects beyond the verb."""
     for node, _ in plan.root.walk():
         call = node.tool_call
@@ -249,7 +249,7 @@ def _refused(plan: PlanTree, verb: str, tools: Tools) -> Iterator[str]:
             yield _flaw(node.id, f"a goal to {verb} may not do this", "use a tool that does less")
 
 
-def _root(written: WrittenPlan, tools: Tools) -> dict[str, Any]:
+def _root(written: WrittenPlan, tools: CheckedTools) -> dict[str, Any]:
     """What was written, as the root of a plan.yaml."""
     steps = [
         nodes[0]
@@ -260,7 +260,7 @@ def _root(written: WrittenPlan, tools: Tools) -> dict[str, Any]:
     return steps[0] if len(steps) == 1 else {"id": "plan", "kind": "sequential", "children": steps}
 
 
-def _node(node: WrittenNode, tools: Tools) -> dict[str, Any]:
+def _node(node: WrittenNode, tools: CheckedTools) -> dict[str, Any]:
     if not node.tool:
         inputs = {name: _text(one) for name, one in zip(_names(node.inputs), node.inputs, strict=True)}
         step: dict[str, Any] = {"kind": node.kind, "inputs": inputs, "expected_outputs": list(node.outputs)}

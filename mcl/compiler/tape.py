@@ -18,7 +18,7 @@ from mcl.language.mtx.codec import value_digest
 from mcl.model.protocol import Acquainted, Candidate, Choice, ExtractForm, Model, PlanForm, Span, plan_writer
 
 if TYPE_CHECKING:
-    from mcl.compiler.stages.request import Request
+    from mcl.compiler.stages.request import GoalRequest
     from mcl.language.mtx.core import Core
     from mcl.language.skills import Skills
 
@@ -199,7 +199,7 @@ class Unloaded:
 class About:
     """A compile. memories: the root of the snapshot that it is compiled with."""
 
-    request: Request
+    request: GoalRequest
     core: Core
     skills: Skills
     memories: str

@@ -16,7 +16,7 @@ from mcl.language.mtx import ast
 from mcl.language.mtx.checks import skill_id, skill_version
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core
-from mcl.language.mtx.files import Cache, Head, head_of, load_file, read_bytes
+from mcl.language.mtx.files import Cache, FileHead, head_of, load_file, read_bytes
 from mcl.language.mtx.procedure import texts
 from mcl.language.plans.template import PlanTemplate, is_kept, read_template
 from mcl.plugins.hooks import plugins
@@ -53,7 +53,7 @@ class Skill:
 
     path: Path
     file_digest: str
-    head: Head = field(repr=False, compare=False)
+    head: FileHead = field(repr=False, compare=False)
     tree: Callable[[], ast.File] = field(repr=False, compare=False)
     plan: Callable[[], PlanTemplate | None] = field(default=lambda: None, repr=False, compare=False)
 

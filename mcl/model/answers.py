@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mcl.model.form import Unit, words
-from mcl.model.llama.decoder import Answer
+from mcl.model.llama.decoder import DecodedAnswer
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.protocol import ExtractForm, SlotForm, Span, literal
 from mcl.values.slots import read_slot
@@ -185,7 +185,9 @@ def _said(data: bytes) -> Iterator[_Said]:
             name = json.loads(text)
 
 
-def read_frame(answer: Answer, vocabulary: Vocabulary, prose: str, form: ExtractForm) -> Iterator[Span]:
+def read_frame(
+    answer: DecodedAnswer, vocabulary: Vocabulary, prose: str, form: ExtractForm
+) -> Iterator[Span]:
     """The values of an answer to `frame_rules`, in its order, as spans of the prose itself."""
     pieces = [vocabulary.pieces[token] for token in answer.tokens]
     ends: list[int] = []

@@ -32,7 +32,7 @@ from mcl.model.answers import (
     span_rules,
 )
 from mcl.model.form import VERBS
-from mcl.model.llama.context import Context, ContextSize, Prefixes
+from mcl.model.llama.context import ContextSize, ModelContext, Prefixes
 from mcl.model.llama.decoder import Decoder
 from mcl.model.llama.vocabulary import Grammars, Vocabulary
 from mcl.model.llama.weights import NO_AI, Weights
@@ -191,7 +191,7 @@ class ChatModel:
         self._vocabulary = Vocabulary.of(weights)
         self._template = ChatTemplate(weights, self._vocabulary)
         cells = min(weights.context_length, _LONGEST_CONTEXT)
-        self._context = Context(weights, ContextSize(tokens=cells, batch=min(_BATCH, cells), flash=True))
+        self._context = ModelContext(weights, ContextSize(tokens=cells, batch=min(_BATCH, cells), flash=True))
         self._prefixes = Prefixes(self._context, model_digest=digest, folder=cache)
         self._grammars = Grammars(weights, self._vocabulary)
         self._decoder = Decoder(self._context, self._vocabulary)

@@ -23,7 +23,7 @@ _PART = re.compile(r"\{([A-Z]+)\}")
 _GROUP = re.compile(r"[.,’]\d")  # what goes on with a number
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """A run of characters of the prose; end exclusive."""
 
     start: int
@@ -55,7 +55,7 @@ class LimitCue:
     needs: str = ""
     likely: bool = False
 
-    def places(self, prose: str) -> Iterator[Place]:
+    def places(self, prose: str) -> Iterator[TextPlace]:
         """Where the prose says it, in order."""
         if self.needs and not re.search(self.needs, prose, re.IGNORECASE):
             return
@@ -151,7 +151,7 @@ def _filled(pattern: str, parts: dict[str, str]) -> str:
     return _PART.sub(lambda part: parts[part[1]], pattern)
 
 
-def places(pattern: str, prose: str) -> Iterator[Place]:
+def places(pattern: str, prose: str) -> Iterator[TextPlace]:
     """The `span` of each match, in order; edges trimmed of blanks and commas; none ends within a word."""
     for match in re.compile(pattern, re.IGNORECASE).finditer(prose):
         name = next(name for name, text in match.groupdict().items() if text is not None)
@@ -159,7 +159,7 @@ def places(pattern: str, prose: str) -> Iterator[Place]:
         text = prose[start:end]
         start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip(_ENDS))
         if start < end and not (_within_word(prose, start) or _within_word(prose, end)):
-            yield Place(start, end)
+            yield TextPlace(start, end)
 
 
 def _within_word(prose: str, place: int) -> bool:
@@ -173,7 +173,7 @@ def _within_word(prose: str, place: int) -> bool:
     return before.isalnum() and goes_on
 
 
-def free(place: Place, taken: Sequence[Place]) -> bool:
+def free(place: TextPlace, taken: Sequence[TextPlace]) -> bool:
     """Whether no character of `place` is taken."""
     return all(place.end <= other.start or other.end <= place.start for other in taken)
 
@@ -218,7 +218,7 @@ _NO_THINGS = frozenset(stem for word in ("number", "count", "amount", "total") f
 _SHORTEST = 3  # letters of a word of a slot's name that the name of what is counted may begin with
 
 
-def members(prose: str, slot: SlotForm, cues: Cues, taken: Sequence[Place]) -> Iterator[Span]:
+def members(prose: str, slot: SlotForm, cues: Cues, taken: Sequence[TextPlace]) -> Iterator[Span]:
     """Members of a slot's list that the prose names, in its order, those at free places first.
 
     Where they are numbers, only those that stand before what the slot's name says is counted: "two" of "two
@@ -229,7 +229,7 @@ def members(prose: str, slot: SlotForm, cues: Cues, taken: Sequence[Place]) -> I
         yield Span(f"slot.{slot.name}", option, place.start, place.end, cues.probability["mention"])
 
 
-def places_of(prose: str, slot: SlotForm, option: str) -> list[Place]:
+def places_of(prose: str, slot: SlotForm, option: str) -> list[TextPlace]:
     """Where the prose says a member; a number also as a word."""
     named = _numbers(prose, slot) if is_numeric(slot) else _mentioned(prose, slot)
     return [place for name, place in named if name == option]
@@ -240,17 +240,17 @@ def is_numeric(slot: SlotForm) -> bool:
     return all(option.isdecimal() for option in slot.options)
 
 
-def _mentioned(prose: str, slot: SlotForm) -> list[tuple[str, Place]]:
+def _mentioned(prose: str, slot: SlotForm) -> list[tuple[str, TextPlace]]:
     """Members and their places, in the order of the prose, the longer of two at one place first."""
     named = []
     for option in slot.options:
         spelled = r"[\s_.-]+".join(map(re.escape, _SEPARATORS.split(option.removesuffix("s") or option)))
         if match := re.search(rf"(?<!\w){spelled}s?(?!\w)", prose, re.IGNORECASE):
             named.append((match.start(), -match.end(), option))
-    return [(option, Place(start, -end)) for start, end, option in sorted(named)]
+    return [(option, TextPlace(start, -end)) for start, end, option in sorted(named)]
 
 
-def _counted(prose: str, slot: SlotForm) -> list[tuple[str, Place]]:
+def _counted(prose: str, slot: SlotForm) -> list[tuple[str, TextPlace]]:
     """Numbers of the list that stand before one of the things that the slot's name counts."""
     things = [stem for stem in stems(slot.name) if len(stem) >= _SHORTEST and stem not in _NO_THINGS]
     counted = []
@@ -262,14 +262,14 @@ def _counted(prose: str, slot: SlotForm) -> list[tuple[str, Place]]:
     return counted
 
 
-def _numbers(prose: str, slot: SlotForm) -> list[tuple[str, Place]]:
+def _numbers(prose: str, slot: SlotForm) -> list[tuple[str, TextPlace]]:
     """Numbers of the list that the prose says, in its order."""
-    said = [(match[1].casefold(), Place(*match.span())) for match in _NUMBER.finditer(prose)]
+    said = [(match[1].casefold(), TextPlace(*match.span())) for match in _NUMBER.finditer(prose)]
     plain = [(str(_WORDS.index(word)) if word in _WORDS else word, place) for word, place in said]
     return [(option, place) for option, place in plain if option in slot.options]
 
 
-def pattern_spans(prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list[Place]) -> list[Span]:
+def pattern_spans(prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list[TextPlace]) -> list[Span]:
     """What patterns find for slots and constraints, no character twice; `taken` gets the places.
 
     Some slots go before the constraints ("in two hours" is when to remind), the others after them ("at most
@@ -292,7 +292,7 @@ def _slots(
     prose: str,
     slots: Sequence[SlotForm],
     cues: Cues,
-    taken: list[Place],
+    taken: list[TextPlace],
     elsewhere: Mapping[str, frozenset[str]],
 ) -> list[Span]:
     spans: list[Span] = []
@@ -314,19 +314,19 @@ def words_of(name: str) -> frozenset[str]:
     return frozenset([name.casefold(), *stems(name), *_SEPARATORS.split(name.casefold())])
 
 
-def span_at(field: str, prose: str, place: Place, probability: float) -> Span:
+def span_at(field: str, prose: str, place: TextPlace, probability: float) -> Span:
     """The span of a place."""
     return Span(field, prose[place.start : place.end], place.start, place.end, probability)
 
 
-def place_of(span: Span) -> Place:
+def place_of(span: Span) -> TextPlace:
     """The place of a span."""
-    return Place(span.start or 0, span.end or 0)
+    return TextPlace(span.start or 0, span.end or 0)
 
 
-def _places(prose: str, slot: SlotForm, cues: Cues, taken: Sequence[Place]) -> Iterator[Span]:
+def _places(prose: str, slot: SlotForm, cues: Cues, taken: Sequence[TextPlace]) -> Iterator[Span]:
     """Free places by the patterns for the slot's type and name, else for its type, else for its name."""
-    seen: list[Place] = list(taken)
+    seen: list[TextPlace] = list(taken)
     for cue in _cues_for(slot, cues):
         for pattern in cue.patterns:
             for place in places(pattern, prose):

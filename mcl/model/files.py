@@ -39,7 +39,7 @@ _MOST_TENSORS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class GgufHeader:
     """What a GGUF says of itself: scalar and string metadata (arrays left out), how many tensors it has, and
     how many weights are in them."""
 
@@ -49,7 +49,7 @@ class Header:
     weights: int = 0
 
 
-def read_header(path: Path) -> Header:
+def read_header(path: Path) -> GgufHeader:
     """Walk the header of the file at `path`.
 
     Raises ModelError: MODEL_MISSING, MODEL_NOT_GGUF, MODEL_VERSION, MODEL_TRUNCATED or MODEL_BROKEN.
@@ -75,7 +75,7 @@ class _Walk:
         self._path, self._data, self._at = path, data, len(_MAGIC)
         self._weights = 0
 
-    def header(self) -> Header:
+    def header(self) -> GgufHeader:
         version = self._scalar("I")
         if version not in _VERSIONS:
             raise _error("MODEL_VERSION", f"GGUF version {version}; known are 2 and 3", self._path)
@@ -102,7 +102,7 @@ class _Walk:
                 self._path,
                 fix="copy or download it again",
             )
-        return Header(version, metadata, tensors, self._weights)
+        return GgufHeader(version, metadata, tensors, self._weights)
 
     def _tensor(self, alignment: int) -> int:
         """End of a tensor's data, counted from the data's start."""
@@ -213,7 +213,7 @@ def open_model_file(path: Path, *, home_path: Path | None) -> ModelFile:
     return ModelFile(path, digest)
 
 
-def _check_kind(path: Path, header: Header) -> None:
+def _check_kind(path: Path, header: GgufHeader) -> None:
     """Raise ModelError for what a header alone tells apart from a whole text model."""
     parts = header.metadata.get("split.count", 0)
     if isinstance(parts, int) and parts > 1:

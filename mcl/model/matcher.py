@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ir.frame import valid_verb
 from mcl.language.bm25 import Bm25, stems
 from mcl.language.mtx.core import load_core
-from mcl.model.cues import Place, free, load_cues, pattern_spans, span_at, typed, words_of
+from mcl.model.cues import TextPlace, free, load_cues, pattern_spans, span_at, typed, words_of
 from mcl.model.form import VERBS
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Span
 
@@ -97,7 +97,7 @@ class Routing:
         return cls(*(module.number(f"match.{name}") for name in ("verb", "breadth", "none", "sharpness")))
 
 
-class Matcher:
+class PatternMatcher:
     """A model without weights. digest covers its tables, version is "no-ai/1"; what it takes from the core
     modules, their own digest covers."""
 
@@ -138,7 +138,7 @@ class Matcher:
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """Constraints by cue patterns, then slots by type, by name, by what is left; in the order of the
         prose."""
-        taken: list[Place] = []
+        taken: list[TextPlace] = []
         spans = pattern_spans(prose, form.slots, self._cues, taken)
         filled = {span.field for span in spans}
         waiting = [
@@ -159,7 +159,7 @@ class Matcher:
         """The text of `user` for every output, unchanged: nothing is understood, nothing is lost."""
         return dict.fromkeys(outputs, user.strip())
 
-    def _rest(self, prose: str, taken: Sequence[Place]) -> Place | None:
+    def _rest(self, prose: str, taken: Sequence[TextPlace]) -> TextPlace | None:
         """What the request is about: the words after its first verb, up to the first stop or taken place."""
         start = 0
         for word in WORD.finditer(prose):
@@ -175,7 +175,7 @@ class Matcher:
             ends.append(stop.start())
         end = min(ends, default=len(prose))
         end -= len(prose[start:end]) - len(prose[start:end].rstrip(" \t\n.,;:!?"))
-        place = Place(start, end)
+        place = TextPlace(start, end)
         if start >= end or re.compile(self._cues.never, re.IGNORECASE).match(prose[start:end]):
             return None
         return place if free(place, taken) else None

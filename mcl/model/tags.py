@@ -10,7 +10,7 @@ from pathlib import Path
 from mcl.core.errors import ModelError
 from mcl.model import form as shape
 from mcl.model.familiar import SIZE_KEY, Familiar
-from mcl.model.llama.context import Context, ContextSize, Prefixes
+from mcl.model.llama.context import ContextSize, ModelContext, Prefixes
 from mcl.model.llama.weights import NO_AI, Weights
 from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
 
@@ -35,7 +35,7 @@ class TagModel:
         self._ids = _special_ids(weights)
         cells = min(weights.context_length, _LONGEST_CONTEXT)
         self._temperatures = {kind: _temperature(weights, kind) for kind in shape.KINDS}
-        self._context = Context(weights, ContextSize(tokens=cells, batch=cells))
+        self._context = ModelContext(weights, ContextSize(tokens=cells, batch=cells))
         self._labels: dict[shape.Label, tuple[int, list[int]]] = {}
         self._prefixes = Prefixes(self._context, model_digest=digest, folder=cache)
         self._headers: OrderedDict[tuple[shape.Piece, ...], list[int]] = OrderedDict()

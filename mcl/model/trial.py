@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mcl.core.errors import ModelError
 from mcl.model.chat import ChatTemplate
-from mcl.model.llama.context import Context, ContextSize
+from mcl.model.llama.context import ContextSize, ModelContext
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.llama.weights import Weights
 
@@ -24,7 +24,7 @@ def main(path: Path) -> int:
     try:
         weights = Weights(path)
         vocabulary = Vocabulary.of(weights)
-        context = Context(weights, ContextSize(tokens=_CELLS, batch=_CELLS))
+        context = ModelContext(weights, ContextSize(tokens=_CELLS, batch=_CELLS))
         weights.tokens(_TEXT)
         context.feed([0], reads=[0])
         ChatTemplate(weights, vocabulary)  # one that never ends ends with this process

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from executor.walker.interfaces import WalkEvent
     from executor.walker.questions import GateQuestion
     from mcl.compiler.compiler import Clarify, Compiled, Refused
-    from mcl.compiler.stages.extract import Prompt
+    from mcl.compiler.stages.extract import PromptText
     from mcl.usecases.corrections import Corrected
     from mcl.usecases.intents import Shown
     from mcl.usecases.plans import Planned
@@ -75,7 +75,7 @@ def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[s
             }
 
 
-def _asked(prompt: "Prompt", *, stored: bool) -> dict[str, object]:
+def _asked(prompt: "PromptText", *, stored: bool) -> dict[str, object]:
     """What the model was asked with: told of a dry run, whose point it is."""
     return {} if stored else {"prompt": {"system": prompt.system, "user": prompt.user}}
 

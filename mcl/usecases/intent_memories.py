@@ -15,7 +15,7 @@ from executor.store.lifecycle.view import View
 from ir import ClarifyQuestion, Envelope, Intent, IntentClarifyBody
 from ir.errors import MclError
 from ir.inline_secrets import find_secret
-from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.request import GoalRequest
 from mcl.core.errors import CortexError
 from mcl.language.skills import Skill, Skills
 from mcl.memory import Cortex, Memories, Memory, new_memory
@@ -85,7 +85,7 @@ def _answered(home: Home, id: str, intent: Intent, view: View) -> Iterator[tuple
     if view.draft is None or not view.answers:
         return
     who = {"actor": intent.actor, "agent": intent.agent}
-    request = Request.of_draft(view.draft, view.answers, id=id, at=intent.created_at, **who)
+    request = GoalRequest.of_draft(view.draft, view.answers, id=id, at=intent.created_at, **who)
     questions, words = _asked(home, id)
     for field, answer in request.answers.items():
         question = questions.get(field)

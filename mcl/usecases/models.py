@@ -132,9 +132,9 @@ class Models:
         used = BUNDLED if path or not ai else self._used()
         if not ai or used == NO_AI:
             from mcl.language.mtx.core import core_of
-            from mcl.model.matcher import Matcher
+            from mcl.model.matcher import PatternMatcher
 
-            return Matcher(core or core_of(self._home.path))
+            return PatternMatcher(core or core_of(self._home.path))
         from mcl.model.opening import load_model
 
         path, spaced = self._file(path)

@@ -13,7 +13,7 @@ from ir.errors import MclError
 from ir.intent import CompileMetadata
 from mcl.catalog.tools import registry
 from mcl.compiler.compiler import recompile
-from mcl.compiler.plan_writing import Origin, write_plan
+from mcl.compiler.plan_writing import PlanOrigin, write_plan
 from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
@@ -240,7 +240,10 @@ class _Again:
         writer = plan_writer(self.model) if self.model is not None else None
         if writer is None:
             return _missing("plan", plan.hash, "a model wrote it, and that model is not here")
-        rules, origin = Rules.of(core_of(self.home.path)), Origin(plan.id, plan.created_at, plan.created_by)
+        rules, origin = (
+            Rules.of(core_of(self.home.path)),
+            PlanOrigin(plan.id, plan.created_at, plan.created_by),
+        )
         try:
             made = write_plan(
                 writer, skill, self.intent, origin, registry(),

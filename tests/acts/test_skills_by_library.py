@@ -9,7 +9,7 @@ import pytest
 
 import mcl
 from mcl.core.errors import InputError, SkillError
-from mcl.language.mtx.source import Finding
+from mcl.language.mtx.source import MtxFinding
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_findings_are_typed_with_the_source_that_they_point_into(skill: Path) ->
     report, plan = mcl.skills.check(skill)
     assert (report.path, report.ok, plan.ok) == (str(file), False, True)
     [error] = report.errors
-    assert isinstance(error, Finding)
+    assert isinstance(error, MtxFinding)
     assert (error.code, error.text, error.hint) == ("V2", "fnd", 'did you mean "find"?')
     assert report.source.split("\n")[error.line - 1][error.column - 1 :].startswith("fnd")
 

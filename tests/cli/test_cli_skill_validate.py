@@ -11,7 +11,7 @@ import pytest
 from skill_writing import PLAN, SKILL, write_skill
 
 import grammars
-from mcl.language.mtx.source import Finding, show
+from mcl.language.mtx.source import MtxFinding, show
 
 
 def reports(done) -> list[dict]:
@@ -91,7 +91,7 @@ def test_a_flaw_of_a_plan_is_shown_in_its_line_like_one_of_a_skill(mcl):
     ("line", "column", "under"), [("目标：bc d", 4, 6), ("e\u0301bc", 3, 1), ("a bc", 3, 2), ("aé bc", 4, 3)]
 )
 def test_the_caret_stands_under_the_text_however_wide_its_letters_are(line, column, under):
-    shown = show(Finding(1, column, "V7", "wrong", "bc"), "a.mtx", line).split("\n")[2]
+    shown = show(MtxFinding(1, column, "V7", "wrong", "bc"), "a.mtx", line).split("\n")[2]
     assert shown == "    " + " " * under + "^^"
 
 

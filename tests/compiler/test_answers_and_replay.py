@@ -19,7 +19,7 @@ from mcl.core.errors import CortexError, InputError
 from mcl.language.mtx.core import Core
 from mcl.language.skills import Skills, find_skills, skill_folders
 from mcl.memory import Cortex
-from mcl.model.matcher import Matcher
+from mcl.model.matcher import PatternMatcher
 from mcl.model.protocol import Model
 from tests.compiler.conftest import Scripted
 
@@ -303,7 +303,7 @@ def shipped() -> Skills:
 def test_the_shipped_skills_compile_without_ai_and_replay(
     home: Home, core: Core, shipped: Skills, goal: str, skill: str
 ) -> None:
-    desk, model = Desk(home, shipped, core), Matcher()
+    desk, model = Desk(home, shipped, core), PatternMatcher()
     outcome: Outcome = compile_goal(goal, home=home, skills=shipped, core=core, model=model)
     while isinstance(outcome, Clarify):
         said = {q.unknown_id: q.default or (q.options[0] if q.options else "x") for q in outcome.questions}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
-from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.tape import NotRecordedError, Player, Recorder
 from mcl.language.mtx.core import load_core
@@ -57,9 +57,9 @@ def catalogue(folder: Path, *names: str, verbs: str = "find modify", example: st
     return find_skills([folder])
 
 
-def request(prose: str) -> Request:
+def request(prose: str) -> GoalRequest:
     at = "2026-11-21T10:00:00.000Z"
-    return Request("01M7YRRT830000000000000001", at, "UTC", "did:key:a", "did:key:b", prose, "", "", {})
+    return GoalRequest("01M7YRRT830000000000000001", at, "UTC", "did:key:a", "did:key:b", prose, "", "", {})
 
 
 def numbered(start: int, end: int) -> list[str]:

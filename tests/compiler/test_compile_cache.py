@@ -15,7 +15,7 @@ import pytest
 from executor.store.home import Home
 from ir import canonical_bytes
 from mcl import Compiled, compile_goal, open_home, replay
-from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.tape import About, Tapes
 from mcl.language.mtx.core import core_of
 from mcl.memory import Cortex
@@ -102,7 +102,7 @@ def test_what_is_asked_otherwise_is_not_answered_from_the_cache(home: Home, othe
 
 def test_a_key_covers_all_that_an_answer_depends_on(home: Home) -> None:
     tapes, skills, core = Tapes.of(home.path), installed(home.path), core_of(home.path)
-    request = Request("01M7Y6X0000000000000000009", AT, "UTC", "did:a", "did:b", GOAL)
+    request = GoalRequest("01M7Y6X0000000000000000009", AT, "UTC", "did:a", "did:b", GOAL)
     about = About(request, core, skills, "0" * 64)
 
     def key(model: str = "m", **other: Any) -> str:

@@ -22,7 +22,7 @@ from mcl.core.errors import SkillError
 from mcl.language.mtx.core import Core, CoreModule, core_of, load_core
 from mcl.language.skills import Skills, find_skills, mtx_digest
 from mcl.memory import Cortex
-from mcl.model.matcher import Matcher
+from mcl.model.matcher import PatternMatcher
 from mcl.model.protocol import Span
 from tests.compiler.conftest import AT, LOOK, ORDER, Scripted
 
@@ -69,7 +69,7 @@ class Kit:
         with self.home() as home:
             for fact in facts:
                 Cortex(home).put("Fact", fact)
-            model = model or Matcher(core)
+            model = model or PatternMatcher(core)
             return compile_goal(goal, home=home, skills=self.skills, model=model, core=core, **more)
 
 
@@ -419,7 +419,7 @@ def test_nothing_in_a_core_module_is_read_by_nobody(home: Home, all_skills: Skil
 
     core = Core({name: module(name, one) for name, one in load_core().modules.items()})
     Pipeline(home, all_skills, core, None, lambda: 0.0)
-    Matcher(core)
+    PatternMatcher(core)
     unread = {
         f"{name}.{key}" for name, one in watched.items() for key in one if key not in one.read | IDENTITY
     }

@@ -13,7 +13,7 @@ from ir import Intent
 from mcl.compiler.compiler import Refused, compile_goal
 from mcl.language.mtx.core import Core
 from mcl.language.skills import Skills, find_skills, skill_folders
-from mcl.model.matcher import Matcher
+from mcl.model.matcher import PatternMatcher
 from mcl.model.opening import load_model
 from mcl.model.protocol import Model
 
@@ -134,7 +134,7 @@ class Reader:
 
 @pytest.fixture(scope="module")
 def reads(home: Home, shipped: Skills, core: Core) -> Reader:
-    return Reader(home, shipped, core, Matcher(core))
+    return Reader(home, shipped, core, PatternMatcher(core))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from ir.frame import Frame, SlotEntry
 from mcl import accept, replay, run
 from mcl.catalog.tools import registry
 from mcl.compiler.compiler import Clarify, Compiled, Refused, compile_goal, recompile_with_answers
-from mcl.compiler.plan_writing import Origin, plan_form, write_plan
+from mcl.compiler.plan_writing import PlanOrigin, plan_form, write_plan
 from mcl.language.mtx.core import Core
 from mcl.language.skills import Skill, find_skills, load_skill
 from mcl.model import load_model
@@ -27,7 +27,7 @@ from tests.model.random_gguf import small_words, write_gguf
 TOOLS = registry()
 URIS = [manifest.uri for manifest in TOOLS.manifests]
 WRITE, READ = "matrix://tool/fs/write@1.0.0", "matrix://tool/fs/read@1.0.0"
-ORIGIN = Origin("0" * 26, AT, "did:key:agent")
+ORIGIN = PlanOrigin("0" * 26, AT, "did:key:agent")
 CHAT_TEMPLATE = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant: "
 SKILL = """§SKILL
 id=keep

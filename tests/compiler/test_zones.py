@@ -18,7 +18,7 @@ from executor import Home
 from ir import IntentDraftBody
 from mcl import compile_batch, compile_goal, config, grants, replay
 from mcl.cli.main import main
-from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.request import GoalRequest
 from mcl.core.environment import system_zone
 from mcl.core.errors import InputError
 from mcl.serve.service import GoalCompiler
@@ -93,7 +93,7 @@ def test_a_replay_reads_the_goal_in_the_zone_of_its_draft(
 
 def test_a_draft_of_old_without_a_zone_is_read_in_utc(zone: str) -> None:
     old = IntentDraftBody(prose="x", slot_values={}, preferred_skill="")
-    said = Request.of_draft(old, (), id="0" * 26, at=AT, actor="a", agent="b")
+    said = GoalRequest.of_draft(old, (), id="0" * 26, at=AT, actor="a", agent="b")
     assert said.zone == "UTC"
     assert said.draft().slot_values["@zone"] == "UTC"
 

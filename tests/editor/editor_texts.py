@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcl.plugins.editor.document import Document
+from mcl.plugins.editor.document import OpenDocument
 
 SKILL = """§SKILL
 id=demo
@@ -63,7 +63,7 @@ tool_missing
 """
 
 
-def typed(line: str, *, instead_of: str = "", after: str = "") -> tuple[Document, int, int]:
+def typed(line: str, *, instead_of: str = "", after: str = "") -> tuple[OpenDocument, int, int]:
     """The skill with a line typed in, and the cursor's line and column (from 1) in it.
 
     The line stands in place of the first that begins with `instead_of`, or behind the one that begins with
@@ -75,10 +75,10 @@ def typed(line: str, *, instead_of: str = "", after: str = "") -> tuple[Document
     new = line.replace("|", "", 1)
     rows[number : number + 1] = [new] if instead_of else [rows[number], new]
     number += not instead_of
-    return Document("\n".join(rows)), number + 1, column
+    return OpenDocument("\n".join(rows)), number + 1, column
 
 
-def pointed(line: str) -> tuple[Document, int, int]:
+def pointed(line: str) -> tuple[OpenDocument, int, int]:
     """The skill, with the cursor where `|` is in this line of it."""
     rows = SKILL.split("\n")
-    return Document(SKILL), rows.index(line.replace("|", "", 1)) + 1, line.index("|") + 1
+    return OpenDocument(SKILL), rows.index(line.replace("|", "", 1)) + 1, line.index("|") + 1

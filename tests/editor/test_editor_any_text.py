@@ -10,7 +10,7 @@ from editor_texts import SKILL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcl.plugins.editor.session import Open, Session
+from mcl.plugins.editor.session import EditorSession, Open
 from mcl.usecases.skills.checks import validate_skill
 
 SKILLS = Path(__file__).resolve().parents[2] / "skills"
@@ -72,7 +72,7 @@ texts = st.lists(st.sampled_from(_WORDS) | st.text(max_size=4), max_size=40).fla
 
 @given(texts, st.integers(0, 60), st.integers(0, 40), st.sampled_from(["utf-8", "utf-16", "utf-32"]))
 def test_any_text_is_answered_at_any_place(text, line, character, encoding):
-    session = Session(Shelf(), encoding)
+    session = EditorSession(Shelf(), encoding)
     session.put("a", text, Path("/nowhere/demo/SKILL.mtx"))
     one = session.texts["a"]
     end = one.document.end()
@@ -96,7 +96,7 @@ def test_any_text_is_answered_at_any_place(text, line, character, encoding):
 @settings(max_examples=30)
 @given(texts, st.integers(0, 60), st.integers(0, 40))
 def test_any_plan_is_answered(text, line, character):
-    session = Session(Shelf())
+    session = EditorSession(Shelf())
     session.put("skill", SKILL, Path("/nowhere/demo/SKILL.mtx"))
     session.put("plan", text, Path("/nowhere/demo/plan.yaml"))
     plan = session.texts["plan"]
@@ -110,7 +110,7 @@ def test_the_text_that_is_open_counts_and_not_that_on_the_disk(tmp_path):
     folder.mkdir()
     (folder / "SKILL.mtx").write_text("§NOTHING\n")
     (folder / "plan.yaml").write_text("version: 1\nplans: []\n")
-    session = Session(Shelf())
+    session = EditorSession(Shelf())
     session.put("skill", SKILL, folder / "SKILL.mtx")
     (plan, wrong), (skill, problems) = session.problems(session.texts["skill"])
     assert plan.path == folder / "plan.yaml"
@@ -144,7 +144,7 @@ def test_an_editor_is_told_what_validation_tells(name: str, change: tuple[str, s
             (folder / path.name).write_text(
                 path.read_text().replace(*change) if change[0] else path.read_text()
             )
-    session = Session(Shelf())
+    session = EditorSession(Shelf())
     session.put("a", (folder / "SKILL.mtx").read_text(), folder / "SKILL.mtx")
     told = {
         (one.path.name, problem.span.line or 1, problem.code, problem.message)

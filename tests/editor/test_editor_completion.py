@@ -12,7 +12,7 @@ from mcl.core.words import ACTIONS, CORTEX_CALLS, FAILURE_REASONS, MEMORY_TYPES
 from mcl.language.mtx.ast import SCALAR_TYPES
 from mcl.language.mtx.parser import parse
 from mcl.plugins.editor.completion import Completion, complete
-from mcl.plugins.editor.document import Document
+from mcl.plugins.editor.document import OpenDocument
 
 PLACES = {"prose", "verb", "cortex.bundle", "slots", "unknowns"}
 SLOTS = {"slot.target", "slot.cabin", "slot.loud"}
@@ -24,12 +24,12 @@ def shelf() -> Shelf:
     return Shelf()
 
 
-def offered(where: tuple[Document, int, int], shelf) -> list[Completion]:
+def offered(where: tuple[OpenDocument, int, int], shelf) -> list[Completion]:
     document, line, column = where
     return complete(document.lines, parse(document.data).file, shelf, line, column)
 
 
-def words(where: tuple[Document, int, int], shelf) -> set[str]:
+def words(where: tuple[OpenDocument, int, int], shelf) -> set[str]:
     return {one.text for one in offered(where, shelf)}
 
 
@@ -114,9 +114,9 @@ def test_the_values_that_a_key_takes_are_offered(line, instead_of, expected, she
 
 def test_sections_that_are_not_there_yet_are_offered_at_the_start_of_a_line(shelf):
     assert words(typed("§|", after="  max=3"), shelf) == {"§HASH"}
-    assert words((Document("§SKILL\nid=x\n§"), 3, 2), shelf) >= {"§INPUTS", "§TOOLS", "§PROCEDURE"}
-    assert "§SKILL" not in words((Document("§SKILL\nid=x\n§"), 3, 2), shelf)
-    assert words((Document(""), 1, 1), shelf) >= {"§SKILL", "§HASH"}
+    assert words((OpenDocument("§SKILL\nid=x\n§"), 3, 2), shelf) >= {"§INPUTS", "§TOOLS", "§PROCEDURE"}
+    assert "§SKILL" not in words((OpenDocument("§SKILL\nid=x\n§"), 3, 2), shelf)
+    assert words((OpenDocument(""), 1, 1), shelf) >= {"§SKILL", "§HASH"}
     assert "§HASH" not in words(typed("  |", after="slot target"), shelf)
 
 
@@ -130,7 +130,7 @@ def test_tools_and_skills_are_offered_by_address_with_what_they_do(shelf):
 
 def test_none_is_offered_only_in_an_empty_section(shelf):
     assert "none" not in words(typed("|", after="§TOOLS"), shelf)
-    assert "none" in words((Document("§SKILL\n§TOOLS\n\n§CORTEX\n"), 3, 1), shelf)
+    assert "none" in words((OpenDocument("§SKILL\n§TOOLS\n\n§CORTEX\n"), 3, 1), shelf)
 
 
 def test_a_completion_replaces_the_whole_word_also_behind_the_cursor(shelf):
@@ -151,7 +151,7 @@ def test_keys_of_a_skill_are_offered_once_and_examples_by_their_next_number(shel
     assert {"display=", "author=", "example.1="} <= found
     assert not {"id=", "version=", "mcl.verbs="} & found
     text = SKILL.replace("id=demo\n", 'id=demo\nexample.1="a"\nexample.7="b"\n\n')
-    assert "example.8=" in words((Document(text), 5, 1), shelf)
+    assert "example.8=" in words((OpenDocument(text), 5, 1), shelf)
 
 
 def test_an_error_further_up_changes_nothing(shelf):
@@ -159,7 +159,7 @@ def test_an_error_further_up_changes_nothing(shelf):
     broken = document.text.replace("on verb=find", "on verb=").replace("id=demo", "id demo").replace(
         "slot cabin: enum<economy|premium>", "slot cabin enum<"
     )  # fmt: skip
-    assert words((Document(broken), line, column), shelf) == set(SEVERITIES)
+    assert words((OpenDocument(broken), line, column), shelf) == set(SEVERITIES)
 
 
 def test_every_completion_of_a_keyword_can_be_parsed_where_it_was_offered(shelf):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcl.language.mtx.parser import parse
-from mcl.plugins.editor.document import Document, rows
+from mcl.plugins.editor.document import OpenDocument, rows
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 texts = st.text(
@@ -28,7 +28,7 @@ def units(text: str, encoding: str) -> int:
 def test_a_finding_behind_astral_characters_has_the_place_that_an_editor_counts(encoding, ending, bom):
     line = 'description="🙂🙂 é" x'
     text = bom + "§SKILL" + ending + line + ending
-    document = Document(text, encoding)
+    document = OpenDocument(text, encoding)
     finding = next(finding for finding in parse(document.data).findings if finding.code == "JUNK")
     assert (finding.line, finding.column) == (2, line.index(" x") + 2)
     assert document.point(finding.line, finding.column) == (1, units(line[:-1], encoding))
@@ -36,7 +36,7 @@ def test_a_finding_behind_astral_characters_has_the_place_that_an_editor_counts(
 
 
 def test_a_bom_counts_for_the_editor_and_not_for_the_parser():
-    document = Document("\ufeff§SKILL\n")
+    document = OpenDocument("\ufeff§SKILL\n")
     assert document.lines[0] == "§SKILL"
     assert document.point(1, 1) == (0, 1)
     assert document.place(0, 1) == (1, 1)
@@ -45,13 +45,13 @@ def test_a_bom_counts_for_the_editor_and_not_for_the_parser():
 
 def test_a_decomposed_letter_before_the_place_is_one_character_for_the_parser():
     decomposed = unicodedata.normalize("NFD", 'hint="é ü" x')
-    document = Document(f"§SKILL\n{decomposed}\n")
+    document = OpenDocument(f"§SKILL\n{decomposed}\n")
     assert document.point(2, len('hint="é ü" x')) == (1, len(decomposed) - 1)
     assert document.place(1, len(decomposed) - 1) == (2, len('hint="é ü" x'))
 
 
 def test_a_lone_carriage_return_ends_a_line_for_the_editor_only():
-    document = Document("ab\rcd\nef")
+    document = OpenDocument("ab\rcd\nef")
     assert document.lines == ["ab\rcd", "ef"]
     assert document.point(1, 4) == (1, 0)
     assert document.place(1, 1) == (1, 5)
@@ -60,7 +60,7 @@ def test_a_lone_carriage_return_ends_a_line_for_the_editor_only():
 
 @given(texts, st.sampled_from(ENCODINGS))
 def test_every_place_of_the_parser_comes_back_from_the_editor(text, encoding):
-    document = Document(text, encoding)
+    document = OpenDocument(text, encoding)
     for number, line in enumerate(document.lines, 1):
         for column in range(1, len(line) + 2):
             point = document.point(number, column)
@@ -73,7 +73,7 @@ def test_every_place_of_the_parser_comes_back_from_the_editor(text, encoding):
 
 @given(texts, st.integers(-3, 99), st.integers(-3, 99), st.sampled_from(ENCODINGS))
 def test_no_place_is_outside_the_text(text, line, character, encoding):
-    document = Document(text, encoding)
+    document = OpenDocument(text, encoding)
     place = document.place(line, character)
     assert 1 <= place.line <= len(document.lines)
     assert 1 <= place.column <= len(document.line(place.line)) + 1
@@ -83,7 +83,7 @@ def test_no_place_is_outside_the_text(text, line, character, encoding):
 
 @given(texts)
 def test_the_lines_are_those_that_the_parser_counts(text):
-    document = Document(text)
+    document = OpenDocument(text)
     parsed = parse(document.data).text.split("\n")
     shown = [line for line in document.lines if line]
     assert len(document.lines) in (len(parsed), len(parsed) - 1) or not shown

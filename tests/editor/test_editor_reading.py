@@ -14,7 +14,7 @@ from mcl.language.mtx.layout import format_file
 from mcl.language.mtx.lexer import legal_word, lexer
 from mcl.language.mtx.parser import findings_of, parse
 from mcl.plugins.editor import words
-from mcl.plugins.editor.document import Document, read
+from mcl.plugins.editor.document import OpenDocument, read
 from mcl.plugins.editor.names import hover
 from mcl.plugins.editor.outline import outline, tokens, walk
 from mcl.plugins.editor.session import define, define_in_plan, fixes, layout, symbols
@@ -26,7 +26,7 @@ def shelf() -> Shelf:
 
 
 def test_a_sound_skill_has_no_problems():
-    assert read(Document(SKILL), "demo").problems == ()
+    assert read(OpenDocument(SKILL), "demo").problems == ()
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,19 @@ def test_a_quick_fix_does_what_the_hint_says(line, instead_of, mended):
     rows[number - 1] = row[: fix.span.start - 1] + fix.text + row[fix.span.stop - 1 :]
     assert rows[number - 1] == mended
     if "slot result" not in line:
-        after = read(Document("\n".join(rows)), "demo")
+        after = read(OpenDocument("\n".join(rows)), "demo")
         assert len(after.problems) < len(reading.problems)
 
 
 def test_the_digest_that_is_wrong_is_put_right_by_a_fix():
     text = SKILL + "\n§HASH\ndigest=" + "0" * 64 + "\n"
-    document = Document(text)
+    document = OpenDocument(text)
     (fix,) = fixes(read(document, "demo").problems, document.lines, 1, 99)
     mended = text.replace("0" * 64, fix.text)
-    assert read(Document(mended), "demo").problems == ()
+    assert read(OpenDocument(mended), "demo").problems == ()
 
 
-def told(where: tuple[Document, int, int], shelf) -> str:
+def told(where: tuple[OpenDocument, int, int], shelf) -> str:
     document, line, column = where
     reading = read(document, "demo")
     found = hover(document.lines, reading.parsed.file, shelf, reading.problems, line, column)
@@ -136,7 +136,7 @@ def told(where: tuple[Document, int, int], shelf) -> str:
 def test_hover_tells_what_a_name_means(line, expected, shelf):
     if "\0" in line:
         text = line.replace("|", "", 1).replace("\0", "|")
-        where = (Document(SKILL), SKILL.split("\n").index(text) + 1, line.index("|") + 1)
+        where = (OpenDocument(SKILL), SKILL.split("\n").index(text) + 1, line.index("|") + 1)
     else:
         where = pointed(line)
     assert expected in told(where, shelf)
@@ -148,8 +148,8 @@ def test_hover_tells_how_to_mend_what_is_wrong(shelf):
 
 
 def test_hover_tells_nothing_where_nothing_is(shelf):
-    assert told((Document(SKILL), 6, 1), shelf) == ""
-    assert told((Document("\n\n"), 2, 1), shelf) == ""
+    assert told((OpenDocument(SKILL), 6, 1), shelf) == ""
+    assert told((OpenDocument("\n\n"), 2, 1), shelf) == ""
 
 
 def test_every_word_of_the_language_is_explained():
@@ -201,7 +201,7 @@ def test_what_a_plan_names_is_declared_in_its_skill():
 
 
 def test_the_outline_has_sections_slots_blocks_and_failures():
-    found = {one.name: one for one in symbols(Document(SKILL).lines)}
+    found = {one.name: one for one in symbols(OpenDocument(SKILL).lines)}
     assert list(found) == re.findall(r"^§.*", SKILL, re.MULTILINE)
     assert [one.name for one in found["§INPUTS"].parts] == ["target", "cabin", "loud"]
     procedure = found["§PROCEDURE"].parts
@@ -220,12 +220,12 @@ def test_the_outline_of_a_thousand_levels_is_bounded():
 
 def test_layout_is_the_canonical_one_and_changes_whole_lines_only():
     text = SKILL.replace("slot cabin:", "slot   cabin :").replace("  optional\n", " optional # yes\n", 1)
-    document = Document(text)
+    document = OpenDocument(text)
     edit = layout(document, parse(document.data))
     assert edit is not None
     assert applied(document, edit) == format_file(parse(text.encode()))
     assert edit.text.count("\n") < 4
-    assert layout(Document(SKILL), parse(SKILL.encode())) is None
+    assert layout(OpenDocument(SKILL), parse(SKILL.encode())) is None
 
 
 @given(
@@ -236,7 +236,7 @@ def test_layout_is_the_canonical_one_and_changes_whole_lines_only():
 )
 def test_layout_of_any_sound_text_is_what_the_formatter_writes(lines, ending, bom, last):
     text = "\ufeff" * bom + ending.join(lines) + ending * last
-    document = Document(text)
+    document = OpenDocument(text)
     parsed = parse(document.data)
     if not parsed.ok:
         with pytest.raises(ValueError, match="errors"):
@@ -248,7 +248,7 @@ def test_layout_of_any_sound_text_is_what_the_formatter_writes(lines, ending, bo
     assert (applied(document, edit) if edit else text) == wanted
 
 
-def applied(document: Document, edit) -> str:
+def applied(document: OpenDocument, edit) -> str:
     """The text with an edit made, as a client does it."""
     starts = [0, *(match.end() for match in re.finditer(r"\r\n|\n|\r", document.text))]
 
@@ -262,7 +262,7 @@ def test_diagnostics_are_those_of_validation():
     text = SKILL.replace("find analyze", "fnd").replace("  optional", "  optionl", 1)
     parsed = parse(text.encode())
     findings = findings_of(parsed, name="demo")
-    problems = read(Document(text), "demo").problems
+    problems = read(OpenDocument(text), "demo").problems
     assert [(one.span.line, one.code, one.message) for one in problems] == [
         (finding.line, finding.code, finding.message) for finding in findings
     ]

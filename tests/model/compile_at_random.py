@@ -18,12 +18,12 @@ from executor import FixedClock, Home
 from ir import Intent, canonical_bytes
 from mcl.compiler.compiler import Refused, compile_goal
 from mcl.core.errors import InputError, ModelError
-from mcl.language.mtx.ast import File, Prompt, Section, Setting, Slot, SlotType, Text
+from mcl.language.mtx.ast import File, PromptNode, Section, Setting, Slot, SlotType, Text
 from mcl.language.mtx.core import load_core
 from mcl.language.skills import Skill, Skills
 from mcl.model.chat import ChatModel
 from mcl.model.files import open_model_file
-from mcl.model.llama.decoder import Answer, Decoder
+from mcl.model.llama.decoder import DecodedAnswer, Decoder
 from mcl.model.llama.weights import Weights
 
 CLEAR = (
@@ -122,7 +122,7 @@ def skills(draw: st.DrawFn) -> Skills:
             "example.1": draw(TEXT),
         }
         entries = tuple(Setting(key, Text(value)) for key, value in says.items())
-        prompt = Prompt(Text(draw(TEXT).replace("{", "{{")), Text("Goal: {prose}"))
+        prompt = PromptNode(Text(draw(TEXT).replace("{", "{{")), Text("Goal: {prose}"))
         sections = (
             Section("SKILL", entries),
             Section("INPUTS", draw(slots())),
@@ -137,7 +137,7 @@ def watch(model: ChatModel, counted: Counter[str]) -> None:
     decoder: Decoder = model._decoder
     answer = decoder.answer
 
-    def watched(prompt: list[int], matcher: object, *, budget: int, weigh: bool) -> Answer:
+    def watched(prompt: list[int], matcher: object, *, budget: int, weigh: bool) -> DecodedAnswer:
         given = answer(prompt, matcher, budget=budget, weigh=weigh)
         assert len(given.tokens) <= budget
         assert len(given.tokens) == len(given.probabilities)

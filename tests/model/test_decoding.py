@@ -5,7 +5,7 @@ import ctypes
 import pytest
 
 from mcl.core.errors import ModelError
-from mcl.model.llama.context import Context, ContextSize
+from mcl.model.llama.context import ContextSize, ModelContext
 from mcl.model.llama.decoder import Decoder
 from mcl.model.llama.vocabulary import Grammars, Vocabulary
 from mcl.model.llama.weights import Weights
@@ -28,7 +28,7 @@ def compiled(weights, vocabulary):
 
 @pytest.fixture
 def decoder(weights, vocabulary):
-    return Decoder(Context(weights, ContextSize(tokens=512, batch=64)), vocabulary)
+    return Decoder(ModelContext(weights, ContextSize(tokens=512, batch=64)), vocabulary)
 
 
 def same_as_library(weights: Weights) -> None:
@@ -106,7 +106,7 @@ def test_probabilities_are_over_what_was_allowed(compiled, decoder, weights):
 def test_the_weighed_and_the_fast_path_choose_the_same_tokens(compiled, weights, vocabulary):
     answers = []
     for weigh in (True, False):
-        decoder = Decoder(Context(weights, ContextSize(tokens=512, batch=64)), vocabulary)
+        decoder = Decoder(ModelContext(weights, ContextSize(tokens=512, batch=64)), vocabulary)
         matcher = compiled.matcher("start: /[a-z ]{5,30}/ /[0-9]{2}/", name="x")
         answers.append(decoder.answer(weights.tokens("go"), matcher, budget=60, weigh=weigh))
     assert answers[0].tokens == answers[1].tokens
@@ -128,7 +128,7 @@ def test_a_prompt_longer_than_the_context_is_an_error(compiled, decoder, weights
 
 def test_the_size_of_batches_does_not_change_what_is_held(weights):
     tokens = weights.tokens("the quick brown fox " * 10)
-    small, large = (Context(weights, ContextSize(tokens=512, batch=batch)) for batch in (16, 512))
+    small, large = (ModelContext(weights, ContextSize(tokens=512, batch=batch)) for batch in (16, 512))
     for context in (small, large):
         context.feed(tokens, reads=[len(tokens) - 1])
     size = weights.vocab_size

@@ -11,7 +11,7 @@ from valid_answers import check_choice, check_spans
 from mcl.language.bm25 import Bm25, stems
 from mcl.model import Candidate, ExtractForm, SlotForm
 from mcl.model.form import VERBS
-from mcl.model.matcher import Matcher
+from mcl.model.matcher import PatternMatcher
 
 ANYTHING = Candidate("matrix://skill/general@1.0.0", "General", "any goal", VERBS)
 NOTHING = ExtractForm("matrix://skill/general@1.0.0", "any goal", ())
@@ -19,7 +19,7 @@ NOTHING = ExtractForm("matrix://skill/general@1.0.0", "any goal", ())
 
 @pytest.fixture(scope="module")
 def matcher():
-    return Matcher()
+    return PatternMatcher()
 
 
 def found(matcher, prose, form=NOTHING):

@@ -10,7 +10,7 @@ from model_requests import CANDIDATES, FORM, GOAL
 
 from mcl.model import load_model
 from mcl.model.llama import context as prefix
-from mcl.model.llama.context import Context, ContextSize, Prefixes
+from mcl.model.llama.context import ContextSize, ModelContext, Prefixes
 from mcl.model.llama.weights import Weights
 
 TOKENS = list(range(40, 90))
@@ -27,7 +27,7 @@ def kept(folder: Path) -> list[Path]:
 
 def hold(weights, folder, *, tokens=TOKENS, digest="0" * 64, batch=64) -> tuple[bytes, int]:
     """The state of a fresh context that holds `tokens`, and how many it evaluated for it."""
-    context = Context(weights, ContextSize(tokens=256, batch=batch))
+    context = ModelContext(weights, ContextSize(tokens=256, batch=batch))
     evaluated: list[int] = []
     feed = context.feed
     context.feed = lambda some, **how: (evaluated.append(len(some)), feed(some, **how))[1]

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from mcl.language.mtx.ast import (
     AnyUnknown,
     Argument,
-    Clarify,
+    ClarifyNode,
     ConfidenceIs,
-    Failure,
+    FailureNode,
     File,
     Items,
     On,
-    Prompt,
+    PromptNode,
     Property,
-    Reference,
+    ReferenceNode,
     Resolve,
     Section,
     Setting,
@@ -27,7 +27,7 @@ from mcl.language.mtx.ast import (
     SlotPath,
     SlotType,
     Text,
-    Unknown,
+    UnknownNode,
     VerbIs,
 )
 from mcl.language.mtx.layout import quoted
@@ -132,15 +132,15 @@ _argument = st.builds(
     _value | st.builds(SlotPath, _name, st.booleans()),
 )
 _leaf = st.one_of(
-    st.builds(Prompt, _some_text, _some_text),
+    st.builds(PromptNode, _some_text, _some_text),
     st.builds(
         Resolve,
         _name,
         st.sampled_from(["find", "resolve", "context"]),
         st.lists(_argument, max_size=3, unique_by=lambda argument: argument.key).map(tuple),
     ),
-    st.builds(Unknown, _name, _some_text, _some_text, _some_text, st.none() | _items, st.none() | _value),
-    st.builds(Clarify, _name, _some_text, _some_text, _some_text, st.none() | _items, st.none() | _value),
+    st.builds(UnknownNode, _name, _some_text, _some_text, _some_text, st.none() | _items, st.none() | _value),
+    st.builds(ClarifyNode, _name, _some_text, _some_text, _some_text, st.none() | _items, st.none() | _value),
     st.builds(Property, st.sampled_from(["kind", "output_cardinality"]), _text),
 )
 
@@ -153,7 +153,7 @@ def _identity(entry: Any) -> object:
     """What may stand once among siblings; anything else is told apart by itself."""
     if isinstance(entry, Property):
         return entry.key
-    return Prompt if isinstance(entry, Prompt) else id(entry)
+    return PromptNode if isinstance(entry, PromptNode) else id(entry)
 
 
 _entry = st.recursive(_leaf, lambda inner: st.builds(On, _condition, _siblings(inner)), max_leaves=6)
@@ -161,10 +161,10 @@ _key = st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,5}(\.[A-Za-z0-9_-]{1,5}){0,2}", 
 _settings = st.lists(st.builds(Setting, _key, _text), max_size=3, unique_by=lambda setting: setting.key).map(
     tuple
 )
-_reference = st.builds(Reference, st.from_regex(r"matrix://tool/[a-z/]{1,8}@1\.[0-9]\.0", fullmatch=True))
+_reference = st.builds(ReferenceNode, st.from_regex(r"matrix://tool/[a-z/]{1,8}@1\.[0-9]\.0", fullmatch=True))
 _failure_name = _name.filter(lambda name: name not in ("none",))
 _failures = st.lists(
-    st.builds(Failure, _failure_name, _some_text, _some_text, _some_text, _some_text, _some_text),
+    st.builds(FailureNode, _failure_name, _some_text, _some_text, _some_text, _some_text, _some_text),
     max_size=3,
     unique_by=lambda failure: failure.name,
 ).map(tuple)
@@ -221,14 +221,14 @@ class Writer:
         match entry:
             case Setting() | Property():
                 self.line(depth, f"{entry.key}{self.equals()}{self.value(entry.value)}")
-            case Reference():
+            case ReferenceNode():
                 self.line(depth, entry.uri)
             case Slot():
                 self.line(depth, f"slot {entry.name}{self.space()}:{self.space()}{entry.type}")
                 modifiers = ["optional"] if entry.optional else self.maybe("required")
                 modifiers += self.fields(entry, "default", "hint", "max")
                 self.block(modifiers, depth)
-            case Failure():
+            case FailureNode():
                 self.line(depth, entry.name)
                 self.block(self.fields(entry, "suggest", "action", "reason", "message", "retry"), depth)
             case On():
@@ -236,12 +236,12 @@ class Writer:
                 for inner in entry.body:
                     self.entry(inner, depth + 1)
                 self.line(depth, "end")
-            case Prompt():
+            case PromptNode():
                 self.closed("prompt", self.fields(entry, "system", "user"), depth)
-            case Unknown():
+            case UnknownNode():
                 fields = self.fields(entry, "severity", "reason", "type", "options", "default")
                 self.closed(f"unknown slot.{entry.slot}", fields, depth)
-            case Clarify():
+            case ClarifyNode():
                 fields = self.fields(entry, "prompt", "type", "required", "options", "default")
                 self.closed(f"clarify slot.{entry.slot}", fields, depth)
             case Resolve():

@@ -12,10 +12,10 @@ from mcl.language.mtx.checks import check
 from mcl.language.mtx.codec import file_digest
 from mcl.language.mtx.parser import parse
 from mcl.language.mtx.procedure import interpret
-from mcl.language.mtx.source import Finding
+from mcl.language.mtx.source import MtxFinding
 
 
-def checked(text: str, *, name: str = "find-flights", strict: bool = False) -> list[Finding]:
+def checked(text: str, *, name: str = "find-flights", strict: bool = False) -> list[MtxFinding]:
     parsed = parse(text.encode())
     assert parsed.findings == ()
     return check(parsed.file, name=name, strict=strict)

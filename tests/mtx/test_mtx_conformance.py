@@ -14,7 +14,7 @@ import pytest
 
 from mcl.language.mtx.checks import check
 from mcl.language.mtx.parser import parse
-from mcl.language.mtx.source import Finding
+from mcl.language.mtx.source import MtxFinding
 
 CASES = sorted((Path(__file__).parent / "checks").glob("*.mtx"))
 LINE = re.compile(r'# (\w+) (\d+):(\d+) (error|warning) ("(?:[^"\\]|\\.)*") ("(?:[^"\\]|\\.)*")')
@@ -31,7 +31,7 @@ def expected(text: str) -> list[tuple[str, int, int, str, str, str]]:
     return said
 
 
-def found(path: Path, *, strict: bool = False) -> list[Finding]:
+def found(path: Path, *, strict: bool = False) -> list[MtxFinding]:
     parsed = parse(path.read_bytes())
     return sorted({*parsed.findings, *check(parsed.file, name="find-flights", strict=strict)})
 

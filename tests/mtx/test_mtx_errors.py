@@ -9,7 +9,7 @@ from mtx_writing import EXAMPLE
 
 from mcl.language.mtx.checks import check
 from mcl.language.mtx.parser import findings_of, parse
-from mcl.language.mtx.source import Finding, show
+from mcl.language.mtx.source import MtxFinding, show
 
 
 def found(text: str | bytes) -> list[tuple[str, int, int, str]]:
@@ -18,7 +18,7 @@ def found(text: str | bytes) -> list[tuple[str, int, int, str]]:
     return [(one.code, one.line, one.column, one.text) for one in parse(data).findings]
 
 
-def one(text: str) -> Finding:
+def one(text: str) -> MtxFinding:
     findings = parse(text.encode()).findings
     assert len(findings) == 1, findings
     return findings[0]

@@ -18,7 +18,7 @@ from mcl.language.mtx.ast import (
     Position,
     SlotIs,
     Text,
-    Unknown,
+    UnknownNode,
     VerbIs,
 )
 from mcl.language.mtx.checks import check_reach
@@ -67,7 +67,7 @@ def numbered(entries: tuple[On, ...], count: list[int]) -> tuple[Entry, ...]:
     for entry in entries:
         count[0] += 1
         line = count[0]
-        mark = Unknown("target", reason=Text(str(line)))
+        mark = UnknownNode("target", reason=Text(str(line)))
         inner = tuple(one for one in entry.body if isinstance(one, On))
         body = (mark, *numbered(inner, count))
         made.append(On(replace(entry.condition, at=Position(line, 1)), body, at=Position(line, 1)))

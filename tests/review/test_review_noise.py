@@ -8,15 +8,15 @@ import pytest
 from scripted import Scripted
 from yards import Yard
 
-from mcl.model.files import Header, read_header
+from mcl.model.files import GgufHeader, read_header
 from mcl.model.opening import bundled_path
 from mcl.plugins.review.passes.noise import bound, noise_note
 from mcl.plugins.review.usecases.draft import draft_review
 from tests.model.random_gguf import small_words, write_gguf
 
 
-def header(weights: int, **metadata: object) -> Header:
-    return Header(3, {"general.architecture": "llama", **metadata}, 1, weights)
+def header(weights: int, **metadata: object) -> GgufHeader:
+    return GgufHeader(3, {"general.architecture": "llama", **metadata}, 1, weights)
 
 
 @pytest.mark.parametrize(

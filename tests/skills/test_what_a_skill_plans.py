@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from executor import Registry
 from mcl.catalog.tools import registry
 from mcl.language.mtx.parser import parse
-from mcl.language.mtx.source import Finding
+from mcl.language.mtx.source import MtxFinding
 from mcl.language.plans.checks import check_plan_file, scope_of
 from mcl.language.plans.document import YamlFile, read_yaml
 from mcl.usecases.skills.checks import CheckedFile, validate_skill
@@ -230,7 +230,7 @@ def test_what_is_not_read_is_told_at_its_place_by_either_scanner(
 ) -> None:
     monkeypatch.setattr("yaml.__with_libyaml__", quick)
     found = read_yaml(text.encode())
-    assert isinstance(found, Finding)
+    assert isinstance(found, MtxFinding)
     assert (found.line, found.column) == (line, column)
 
 

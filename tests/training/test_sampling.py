@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("torch", reason="training needs torch")
 
 from mcl.plugins.train.tuner import corpora, vocabulary
-from mcl.plugins.train.tuner.corpora import Corpus, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
-from mcl.plugins.train.tuner.rows import Row
-from mcl.plugins.train.tuner.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.rows import TrainingRow
+from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 from training.sampling import Sampler
 from training.stock import COMMON, alike
 
@@ -25,32 +25,32 @@ def small() -> Corpus:
     for source in corpora.NAMES:
         for family in FAMILIES[:9]:
             key = (source, f"{source}_{family.name}")
-            corpus.skills[key] = Skill(source, key[1], family.descriptions[0], family.slots)
+            corpus.skills[key] = CorpusSkill(source, key[1], family.descriptions[0], family.slots)
             made = [utter(family, r) for _ in range(12)]
             corpus.train += [Utterance(one.text, key, one.marks, one.verb) for one in made]
-    corpus.skills["clinc", "oos"] = Skill("clinc", "oos", "", hidden=True)
+    corpus.skills["clinc", "oos"] = CorpusSkill("clinc", "oos", "", hidden=True)
     corpus.train += [Utterance(f"what is {n} plus {n}", ("clinc", "oos")) for n in range(9)]
     return corpus
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> Vocabulary:
+def known(tmp_path_factory: pytest.TempPathFactory) -> TokenVocabulary:
     path = tmp_path_factory.mktemp("words") / "tokenizer.json"
     vocabulary.train([one.text for one in small().train], path)
-    return Vocabulary(path)
+    return TokenVocabulary(path)
 
 
-def rows(known: Vocabulary, seed: int, number: int) -> list[Row]:
+def rows(known: TokenVocabulary, seed: int, number: int) -> list[TrainingRow]:
     sampler = Sampler(small(), ["ping the host", "show the date"], known, seed, WIDTH)
     return [sampler.row() if n % 4 else sampler.wide_row(2 * WIDTH) for n in range(number)]
 
 
-def test_the_same_rows_follow_from_the_same_seed(known: Vocabulary) -> None:
+def test_the_same_rows_follow_from_the_same_seed(known: TokenVocabulary) -> None:
     assert rows(known, 3, 40) == rows(known, 3, 40)
     assert rows(known, 3, 4) != rows(known, 4, 4)
 
 
-def test_rows_keep_to_their_width_and_every_answer_is_one_that_is_allowed(known: Vocabulary) -> None:
+def test_rows_keep_to_their_width_and_every_answer_is_one_that_is_allowed(known: TokenVocabulary) -> None:
     for n, row in enumerate(rows(known, 5, 120)):
         assert row.length <= (WIDTH if n % 4 else 2 * WIDTH)
         assert row.bodies

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from mcl.language.skills import find_skills
 from mcl.model.protocol import SlotForm
-from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
 from training.shelves import examples_of, shelf_id, taking_several, write_shelf
 
-HOTEL = Skill(
+HOTEL = CorpusSkill(
     "made",
     "Hotels_2.Book house?",
     'Book a "house" \\ flat',
@@ -17,7 +17,7 @@ HOTEL = Skill(
     ),
     ("acquire",),
 )
-CHAT = Skill("made", "chat", "small talk")
+CHAT = CorpusSkill("made", "chat", "small talk")
 
 
 def test_a_skill_of_a_corpus_becomes_a_skill_that_loads_and_says_the_same(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_skill_has_its_own_verb_and_small_talk_has_all(tmp_path: Path) -> None
 
 
 def test_a_slot_that_some_utterance_fills_twice_takes_a_list(tmp_path: Path) -> None:
-    marks = tuple(Mark("slot.city", name, 0, 1) for name in ("Oslo", "Rome"))
+    marks = tuple(LabelMark("slot.city", name, 0, 1) for name in ("Oslo", "Rome"))
     several = taking_several([Utterance("Oslo or Rome", ("made", HOTEL.name), marks)])
     write_shelf([HOTEL], tmp_path, several=several)
     city, grade = find_skills([tmp_path]).by_id[shelf_id(HOTEL.name)].slots

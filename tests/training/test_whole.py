@@ -1,10 +1,10 @@
 """How the whole compile is measured: what counts as found, as invented and as sure."""
 
 from mcl.model.protocol import SlotForm
-from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
 from training.whole import calibration_error, invented, told, wanted
 
-HOTEL = Skill(
+HOTEL = CorpusSkill(
     "made",
     "Hotel",
     "book a hotel",
@@ -14,10 +14,10 @@ HOTEL = Skill(
 
 def test_wanted_are_spans_and_members_but_no_category_that_is_not_offered() -> None:
     marks = (
-        Mark("slot.city", "Oslo", 8, 12),
-        Mark("slot.class", "high end", None, None),
-        Mark("slot.class", "royal", None, None),
-        Mark("slot.city", "anywhere", None, None),
+        LabelMark("slot.city", "Oslo", 8, 12),
+        LabelMark("slot.class", "high end", None, None),
+        LabelMark("slot.class", "royal", None, None),
+        LabelMark("slot.city", "anywhere", None, None),
     )
     said = Utterance("book in Oslo", ("made", "Hotel"), marks)
     assert wanted(said, HOTEL) == {("city", "oslo"), ("class", "high_end")}

@@ -12,7 +12,7 @@ import pytest
 
 from mcl.model import form
 from mcl.plugins.train.tuner import development
-from mcl.plugins.train.tuner.corpora import Mark, Utterance
+from mcl.plugins.train.tuner.corpora import LabelMark, Utterance
 from mcl.plugins.train.tuner.handwritten import FOLDER, NOBODY, WrittenError, load, parse, skills
 from mcl.plugins.train.tuner.variation import Variation
 
@@ -96,7 +96,7 @@ def test_a_variant_is_labelled_as_truly_as_the_goal_it_came_from(goals: list[Utt
 def test_markup_is_read_with_escapes_and_choices() -> None:
     text, marks = parse(r"[what=log] \[x\] of [count:ten\\2], \# and \=")
     assert text == r"[x] of ten\2, # and ="
-    assert marks == [Mark("slot.what", "log", None, None), Mark("slot.count", r"ten\2", 7, 12)]
+    assert marks == [LabelMark("slot.what", "log", None, None), LabelMark("slot.count", r"ten\2", 7, 12)]
 
 
 @pytest.mark.parametrize(

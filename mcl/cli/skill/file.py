@@ -83,10 +83,10 @@ def _each(given: str, *, write: bool) -> Iterator["FormattedFile"]:
 
 
 def _failed(path: str, error: "SkillError") -> "FormattedFile":
-    from mcl.language.mtx.source import Finding
+    from mcl.language.mtx.source import MtxFinding
     from mcl.usecases.skills.files import FormattedFile
 
-    return FormattedFile(path, "", "", False, (Finding(0, 0, error.code, error.message, "", error.fix),))
+    return FormattedFile(path, "", "", False, (MtxFinding(0, 0, error.code, error.message, "", error.fix),))
 
 
 def _tell(file: "FormattedFile", given: str, *, dry: bool, diff: bool) -> None:

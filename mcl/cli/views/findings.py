@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, one_line, plain
-from mcl.language.mtx.source import Finding, show
+from mcl.language.mtx.source import MtxFinding, show
 
 if TYPE_CHECKING:
     from mcl.usecases.skills.checks import CheckedFile
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _STYLE = {"error": BAD, "warning": WARN}
 
 
-def findings_view(findings: Iterable[Finding], path: str, source: str) -> Iterator[RenderableType]:
+def findings_view(findings: Iterable[MtxFinding], path: str, source: str) -> Iterator[RenderableType]:
     """Each finding: place and message, then the source line with a caret, then the hint."""
     path, lines = path.replace("\n", "\\n"), source.split("\n")
     for finding in findings:
@@ -52,7 +52,7 @@ def summary(checked: Iterable[CheckedFile]) -> RenderableType:
     )
 
 
-def finding_document(finding: Finding) -> dict[str, object]:
+def finding_document(finding: MtxFinding) -> dict[str, object]:
     """A finding for a program: exactly code, line, column and message, with the hint behind the message."""
     message = "; ".join(part for part in (finding.message, finding.hint) if part)
     return {"code": finding.code, "line": finding.line, "column": finding.column, "message": message}

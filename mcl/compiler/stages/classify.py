@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ir import VERBS, valid_verb
 from mcl.compiler.stages.constraints import Gap
-from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import InputError
 from mcl.language.skills import Skill, Skills
@@ -90,7 +90,7 @@ class OutOfScope:
     probability: float
 
 
-def classify(request: Request, skills: Skills, model: Model, rules: Rules) -> Classified | OutOfScope:
+def classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) -> Classified | OutOfScope:
     """Choose a skill and verb among those installed, asking `model` for what the request does not fix.
 
     Where an answer fixed the skill or the verb, the model is asked as it was before, and asked anew only
@@ -112,22 +112,22 @@ def classify(request: Request, skills: Skills, model: Model, rules: Rules) -> Cl
     return _classify(request, skills, model, rules)
 
 
-def check_choice(request: Request, skills: Skills) -> None:
+def check_choice(request: GoalRequest, skills: Skills) -> None:
     """Raise what `classify` raises where the request fixes a skill or verb that there is not."""
     _offered(request, skills)
 
 
-def _is_fixed(request: Request, skills: Skills) -> bool:
+def _is_fixed(request: GoalRequest, skills: Skills) -> bool:
     """Whether nothing is left to choose."""
     skill = skills.get(request.skill) if request.skill else None
     return skill is not None and (bool(request.verb) or len(skill.verbs) == 1)
 
 
-def _fits(found: Classified, request: Request) -> bool:
+def _fits(found: Classified, request: GoalRequest) -> bool:
     return request.skill in ("", found.skill.id) and request.verb in ("", *found.skill.verbs)
 
 
-def _classify(request: Request, skills: Skills, model: Model, rules: Rules) -> Classified | OutOfScope:
+def _classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) -> Classified | OutOfScope:
     offered = _offered(request, skills)
     if request.skill and (request.verb or len(offered[0].verbs) == 1):
         return Classified(offered[0], request.verb or offered[0].verbs[0], 1.0, 1.0)
@@ -212,7 +212,7 @@ def shortlist(
     return [candidates[place] for place in sorted(kept)]
 
 
-def _offered(request: Request, skills: Skills) -> Sequence[Skill]:
+def _offered(request: GoalRequest, skills: Skills) -> Sequence[Skill]:
     if request.verb and not valid_verb(request.verb):
         fix = f"one of {', '.join(VERBS)}, or x:<name>"
         raise InputError("VERB_UNKNOWN", f"there is no verb {request.verb!r}", place="verb", fix=fix)
@@ -251,7 +251,7 @@ def _candidate(skill: Skill, verb: str) -> Candidate:
     )
 
 
-def _verb(request: Request, skill: Skill, choice: Choice, rules: Rules) -> tuple[str, float]:
+def _verb(request: GoalRequest, skill: Skill, choice: Choice, rules: Rules) -> tuple[str, float]:
     """What was fixed, else the more certain of what the model chose and what a word of the goal says."""
     if request.verb or len(skill.verbs) == 1:
         return request.verb or skill.verbs[0], 1.0

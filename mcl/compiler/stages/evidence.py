@@ -10,7 +10,7 @@ from mcl.compiler.stages.constraints import FIELDS
 from mcl.compiler.stages.rules import Rules
 from mcl.model.cues import (
     Cues,
-    Place,
+    TextPlace,
     belongs_elsewhere,
     free,
     is_numeric,
@@ -66,7 +66,7 @@ def with_limits(
     texts = frozenset(
         f"slot.{slot.name}" for slot in form.slots if not slot.options and not typed(slot, cues)
     )
-    quotes = [Place(*match.span()) for match in _QUOTED.finditer(prose)]
+    quotes = [TextPlace(*match.span()) for match in _QUOTED.finditer(prose)]
     for told in patterns:
         if not free(place_of(told), quotes):
             continue  # who quotes means just these words
@@ -155,7 +155,7 @@ def _before(prose: str, text: Span, told: Span, cues: Cues) -> Span | None:
     if limit <= start or not value.strip() or _EMPTY.fullmatch(value) or _TELLS_WHICH.search(value):
         return None
     certain = max(text.probability, cues.probability["trimmed"])
-    return span_at(text.field, prose, Place(start, start + len(value)), certain)
+    return span_at(text.field, prose, TextPlace(start, start + len(value)), certain)
 
 
 def _without_tail(prose: str, one: Span, kept: Iterable[Span], texts: frozenset[str], cues: Cues) -> Span:
@@ -171,7 +171,7 @@ def _without_tail(prose: str, one: Span, kept: Iterable[Span], texts: frozenset[
         return one
     end = place_of(one).start + tail.start()
     certain = max(one.probability, cues.probability["trimmed"])
-    return span_at(one.field, prose, Place(place_of(one).start, end), certain)
+    return span_at(one.field, prose, TextPlace(place_of(one).start, end), certain)
 
 
 def _meets(one: Span, other: Span) -> bool:
@@ -287,13 +287,13 @@ def _whole_quotes(prose: str, spans: Sequence[Span], texts: set[str]) -> list[Sp
     return kept
 
 
-def _quotes(prose: str) -> Iterator[tuple[Place, Place]]:
+def _quotes(prose: str) -> Iterator[tuple[TextPlace, TextPlace]]:
     """Each quote with its marks, and what stands between them less blanks at its ends."""
     for match in _EVIDENCE_QUOTED.finditer(prose):
         text = match[match.lastindex or 0]
         start = match.start(match.lastindex or 0) + len(text) - len(text.lstrip())
         if text.strip():
-            yield Place(*match.span()), Place(start, start + len(text.strip()))
+            yield TextPlace(*match.span()), TextPlace(start, start + len(text.strip()))
 
 
 def _goes_on(told: Span, own: Span) -> bool:

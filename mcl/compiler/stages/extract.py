@@ -20,7 +20,7 @@ from mcl.compiler.stages.constraints import (
     state,
 )
 from mcl.compiler.stages.evidence import with_patterns
-from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
@@ -38,14 +38,14 @@ _EARLIER = re.compile(r"(?<!\w)(?<!\bor )(?:before|ahead of|prior to|innan|före
 
 
 @dataclass(frozen=True)
-class Prompt:
+class PromptText:
     """A skill's prompt for one goal, its places filled."""
 
     system: str = ""
     user: str = ""
 
 
-NO_PROMPT: Final = Prompt()
+NO_PROMPT: Final = PromptText()
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class Extraction:
     certainty: Mapping[str, float] = field(default_factory=dict)
     said: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     over: Span | None = None
-    prompt: Prompt = NO_PROMPT
+    prompt: PromptText = NO_PROMPT
 
 
 LookUp: TypeAlias = Callable[[ResolveRule, str], SlotValue | None]
 
 
 def extract(
-    request: Request,
+    request: GoalRequest,
     classified: Classified,
     bundle: Bundle,
     model: Model,
@@ -106,7 +106,7 @@ def extract(
     )
     if not meant.system:
         meant = interpret(rules.frame, verb=classified.verb, prose=request.prose, cortex_bundle=bundle.text)
-    prompt = Prompt(meant.system, meant.user)
+    prompt = PromptText(meant.system, meant.user)
     form = ExtractForm(
         skill.id, skill.description, tuple(_form(slot) for slot in asked), prompt.system, prompt.user
     )
@@ -123,7 +123,7 @@ def extract(
     return replace(found.result(classified.verb), prompt=prompt)
 
 
-def read_answer(request: Request, skill: Skill, name: str, text: str, rules: Rules) -> None:
+def read_answer(request: GoalRequest, skill: Skill, name: str, text: str, rules: Rules) -> None:
     """Raise InputError ANSWER_UNREADABLE where an answer to the field `name` is not what that field must
     be."""
     probe = _Found(request.answered({name: text}), rules)
@@ -143,7 +143,7 @@ def _form(slot: Slot) -> SlotForm:
     return SlotForm(slot.name, slot.type, slot.hint, slot.options, slot.required, slot.most)
 
 
-def _check_given(request: Request, skill: Skill) -> None:
+def _check_given(request: GoalRequest, skill: Skill) -> None:
     known = [slot.name for slot in skill.slots]
     for name in request.slots:
         if name not in known:
@@ -190,7 +190,7 @@ def _expected(slot: Slot) -> str:
 class _Found:
     """What was found so far, in the order of the Frame."""
 
-    def __init__(self, request: Request, rules: Rules) -> None:
+    def __init__(self, request: GoalRequest, rules: Rules) -> None:
         self.request = request
         self.rules = rules
         self.objects: list[SlotEntry] = []

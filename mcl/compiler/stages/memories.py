@@ -7,7 +7,7 @@ from ir import Reference, SlotEntry
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.constraints import FIELD_OF_PATH, Gap
 from mcl.compiler.stages.extract import Extraction, read_answer
-from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import meant_by
 from mcl.core.errors import CortexError, InputError
@@ -36,7 +36,7 @@ class Recall:
         self._on: bool | None = None
         self.references: list[Reference] = []
 
-    def choice(self, request: Request, skills: Skills) -> Request:
+    def choice(self, request: GoalRequest, skills: Skills) -> GoalRequest:
         """The request with the skill and the verb that were answered for this goal before."""
         if not self._learned():
             return request
@@ -54,7 +54,7 @@ class Recall:
                 found[VERB] = memory
         return self._with(request, found)
 
-    def fields(self, request: Request, skill: Skill, rules: Rules) -> Request:
+    def fields(self, request: GoalRequest, skill: Skill, rules: Rules) -> GoalRequest:
         """The request with what was answered for this goal before, about fields of its skill."""
         if not self._learned():
             return request
@@ -77,7 +77,7 @@ class Recall:
             self._refer(field, lesson)
         return meant
 
-    def _with(self, request: Request, found: dict[str, Memory]) -> Request:
+    def _with(self, request: GoalRequest, found: dict[str, Memory]) -> GoalRequest:
         if not found:
             return request
         for field, memory in found.items():
@@ -111,7 +111,7 @@ def current(memories: Memories, uri: str) -> Memory | None:
     return memories.resolve(f"matrix://cortex/{type_}/{id_}")
 
 
-def _reads(request: Request, skill: Skill, field: str, answer: str, rules: Rules) -> bool:
+def _reads(request: GoalRequest, skill: Skill, field: str, answer: str, rules: Rules) -> bool:
     try:
         read_answer(request, skill, field, answer, rules)
     except InputError:
@@ -122,7 +122,7 @@ def _reads(request: Request, skill: Skill, field: str, answer: str, rules: Rules
 # ---- Stage 3: what the memories know that may matter, as a short text.
 
 
-def prefetch(request: Request, classified: Classified, memories: Memories, rules: Rules) -> Bundle:
+def prefetch(request: GoalRequest, classified: Classified, memories: Memories, rules: Rules) -> Bundle:
     """The bundle for a verb, a goal and a skill: the same bytes for the same snapshot.
 
     Empty where the skill reads nothing; at most as many tokens as the skill's `budget` and the pipeline
@@ -151,7 +151,7 @@ class Resolution:
 
 
 def resolve(
-    request: Request,
+    request: GoalRequest,
     classified: Classified,
     extraction: Extraction,
     memories: Memories,
@@ -220,7 +220,7 @@ class _Failed:
 class _Run:
     def __init__(
         self,
-        request: Request,
+        request: GoalRequest,
         classified: Classified,
         memories: Memories,
         objects: Sequence[SlotEntry],

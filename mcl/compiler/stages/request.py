@@ -18,7 +18,7 @@ _SKILL_FIELD, _VERB_FIELD = "skill", "frame.verb"
 
 
 @dataclass(frozen=True)
-class Request:
+class GoalRequest:
     """One goal to compile.
 
     id: ULID. at: ISO 8601 UTC. zone: IANA name. actor, agent: DIDs. prose: normalised. skill, verb: "" where
@@ -55,7 +55,7 @@ class Request:
         at: str,
         actor: str,
         agent: str,
-    ) -> "Request":
+    ) -> "GoalRequest":
         """The request that a draft and the answers after it say. Raises InputError ANSWER_PATCH."""
         values = dict(draft.slot_values)
         verb, zone = values.pop(VERB, ""), values.pop(ZONE, "UTC")  # drafts of old left UTC out
@@ -65,13 +65,13 @@ class Request:
             document = _patched(document, answer.patches)
         return said.answered({str(key): str(text) for key, text in document["answers"].items()})
 
-    def answered(self, answers: Mapping[str, str]) -> "Request":
+    def answered(self, answers: Mapping[str, str]) -> "GoalRequest":
         """The same request with these answers; those that name the skill or the verb fix it."""
         drafted = self.drafted or (self.skill, self.verb)
         skill, verb = answers.get(_SKILL_FIELD) or drafted[0], answers.get(_VERB_FIELD) or drafted[1]
         return replace(self, skill=skill, verb=verb, answers=dict(answers), drafted=drafted)
 
-    def asked_first(self) -> "Request":
+    def asked_first(self) -> "GoalRequest":
         """The request as it was before any answer named the skill or the verb; itself where none did."""
         if self.drafted in (None, (self.skill, self.verb)):
             return self

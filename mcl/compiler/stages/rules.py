@@ -39,7 +39,7 @@ class Ending:
 
 
 @dataclass(frozen=True)
-class Routing:
+class ConfidenceRouting:
     """What follows from a confidence, and what is said of it (a question, or why it should be read)."""
 
     route: Route
@@ -151,13 +151,17 @@ class Rules:
             confidence=confidence,
         )
 
-    def routing(self, confidence: float) -> Routing:
+    def routing(self, confidence: float) -> ConfidenceRouting:
         """What the procedure of the module `confidence` says: a clarify block asks, an unknown block wants it
         read, neither lets it pass."""
         said = interpret(self.confidence, verb="", prose="", confidence=confidence)
         if said.clarifies:
-            return Routing("clarify", said.clarifies[0].prompt)
-        return Routing("review", said.unknowns[0].reason) if said.unknowns else Routing("compiled")
+            return ConfidenceRouting("clarify", said.clarifies[0].prompt)
+        return (
+            ConfidenceRouting("review", said.unknowns[0].reason)
+            if said.unknowns
+            else ConfidenceRouting("compiled")
+        )
 
 
 def _severity(module: CoreModule, case: str) -> str:

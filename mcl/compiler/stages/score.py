@@ -19,7 +19,7 @@ from ir import (
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.constraints import Gap, doubt, one_a_field, unknowns_of
 from mcl.compiler.stages.extract import Extraction, deadline_of
-from mcl.compiler.stages.request import Request
+from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Route, Rules
 from mcl.language.mtx.procedure import Interpretation, Resolver, SlotValue, interpret
 from mcl.language.skills import Slot
@@ -29,7 +29,7 @@ _DIGITS = 4  # of a confidence; the last bits of a model's logits change with it
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ScoreVerdict:
     """What follows: "compiled" as it is, "review" (compiled, to be read with care) or "clarify"; `gaps` in
     order; `said` why it should be read."""
 
@@ -50,7 +50,7 @@ class Provenance:
     snapshot: str
 
 
-def score(request: Request, classified: Classified, extraction: Extraction, rules: Rules) -> Verdict:
+def score(request: GoalRequest, classified: Classified, extraction: Extraction, rules: Rules) -> ScoreVerdict:
     """Weigh the parts of a compile as the confidence module says, and go the way that it says.
 
     An answer closes its gap unless it left something open that blocks; a gap that blocks is always asked. A
@@ -71,25 +71,25 @@ def score(request: Request, classified: Classified, extraction: Extraction, rule
     if not blocked and routing.route != "clarify":
         if extraction.over is not None and rules.routing(whole).route != routing.route:
             why = f"“{extraction.over.value}” was read as part of nothing: see whether something is missing"
-            return Verdict("review", _not_asked(whole, confidence, rules), gaps, why)
-        return Verdict(routing.route, whole, gaps, routing.said)
+            return ScoreVerdict("review", _not_asked(whole, confidence, rules), gaps, why)
+        return ScoreVerdict(routing.route, whole, gaps, routing.said)
     if not blocked:
         gaps = one_a_field((*gaps, *_doubts(request, classified, extraction, rules, routing.said)))
-    return Verdict("clarify", whole, _as_asked(request, classified, extraction, gaps, confidence))
+    return ScoreVerdict("clarify", whole, _as_asked(request, classified, extraction, gaps, confidence))
 
 
-def _open(request: Request, classified: Classified, extraction: Extraction) -> tuple[Gap, ...]:
+def _open(request: GoalRequest, classified: Classified, extraction: Extraction) -> tuple[Gap, ...]:
     """The gaps that no answer has closed."""
     gaps = one_a_field((*classified.gaps, *extraction.gaps))
     return tuple(gap for gap in gaps if request.answers.get(gap.field) is None or gap.severity == "blocking")
 
 
 def build(
-    request: Request,
+    request: GoalRequest,
     classified: Classified,
     extraction: Extraction,
     references: tuple[Reference, ...],
-    verdict: Verdict,
+    verdict: ScoreVerdict,
     provenance: Provenance,
 ) -> Intent:
     """The Intent, with its hash. Raises IrError where a field cannot be what it is."""
@@ -176,7 +176,11 @@ def _not_asked(low: float, high: float, rules: Rules) -> float:
 
 
 def _as_asked(
-    request: Request, classified: Classified, extraction: Extraction, gaps: tuple[Gap, ...], confidence: float
+    request: GoalRequest,
+    classified: Classified,
+    extraction: Extraction,
+    gaps: tuple[Gap, ...],
+    confidence: float,
 ) -> tuple[Gap, ...]:
     """The gaps with the questions that the skill's clarify blocks word, and those that only these blocks
     ask."""
@@ -204,7 +208,7 @@ def _as_asked(
 
 
 def _doubts(
-    request: Request, classified: Classified, extraction: Extraction, rules: Rules, question: str
+    request: GoalRequest, classified: Classified, extraction: Extraction, rules: Rules, question: str
 ) -> tuple[Gap, ...]:
     """A question for each part that is not certain; for the least certain one where all seem to be.
 
@@ -234,7 +238,7 @@ def _doubts(
 
 
 def with_missing(
-    request: Request,
+    request: GoalRequest,
     classified: Classified,
     extraction: Extraction,
     rules: Rules,
@@ -257,7 +261,7 @@ def with_missing(
 
 
 def meant_by(
-    request: Request,
+    request: GoalRequest,
     classified: Classified,
     extraction: Extraction,
     *,

@@ -113,7 +113,7 @@ class Setting(Node):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reference(Node):
+class ReferenceNode(Node):
     """A bare `matrix://` reference in §TOOLS or §SUB_SKILLS."""
 
     uri: str
@@ -184,7 +184,7 @@ class Property(Node):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Prompt(Node):
+class PromptNode(Node):
     """`prompt … end`."""
 
     system: Text | None = None
@@ -209,7 +209,7 @@ class Resolve(Node):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Unknown(Node):
+class UnknownNode(Node):
     """`unknown slot.x … end`: what to say when the slot stays empty."""
 
     slot: str
@@ -221,7 +221,7 @@ class Unknown(Node):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Clarify(Node):
+class ClarifyNode(Node):
     """`clarify slot.x … end`: a question to the person."""
 
     slot: str
@@ -240,11 +240,11 @@ class On(Node):
     body: tuple[Entry, ...] = ()
 
 
-Entry: TypeAlias = Property | On | Prompt | Resolve | Unknown | Clarify
+Entry: TypeAlias = Property | On | PromptNode | Resolve | UnknownNode | ClarifyNode
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Failure(Node):
+class FailureNode(Node):
     """A failure mode: its name and what to do."""
 
     name: str
@@ -260,7 +260,7 @@ class Section(Node):
     """One section; what its entries are depends on `name` (SKILL, INPUTS, …)."""
 
     name: str
-    entries: tuple[Setting | Slot | Reference | Entry | Failure, ...] = ()
+    entries: tuple[Setting | Slot | ReferenceNode | Entry | FailureNode, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -281,9 +281,9 @@ class File(Node):
         """The slots of §INPUTS or §OUTPUTS."""
         return tuple(entry for entry in self._entries(name) if isinstance(entry, Slot))
 
-    def references(self, name: str) -> tuple[Reference, ...]:
+    def references(self, name: str) -> tuple[ReferenceNode, ...]:
         """The references of §TOOLS or §SUB_SKILLS."""
-        return tuple(entry for entry in self._entries(name) if isinstance(entry, Reference))
+        return tuple(entry for entry in self._entries(name) if isinstance(entry, ReferenceNode))
 
     @property
     def procedure(self) -> tuple[Entry, ...]:
@@ -291,16 +291,16 @@ class File(Node):
         return tuple(entry for entry in self._entries("PROCEDURE") if isinstance(entry, ENTRY_TYPES))
 
     @property
-    def failures(self) -> tuple[Failure, ...]:
+    def failures(self) -> tuple[FailureNode, ...]:
         """The failure modes."""
-        return tuple(entry for entry in self._entries("FAILURE_MODES") if isinstance(entry, Failure))
+        return tuple(entry for entry in self._entries("FAILURE_MODES") if isinstance(entry, FailureNode))
 
     def _entries(self, name: str) -> tuple[object, ...]:
         section = self.section(name)
         return section.entries if section else ()
 
 
-ENTRY_TYPES = (Property, On, Prompt, Resolve, Unknown, Clarify)
+ENTRY_TYPES = (Property, On, PromptNode, Resolve, UnknownNode, ClarifyNode)
 SECTIONS = (
     "SKILL", "INPUTS", "CORTEX", "TOOLS", "SUB_SKILLS", "PROCEDURE", "OUTPUTS", "FAILURE_MODES", "HASH",
 )  # fmt: skip
@@ -321,7 +321,7 @@ def prompt_names(file: File) -> tuple[str, ...]:
     waiting = [(entry, "") for entry in reversed(file.procedure)]
     while waiting:
         entry, verb = waiting.pop()
-        if isinstance(entry, Prompt) and verb:
+        if isinstance(entry, PromptNode) and verb:
             names[verb] = None
         elif isinstance(entry, On):
             below = entry.condition.verb if isinstance(entry.condition, VerbIs) else verb

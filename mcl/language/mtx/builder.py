@@ -16,17 +16,17 @@ from mcl.language.mtx.ast import (
     SCALAR_TYPES,
     AnyUnknown,
     Argument,
-    Clarify,
+    ClarifyNode,
     Condition,
     ConfidenceIs,
-    Failure,
+    FailureNode,
     File,
     Items,
     On,
     Position,
-    Prompt,
+    PromptNode,
     Property,
-    Reference,
+    ReferenceNode,
     Resolve,
     Section,
     Setting,
@@ -35,10 +35,10 @@ from mcl.language.mtx.ast import (
     SlotPath,
     SlotType,
     Text,
-    Unknown,
+    UnknownNode,
     VerbIs,
 )
-from mcl.language.mtx.source import MAX_FINDINGS, Finding, nearest
+from mcl.language.mtx.source import MAX_FINDINGS, MtxFinding, nearest
 
 if TYPE_CHECKING:
     from mcl.language.mtx.lexer import Branch, Word
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 STAND_IN = "\0"  # the text of a token that no file holds: the source reader takes NUL out
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
-_Block = TypeVar("_Block", Prompt, Unknown, Clarify)
+_Block = TypeVar("_Block", PromptNode, UnknownNode, ClarifyNode)
 
 
 class _Broken(Exception):  # noqa: N818  (a way out of a broken line, not an error that anyone sees)
@@ -60,7 +60,7 @@ class Builder:
     """
 
     def __init__(self, guessed: Collection[int] = ()) -> None:
-        self.findings: list[Finding] = []
+        self.findings: list[MtxFinding] = []
         self.guessed = guessed
 
     def file(self, tree: Any) -> File:
@@ -131,8 +131,8 @@ class Builder:
     def _kind(self, children: Sequence[Any]) -> Property:
         return Property(_whole(children[0]), self._value(children), at=_at(children[0]))
 
-    def _reference(self, children: Sequence[Any]) -> Reference:
-        return Reference(_whole(children[0]), at=_at(children[0]))
+    def _reference(self, children: Sequence[Any]) -> ReferenceNode:
+        return ReferenceNode(_whole(children[0]), at=_at(children[0]))
 
     def _slot(self, children: Sequence[Any]) -> Slot:
         head, name, type_tree, *modifiers = children
@@ -196,23 +196,23 @@ class Builder:
     def _unknown_is(self, children: Sequence[Any]) -> AnyUnknown:
         return AnyUnknown(at=_at(children[0]))
 
-    def _prompt(self, children: Sequence[Any]) -> Prompt:
-        return self._block(Prompt, children, 1)
+    def _prompt(self, children: Sequence[Any]) -> PromptNode:
+        return self._block(PromptNode, children, 1)
 
-    def _unknown(self, children: Sequence[Any]) -> Unknown:
-        return self._block(Unknown, children, 2)
+    def _unknown(self, children: Sequence[Any]) -> UnknownNode:
+        return self._block(UnknownNode, children, 2)
 
-    def _clarify(self, children: Sequence[Any]) -> Clarify:
-        return self._block(Clarify, children, 2)
+    def _clarify(self, children: Sequence[Any]) -> ClarifyNode:
+        return self._block(ClarifyNode, children, 2)
 
     def _block(self, node: type[_Block], children: Sequence[Any], head: int) -> _Block:
         fields = self._fields(children[head:], children[0].column or 1)
         slot: dict[str, Any] = {"slot": _slot_name(children[1])} if head == 2 else {}
         return node(**slot, **fields, at=_at(children[1] if head == 2 else children[0]))
 
-    def _failure(self, children: Sequence[Any]) -> Failure:
+    def _failure(self, children: Sequence[Any]) -> FailureNode:
         fields = self._fields(children[1:], children[0].column or 1)
-        return Failure(_whole(children[0]), **fields, at=_at(children[0]))
+        return FailureNode(_whole(children[0]), **fields, at=_at(children[0]))
 
     def _fields(self, trees: Sequence[Any], above: int) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -268,9 +268,9 @@ class Builder:
         """Report doubled keys, failures and prompts among siblings (doubled slots are check V4)."""
         seen: set[object] = set()
         for entry in entries:
-            if isinstance(entry, Slot | Reference):
+            if isinstance(entry, Slot | ReferenceNode):
                 continue
-            name = "prompt" if isinstance(entry, Prompt) else _identity(entry)
+            name = "prompt" if isinstance(entry, PromptNode) else _identity(entry)
             if name is not None and name in seen:
                 self._add(entry.at, "DUPLICATE_KEY", f"a second {name!r} here", str(name), "keep one of them")
             seen.add(name)
@@ -285,16 +285,16 @@ class Builder:
         """Keep a finding, unless it follows from a guess."""
         guess = code == "DUPLICATE_KEY" and at.line in self.guessed
         if len(self.findings) < MAX_FINDINGS and not guess:
-            self.findings.append(Finding(*at, code, message, text, hint))
+            self.findings.append(MtxFinding(*at, code, message, text, hint))
 
 
 def _identity(entry: Any) -> object:
     """What tells an entry from its siblings; None where nothing does."""
     if isinstance(entry, Setting | Property):
         return entry.key
-    if isinstance(entry, Slot | Failure):
+    if isinstance(entry, Slot | FailureNode):
         return entry.name
-    return entry.uri if isinstance(entry, Reference) else None
+    return entry.uri if isinstance(entry, ReferenceNode) else None
 
 
 def _whole(token: Any) -> str:

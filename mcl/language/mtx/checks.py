@@ -34,7 +34,7 @@ from mcl.language.mtx.ast import (
 from mcl.language.mtx.codec import file_digest
 from mcl.language.mtx.procedure import is_late
 from mcl.language.mtx.procedure_checks import bad_verb, check_procedure, check_slots, no_memory_type
-from mcl.language.mtx.source import MAX_FINDINGS, Finding, found, nearest
+from mcl.language.mtx.source import MAX_FINDINGS, MtxFinding, found, nearest
 
 # ---- What a skill is called: its id and version, also where its file names none that can be used.
 
@@ -75,7 +75,7 @@ _DIGEST = re.compile(r"(?:sha256:)?[0-9a-f]{64}", re.ASCII | re.IGNORECASE)
 _STRICT = ("V13", "V14", "V15")  # warnings, because real files break them
 
 
-def check(file: File, *, name: str = "", strict: bool = False) -> list[Finding]:
+def check(file: File, *, name: str = "", strict: bool = False) -> list[MtxFinding]:
     """Everything that is wrong with a parsed file, in the order of its lines (of each kind of check at most
     200 things).
 
@@ -102,15 +102,15 @@ def check(file: File, *, name: str = "", strict: bool = False) -> list[Finding]:
     return sorted(findings)
 
 
-def _sections(file: File) -> Iterator[Finding]:
+def _sections(file: File) -> Iterator[MtxFinding]:
     present = {section.name for section in file.sections}
     for name in SECTIONS:
         if name not in present and name != "HASH":
             hint = f"add §{name}" + ("" if name == "SKILL" else " with `none` below it")
-            yield Finding(1, 1, "V1", f"there is no section §{name}", "", hint)
+            yield MtxFinding(1, 1, "V1", f"there is no section §{name}", "", hint)
 
 
-def _header(file: File, name: str) -> Iterator[Finding]:
+def _header(file: File, name: str) -> Iterator[MtxFinding]:
     section = file.section("SKILL")
     if section is None:
         return
@@ -139,7 +139,7 @@ def _header(file: File, name: str) -> Iterator[Finding]:
         yield found(description.value, "V13", message, description.value.value[:40], warning=True)
 
 
-def _keys(file: File) -> Iterator[Finding]:
+def _keys(file: File) -> Iterator[MtxFinding]:
     """§SKILL takes any setting; one that is nearly a known one is most likely misspelt."""
     section = file.section("SKILL")
     for entry in section.entries if section else ():
@@ -150,7 +150,7 @@ def _keys(file: File) -> Iterator[Finding]:
                 yield found(entry, "KEY", f"nothing reads {entry.key}=", entry.key, hint, warning=True)
 
 
-def _verbs(file: File) -> Iterator[Finding]:
+def _verbs(file: File) -> Iterator[MtxFinding]:
     section = file.section("SKILL")
     if section is None:
         return
@@ -170,7 +170,7 @@ def _verbs(file: File) -> Iterator[Finding]:
         seen.add(verb)
 
 
-def _cortex(file: File) -> Iterator[Finding]:
+def _cortex(file: File) -> Iterator[MtxFinding]:
     section = file.section("CORTEX")
     for entry in section.entries if section else ():
         if not isinstance(entry, Setting):
@@ -188,7 +188,7 @@ def _cortex(file: File) -> Iterator[Finding]:
                     yield no_memory_type(entry.value, word)
 
 
-def _references(file: File) -> Iterator[Finding]:
+def _references(file: File) -> Iterator[MtxFinding]:
     for section, code, noun in (("SUB_SKILLS", "V9", "skill"), ("TOOLS", "V10", "tool")):
         seen: set[str] = set()
         for reference in file.references(section):
@@ -208,7 +208,7 @@ def _references(file: File) -> Iterator[Finding]:
             seen.add(uri)
 
 
-def _failures(file: File) -> Iterator[Finding]:
+def _failures(file: File) -> Iterator[MtxFinding]:
     for failure in file.failures:
         reason = failure.reason
         if reason is not None and reason.value not in FAILURE_REASONS:
@@ -221,7 +221,7 @@ def _failures(file: File) -> Iterator[Finding]:
             yield found(action, "ACTION", message, action.value, hint, warning=True)
 
 
-def _hash(file: File) -> Iterator[Finding]:
+def _hash(file: File) -> Iterator[MtxFinding]:
     section = file.section("HASH")
     for entry in section.entries if section else ():
         if not isinstance(entry, Setting) or not entry.value.value:
@@ -319,7 +319,7 @@ class _Level:
         return self.left[self.phase]
 
 
-def check_reach(file: File) -> Iterator[Finding]:
+def check_reach(file: File) -> Iterator[MtxFinding]:
     """One warning for each condition that never holds where it stands. Time: linear in the length of a
     file."""
     yield from _Reach(file).findings()
@@ -336,7 +336,7 @@ class _Reach:
         }
         self.levels = [_Level(file.procedure, _Interval(), None)]
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[MtxFinding]:
         levels = self.levels
         while levels:
             level = levels[-1]

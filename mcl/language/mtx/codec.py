@@ -17,11 +17,13 @@ from mcl.language.mtx import ast
 from mcl.language.mtx.ast import SECTIONS, File, Node, On, Position, Section, Slot
 
 VERSION = 5  # of this form and of the checks; part of every cache key: raise it when either changes
+# By the names that digests are made of, which a class may not change: ClarifyNode is "Clarify" there.
 _KINDS: Final[dict[str, type[Node]]] = {
-    kind.__name__: kind
+    kind.__name__.removesuffix("Node"): kind
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, Node) and kind is not Node
 }
+_KIND: Final = {kind: name for name, kind in _KINDS.items()}
 _NAMES: Final = {
     kind: tuple(field.name for field in fields(kind) if field.init and field.name != "at")
     for kind in _KINDS.values()
@@ -41,7 +43,7 @@ def tree_json(node: Node, *, places: bool = True) -> dict[str, Any]:
     while waiting:
         target, key, value = waiting.pop()
         if isinstance(value, Node):
-            plain: Any = {"node": type(value).__name__}
+            plain: Any = {"node": _KIND[type(value)]}
             if places:
                 plain |= {"line": value.at.line, "column": value.at.column}
             for name in _NAMES[type(value)]:
@@ -89,7 +91,7 @@ def tree_text(node: Node, *, places: bool = True, indent: int = 2) -> str:
 
 def named(node: Any) -> dict[str, Any]:
     """A node as `{"node": kind, field: …}`, its parts as they are. Raises KeyError for anything else."""
-    return {"node": type(node).__name__} | {name: getattr(node, name) for name in _NAMES[type(node)]}
+    return {"node": _KIND[type(node)]} | {name: getattr(node, name) for name in _NAMES[type(node)]}
 
 
 def packed(file: File) -> list[Any]:
@@ -125,7 +127,7 @@ def unpacked_slot(value: Any) -> Slot:
 def _packed(value: Any) -> Any:
     if isinstance(value, Node):
         return [
-            type(value).__name__,
+            _KIND[type(value)],
             *value.at,
             *(_packed(getattr(value, name)) for name in _NAMES[type(value)]),
         ]

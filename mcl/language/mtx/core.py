@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from grammars import core_modules
 from mcl.core.errors import SkillError
-from mcl.language.mtx.ast import Failure, File, Node
+from mcl.language.mtx.ast import FailureNode, File, Node
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.files import Cache, load_file
 from mcl.language.mtx.source import nearest
@@ -79,7 +79,7 @@ class CoreModule:
         start = prefix + "."
         return {key[len(start) :]: value for key, value in self.settings.items() if key.startswith(start)}
 
-    def failure(self, name: str) -> Failure:
+    def failure(self, name: str) -> FailureNode:
         """A failure mode. Raises SkillError NO_SETTING."""
         found = next((failure for failure in self.file.failures if failure.name == name), None)
         if found is None:

@@ -21,7 +21,7 @@ from mcl.language.mtx.codec import VERSION, file_digest, packed, packed_slot, un
 from mcl.language.mtx.source import MAX_BYTES
 
 if TYPE_CHECKING:
-    from mcl.language.mtx.source import Finding
+    from mcl.language.mtx.source import MtxFinding
 
 
 # ---- Trees and templates kept by the digest of their source, so that a second run reads no grammar.
@@ -95,7 +95,7 @@ class Cache:
 
 
 @dataclass(frozen=True)
-class Head:
+class FileHead:
     """What a file says of itself, without its procedure: all that a list of skills needs.
 
     values: plain JSON values, as `head_of` gives them. tree: the whole file, for want of good values.
@@ -129,9 +129,9 @@ class Head:
         return tuple(self.values[section])
 
 
-def head_of(file: File) -> Head:
+def head_of(file: File) -> FileHead:
     """What a tree says of itself."""
-    return Head(
+    return FileHead(
         {
             "settings": file.settings(),
             "cortex": file.settings("CORTEX"),
@@ -150,7 +150,7 @@ class LoadedFile:
 
     path: Path
     digest: str
-    head: Head
+    head: FileHead
     tree: Callable[[], File]
 
     @cached_property
@@ -186,7 +186,7 @@ def load_file(path: Path, store: Cache, *, name: str | None = None) -> LoadedFil
             store.forget("mtx", version, data)  # it does not say what its source says
             return _checked(path, own, data)
 
-        return LoadedFile(path, digest, Head(head, tree), tree)
+        return LoadedFile(path, digest, FileHead(head, tree), tree)
 
     def made() -> tuple[Any, Any]:
         file = _checked(path, own, data)
@@ -210,7 +210,7 @@ def read_bytes(path: Path) -> bytes:
         ) from error
 
 
-def invalid(path: Path, findings: Sequence[Finding]) -> SkillError:
+def invalid(path: Path, findings: Sequence[MtxFinding]) -> SkillError:
     """One error for all that is wrong with a file."""
     first = findings[0]
     more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""

@@ -18,7 +18,7 @@ from mcl.language.mtx.ast import SECTIONS, File
 from mcl.language.mtx.builder import STAND_IN, Builder
 from mcl.language.mtx.checks import check
 from mcl.language.mtx.lexer import COMPLETION, ENDS, OPENERS, OPENS, Line, Word, lexer
-from mcl.language.mtx.source import MAX_FINDINGS, Finding, read_source
+from mcl.language.mtx.source import MAX_FINDINGS, MtxFinding, read_source
 
 # ---- One pass over a text: line by line through the LALR parser, with an account of sections and blocks.
 
@@ -38,7 +38,7 @@ class Block:
     deep: bool | None = None
 
 
-class Run:
+class ParserRun:
     """One pass over one text."""
 
     def __init__(self, text: str) -> None:
@@ -46,7 +46,7 @@ class Run:
 
         self.lines = text.split("\n")
         self.at = 0  # the line to be read next, from 0
-        self.findings: list[Finding] = []
+        self.findings: list[MtxFinding] = []
         self.rows: dict[int, tuple[Word, ...]] = {}
         self.comments: dict[int, str] = {}
         self.blocks: list[Block] = []
@@ -190,7 +190,7 @@ class Run:
     def find(self, line: int, column: int, code: str, message: str, text: str = "", hint: str = "") -> None:
         """Note an error."""
         if len(self.findings) < MAX_FINDINGS:
-            self.findings.append(Finding(line, column, code, message, text[:200], hint))
+            self.findings.append(MtxFinding(line, column, code, message, text[:200], hint))
 
 
 def _even(lines: list[str], start: int) -> bool:
@@ -220,7 +220,7 @@ class Parsed:
 
     text: str
     file: File
-    findings: tuple[Finding, ...]
+    findings: tuple[MtxFinding, ...]
     rows: dict[int, tuple[Word, ...]] = field(default_factory=dict)
     comments: dict[int, str] = field(default_factory=dict)
     broken: frozenset[int] = frozenset()
@@ -241,16 +241,16 @@ def parse(data: bytes) -> Parsed:
     if not text.strip():
         findings = list(source.findings)
         if not findings:
-            findings = [Finding(1, 1, "EMPTY", "an empty file", hint="a skill begins with §SKILL")]
+            findings = [MtxFinding(1, 1, "EMPTY", "an empty file", hint="a skill begins with §SKILL")]
         return Parsed(text, File(), tuple(findings))
-    run = Run(source.readable)
+    run = ParserRun(source.readable)
     tree = run.tree()
     builder = Builder(run.guessed)
     file = builder.file(tree)
     found = {one for one in (*run.findings, *builder.findings) if not source.causes(one)}
     told = sorted(found.union(source.findings))
     if run.stumble and not told:  # what was not read as it is written is never passed over in silence
-        told = [Finding(*run.stumble, "UNEXPECTED", "this line cannot be read as it is written")]
+        told = [MtxFinding(*run.stumble, "UNEXPECTED", "this line cannot be read as it is written")]
     told = [one for index, one in enumerate(told) if index < MAX_FINDINGS or one.code == "TOO_DEEP"]
     return Parsed(text, file, tuple(told[-MAX_FINDINGS:]), run.rows, run.comments, frozenset(run.broken))
 
@@ -258,7 +258,7 @@ def parse(data: bytes) -> Parsed:
 _OF_WHOLE_FILES = ("V14", "V15")  # a digest and a reach that follow from every line
 
 
-def findings_of(parsed: Parsed, *, name: str = "", strict: bool = False) -> tuple[Finding, ...]:
+def findings_of(parsed: Parsed, *, name: str = "", strict: bool = False) -> tuple[MtxFinding, ...]:
     """The findings of a parsed file and of its checks, in the order of their places, at most 200.
 
     name, strict: as `check` takes them. What only follows from an error in the text is left out: checks of a
@@ -277,9 +277,9 @@ def findings_of(parsed: Parsed, *, name: str = "", strict: bool = False) -> tupl
     return tuple(sorted({*parsed.findings, *checks})[:MAX_FINDINGS])
 
 
-def _exact(parsed: Parsed, checks: Sequence[Finding]) -> list[Finding]:
+def _exact(parsed: Parsed, checks: Sequence[MtxFinding]) -> list[MtxFinding]:
     """The same, each at the column of its own text, where a check names that of the words around it."""
-    lines, exact, last = parsed.text.split("\n") if checks else [], [], dict[Finding, int]()
+    lines, exact, last = parsed.text.split("\n") if checks else [], [], dict[MtxFinding, int]()
     for finding in checks:
         if len(finding.text) > 1 and finding.line:
             start = last.get(finding, finding.column - 1)

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from mcl.language.mtx.ast import (
     AnyUnknown,
     Argument,
-    Clarify,
+    ClarifyNode,
     Condition,
     ConfidenceIs,
     Entry,
     File,
     Items,
     On,
-    Prompt,
+    PromptNode,
     Property,
     Resolve,
     Slot,
     SlotIs,
     SlotPath,
-    Unknown,
+    UnknownNode,
     Value,
     VerbIs,
 )
@@ -186,12 +186,12 @@ class _Run:
                     levels.append((iter(entry.body), set()))
             elif isinstance(entry, Property):
                 self.properties[entry.key] = entry.value.value
-            elif isinstance(entry, Prompt):
+            elif isinstance(entry, PromptNode):
                 self.system = entry.system.value if entry.system else self.system
                 self.user = entry.user.value if entry.user else self.user
             elif isinstance(entry, Resolve):
                 self.resolve(entry)
-            elif isinstance(entry, Unknown):
+            elif isinstance(entry, UnknownNode):
                 self.unknowns.append(_unknown(entry))
             else:
                 self.clarifies.append(_clarify(entry))
@@ -244,7 +244,7 @@ def texts(value: Value | None) -> tuple[str, ...]:
     return tuple(item.value for item in value.items) if isinstance(value, Items) else (value.value,)
 
 
-def _unknown(entry: Unknown) -> UnknownRule:
+def _unknown(entry: UnknownNode) -> UnknownRule:
     return UnknownRule(
         entry.slot,
         _text(entry.severity, "blocking"),
@@ -255,7 +255,7 @@ def _unknown(entry: Unknown) -> UnknownRule:
     )
 
 
-def _clarify(entry: Clarify) -> ClarifyRule:
+def _clarify(entry: ClarifyNode) -> ClarifyRule:
     return ClarifyRule(
         entry.slot,
         _text(entry.prompt),

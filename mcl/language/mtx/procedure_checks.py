@@ -13,14 +13,14 @@ from ir.scalars import ULID_PATTERN, is_instant
 from mcl.core.words import CORTEX_CALLS, MEMORY_TYPES
 from mcl.language.mtx.ast import (
     SCALAR_TYPES,
-    Clarify,
+    ClarifyNode,
     Condition,
     Entry,
     File,
     Items,
     Node,
     On,
-    Prompt,
+    PromptNode,
     Property,
     Resolve,
     Slot,
@@ -28,11 +28,11 @@ from mcl.language.mtx.ast import (
     SlotPath,
     SlotType,
     Text,
-    Unknown,
+    UnknownNode,
     Value,
     VerbIs,
 )
-from mcl.language.mtx.source import Finding, found, nearest
+from mcl.language.mtx.source import MtxFinding, found, nearest
 from mcl.values.slots import is_memory, read_memory
 
 # ---- V3 and V4: the slots of §INPUTS and §OUTPUTS.
@@ -82,7 +82,7 @@ class Declared:
         return (f"is no {name}", "") if name in _FORMS and not _FORMS[name].fullmatch(text) else None
 
 
-def check_slots(file: File) -> Iterator[Finding]:
+def check_slots(file: File) -> Iterator[MtxFinding]:
     """What is wrong with the slots: doubled names, defaults and bounds that do not fit the type."""
     for section in ("INPUTS", "OUTPUTS"):
         seen: set[str] = set()
@@ -95,7 +95,7 @@ def check_slots(file: File) -> Iterator[Finding]:
             yield from _max(slot)
 
 
-def _default(declared: Declared) -> Iterator[Finding]:
+def _default(declared: Declared) -> Iterator[MtxFinding]:
     default, type = declared.slot.default, declared.type
     if isinstance(default, Items) and not type.many:
         message, hint = f"a list is no default for {type}", "quote it if the brackets are meant"
@@ -108,7 +108,7 @@ def _default(declared: Declared) -> Iterator[Finding]:
             yield from misfit(item, declared)
 
 
-def _max(slot: Slot) -> Iterator[Finding]:
+def _max(slot: Slot) -> Iterator[MtxFinding]:
     default = slot.default
     if slot.max is None:
         return
@@ -122,7 +122,7 @@ def _max(slot: Slot) -> Iterator[Finding]:
         yield found(slot.max, "V3", message, slot.max.value, hint, warning=True)
 
 
-def misfit(value: Text, declared: Declared) -> Iterator[Finding]:
+def misfit(value: Text, declared: Declared) -> Iterator[MtxFinding]:
     """V3 for a value that its slot cannot have."""
     wrong = declared.wrong(value.value)
     if wrong is not None:
@@ -177,7 +177,7 @@ def places(text: str) -> Iterator[tuple[int, str | None]]:
             yield match.start(), match[1]
 
 
-def check_procedure(file: File) -> Iterator[Finding]:
+def check_procedure(file: File) -> Iterator[MtxFinding]:
     """What is wrong with the procedure."""
     slots: dict[str, Declared] = {}
     for slot in file.slots():
@@ -192,26 +192,26 @@ def check_procedure(file: File) -> Iterator[Finding]:
             yield from _entry(entry, slots)
 
 
-def bad_verb(node: Node, verb: str) -> Finding:
+def bad_verb(node: Node, verb: str) -> MtxFinding:
     """V2 for a verb that is none."""
     hint = nearest(verb, VERBS) or f"verbs: {' '.join(VERBS)}, or x:<name>"
     return found(node, "V2", f"there is no verb {verb!r}", verb, hint)
 
 
-def _entry(entry: Entry, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+def _entry(entry: Entry, slots: Mapping[str, Declared]) -> Iterator[MtxFinding]:
     if isinstance(entry, Property):
         yield from _property(entry)
-    elif isinstance(entry, Prompt):
+    elif isinstance(entry, PromptNode):
         yield from _prompt(entry, slots)
     elif isinstance(entry, Resolve):
         yield from _resolve(entry, slots)
-    elif isinstance(entry, Unknown):
+    elif isinstance(entry, UnknownNode):
         yield from _unknown(entry, slots)
-    elif isinstance(entry, Clarify):
+    elif isinstance(entry, ClarifyNode):
         yield from _clarify(entry, slots)
 
 
-def _condition(condition: Condition, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+def _condition(condition: Condition, slots: Mapping[str, Declared]) -> Iterator[MtxFinding]:
     if isinstance(condition, VerbIs) and not valid_verb(condition.verb):
         yield bad_verb(condition, condition.verb)
     elif isinstance(condition, SlotIs):
@@ -221,7 +221,7 @@ def _condition(condition: Condition, slots: Mapping[str, Declared]) -> Iterator[
             yield from misfit(condition.value, slot)
 
 
-def _property(entry: Property) -> Iterator[Finding]:
+def _property(entry: Property) -> Iterator[MtxFinding]:
     text = entry.value.value
     if entry.key == "kind" and text not in STEP_KINDS:
         hint = nearest(text, STEP_KINDS) or f"kinds: {' '.join(STEP_KINDS)}"
@@ -230,7 +230,7 @@ def _property(entry: Property) -> Iterator[Finding]:
         yield found(entry.value, "V12", "output_cardinality is a whole number from 1", text)
 
 
-def _prompt(entry: Prompt, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+def _prompt(entry: PromptNode, slots: Mapping[str, Declared]) -> Iterator[MtxFinding]:
     for key, value in (("system", entry.system), ("user", entry.user)):
         if value is None or not value.value:
             yield found(value or entry, "V7", f"the prompt has no {key}", "prompt", f'add {key}="…"')
@@ -238,7 +238,7 @@ def _prompt(entry: Prompt, slots: Mapping[str, Declared]) -> Iterator[Finding]:
             yield from _places(value, slots)
 
 
-def _places(value: Text, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+def _places(value: Text, slots: Mapping[str, Declared]) -> Iterator[MtxFinding]:
     for _, name in places(value.value):
         if name is None:
             yield found(value, "V7", "a { that opens no place", "{", "write {{ for a literal brace")
@@ -250,7 +250,7 @@ def _places(value: Text, slots: Mapping[str, Declared]) -> Iterator[Finding]:
                 yield found(value, "V7", f"nothing is called {{{name}}}", "{" + name + "}", hint)
 
 
-def _resolve(entry: Resolve, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+def _resolve(entry: Resolve, slots: Mapping[str, Declared]) -> Iterator[MtxFinding]:
     yield from _declared(entry, entry.slot, slots, "V5")
     legal = CORTEX_CALLS.get(entry.call)
     if legal is None:
@@ -271,20 +271,20 @@ def _resolve(entry: Resolve, slots: Mapping[str, Declared]) -> Iterator[Finding]
                 yield found(argument.value, "V5", f"{argument.key} is a whole number from 1", text)
 
 
-def _memory_types(value: Text | Items) -> Iterator[Finding]:
+def _memory_types(value: Text | Items) -> Iterator[MtxFinding]:
     for item in value.items if isinstance(value, Items) else (value,):
         for word in item.value.split():
             if word not in MEMORY_TYPES:
                 yield no_memory_type(item, word)
 
 
-def no_memory_type(node: Node, word: str) -> Finding:
+def no_memory_type(node: Node, word: str) -> MtxFinding:
     """The warning for a type of memories that there is not: nothing will be found."""
     hint = nearest(word, MEMORY_TYPES) or f"types: {' '.join(MEMORY_TYPES)}"
     return found(node, "CORTEX", f"there is no memory type {word!r}", word, hint, warning=True)
 
 
-def _unknown(entry: Unknown, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+def _unknown(entry: UnknownNode, slots: Mapping[str, Declared]) -> Iterator[MtxFinding]:
     yield from _declared(entry, entry.slot, slots, "V6")
     if entry.severity is not None and entry.severity.value not in SEVERITIES:
         text = entry.severity.value
@@ -294,7 +294,7 @@ def _unknown(entry: Unknown, slots: Mapping[str, Declared]) -> Iterator[Finding]
     yield from _answers(entry, slots)
 
 
-def _clarify(entry: Clarify, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+def _clarify(entry: ClarifyNode, slots: Mapping[str, Declared]) -> Iterator[MtxFinding]:
     yield from _declared(entry, entry.slot, slots, "V6")
     yield from _type(entry.type)
     yield from _answers(entry, slots)
@@ -306,7 +306,7 @@ def _clarify(entry: Clarify, slots: Mapping[str, Declared]) -> Iterator[Finding]
         yield from _places(entry.prompt, slots)
 
 
-def _answers(entry: Unknown | Clarify, slots: Mapping[str, Declared]) -> Iterator[Finding]:
+def _answers(entry: UnknownNode | ClarifyNode, slots: Mapping[str, Declared]) -> Iterator[MtxFinding]:
     """The default and the options of a question: what its slot could not take as an answer."""
     slot = slots.get(entry.slot)
     if slot is not None:
@@ -314,7 +314,7 @@ def _answers(entry: Unknown | Clarify, slots: Mapping[str, Declared]) -> Iterato
             yield from misfit(value, slot)
 
 
-def _type(value: Text | None) -> Iterator[Finding]:
+def _type(value: Text | None) -> Iterator[MtxFinding]:
     if value is None:
         return
     name = value.value.removesuffix("[]")
@@ -324,7 +324,7 @@ def _type(value: Text | None) -> Iterator[Finding]:
         )
 
 
-def _declared(node: Node, slot: str, slots: Mapping[str, Declared], code: str) -> Iterator[Finding]:
+def _declared(node: Node, slot: str, slots: Mapping[str, Declared], code: str) -> Iterator[MtxFinding]:
     if slot not in slots:
         hint = near(slot, slots, "inputs") or "declare it in §INPUTS"
         yield found(node, code, f"§INPUTS has no slot {slot!r}", f"slot.{slot}", hint)

@@ -15,7 +15,7 @@ from mcl.language.mtx.lexer import ENDS, OPENS, Line, Word, alternatives, descri
 from mcl.language.mtx.source import nearest
 
 if TYPE_CHECKING:
-    from mcl.language.mtx.parser import Run
+    from mcl.language.mtx.parser import ParserRun
 
 _WORD = re.compile(r"§[ \t]*[\w.-]*|[a-z]+://[^\s#]+|[\w.-]+|\S|\s")
 _KEYLESS = re.compile(r"([A-Za-z_][\w-]*+(?:\.[\w-]++)*+)(?=[: \t])[ \t]*+:?[ \t]*+(\S.*)")
@@ -37,7 +37,7 @@ _BLOCK_OF = {
 class Recovery:
     """One error: at an offset of a line that a run was reading."""
 
-    def __init__(self, run: Run, line: Line, position: int) -> None:
+    def __init__(self, run: ParserRun, line: Line, position: int) -> None:
         self.run_, self.line, self.position = run, line, position
         self.rest = line.text[position:].rstrip("\n")
         self.accepts = {name for name in run.parser.accepts() if name != "$END"}

@@ -17,7 +17,7 @@ from mcl.language.mtx.ast import Node
 
 
 @dataclass(frozen=True, order=True)
-class Finding:
+class MtxFinding:
     """One thing that is wrong (or, as a warning, doubtful) in a .mtx file.
 
     code: "V1" … "V15" for a check of the language, else UPPER_SNAKE for the text itself.
@@ -51,13 +51,13 @@ class Finding:
 
 def found(
     node: Node, code: str, message: str, text: str = "", hint: str = "", *, warning: bool = False
-) -> Finding:
+) -> MtxFinding:
     """A finding at the place of a node."""
     severity: Literal["error", "warning"] = "warning" if warning else "error"
-    return Finding(node.at.line, node.at.column, code, message, text[:200], hint, severity)
+    return MtxFinding(node.at.line, node.at.column, code, message, text[:200], hint, severity)
 
 
-def show(finding: Finding, path: str, source: str) -> str:
+def show(finding: MtxFinding, path: str, source: str) -> str:
     """The finding for a person: place, message, source line with a caret, hint; no trailing newline."""
     parts = [f"{finding.place(path)}: {finding.severity}: {finding.message} [{finding.code}]"]
     lines = source.split("\n")
@@ -109,10 +109,10 @@ class Source:
     """
 
     text: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[MtxFinding, ...] = ()
     readable: str = ""
 
-    def causes(self, finding: Finding) -> bool:
+    def causes(self, finding: MtxFinding) -> bool:
         """Whether another finding only follows from these: a replaced character breaks its line, a tab makes
         the indentation doubtful.
         """
@@ -155,27 +155,27 @@ def read_source(data: bytes) -> Source:
 
 
 def _refused(line: int, column: int, code: str, message: str, hint: str = "") -> Source:
-    return Source("", (Finding(line, column, code, message, "", hint),))
+    return Source("", (MtxFinding(line, column, code, message, "", hint),))
 
 
-def _tabs(text: str, lines: Lines) -> Iterator[Finding]:
+def _tabs(text: str, lines: Lines) -> Iterator[MtxFinding]:
     for match in _TAB_INDENT.finditer(text):
         line, column = lines.position(match.start() + match.group().index("\t"))
-        yield Finding(line, column, "TAB", "a tab in the indentation", "\t", "indent with spaces")
+        yield MtxFinding(line, column, "TAB", "a tab in the indentation", "\t", "indent with spaces")
 
 
-def _controls(text: str, lines: Lines) -> Iterator[Finding]:
+def _controls(text: str, lines: Lines) -> Iterator[MtxFinding]:
     alone = False
     for match in _CONTROL.finditer(text):
         line, column = lines.position(match.start())
         if match.group() == "\r":
             if not alone:  # one of them is a slip, many are the line ends of an old system: told once
                 message = "a carriage return (U+000D) that no line feed follows"
-                yield Finding(line, column, "CONTROL", message, "\r", "end lines with LF or CRLF")
+                yield MtxFinding(line, column, "CONTROL", message, "\r", "end lines with LF or CRLF")
             alone = True
             continue
         name = "NUL" if match.group() == "\0" else f"control character U+{ord(match.group()):04X}"
-        yield Finding(line, column, "CONTROL", f"a {name} in the text", match.group(), "remove it")
+        yield MtxFinding(line, column, "CONTROL", f"a {name} in the text", match.group(), "remove it")
 
 
 class Lines:

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 from ir import PlanNode
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import value_digest
-from mcl.language.mtx.source import Finding, nearest
+from mcl.language.mtx.source import MtxFinding, nearest
 from mcl.language.plans.document import Steps, YamlFile
 from mcl.language.plans.template import read_shape
 from mcl.language.skills import Skill, Skills
@@ -109,7 +109,7 @@ def bind(node: PlanNode, binder: Binder) -> PlanNode:
 # ---- The sub-dispatches of a plan.yaml held against the skills that are installed.
 
 
-def check_below(data: bytes, load: Callable[[], Skills]) -> tuple[Finding, ...]:
+def check_below(data: bytes, load: Callable[[], Skills]) -> tuple[MtxFinding, ...]:
     """What is wrong with the sub-dispatches of the bytes of a plan.yaml; nothing where its form is.
 
     load: finds the installed skills; asked only where the plan dispatches.
@@ -123,7 +123,7 @@ def check_below(data: bytes, load: Callable[[], Skills]) -> tuple[Finding, ...]:
         bindings = Bindings(load())
     except SkillError:
         return ()  # a folder of skills that cannot be read is told where skills are listed
-    found: list[Finding] = []
+    found: list[MtxFinding] = []
     for index, case in enumerate(shape.cases):
         for sub, steps in _dispatches(case["root"], ("plans", index, "root")):
             found += _judge(sub, steps, shape.source, bindings)
@@ -140,12 +140,14 @@ def _dispatches(node: Any, steps: Steps) -> Iterator[tuple[Mapping[str, Any], St
         yield from _dispatches(child, (*steps, "children", place))
 
 
-def _judge(sub: Mapping[str, Any], steps: Steps, source: YamlFile, bindings: Bindings) -> Iterator[Finding]:
+def _judge(
+    sub: Mapping[str, Any], steps: Steps, source: YamlFile, bindings: Bindings
+) -> Iterator[MtxFinding]:
     def finding(
         where: Steps, code: str, message: str, hint: str, severity: Literal["error", "warning"] = "error"
-    ) -> Finding:
+    ) -> MtxFinding:
         line, column = source.at(where)
-        return Finding(line, column, code, message, "", hint, severity)
+        return MtxFinding(line, column, code, message, "", hint, severity)
 
     reference = str(sub["skill_ref"])
     try:
@@ -166,8 +168,8 @@ def _judge(sub: Mapping[str, Any], steps: Steps, source: YamlFile, bindings: Bin
 
 
 def _inputs(
-    frame: Mapping[str, Any], steps: Steps, skill: Skill, finding: Callable[..., Finding]
-) -> Iterator[Finding]:
+    frame: Mapping[str, Any], steps: Steps, skill: Skill, finding: Callable[..., MtxFinding]
+) -> Iterator[MtxFinding]:
     objects = frame.get("objects")
     given = {
         str(entry["name"]): place

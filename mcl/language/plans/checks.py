@@ -35,10 +35,10 @@ from executor.gate.references import typed_args
 from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, ToolCall, check_plan, parse_references
 from ir import Finding as Flaw
 from mcl.language.mtx.parser import Parsed
-from mcl.language.mtx.source import Finding, found, nearest
+from mcl.language.mtx.source import MtxFinding, found, nearest
 from mcl.language.plans.document import Steps, YamlFile
 from mcl.language.plans.planner import as_written, check_steps
-from mcl.language.plans.template import PLACE, Shape, is_runtime, read_shape, slot_place
+from mcl.language.plans.template import PLACE, PlanShape, is_runtime, read_shape, slot_place
 from mcl.language.skills import Skill
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _PLACES: Mapping[str, tuple[Steps, ...]] = {
 }
 
 
-class Tools(Protocol):
+class CheckedTools(Protocol):
     """The tools of a build."""
 
     def find(self, reference: str) -> Manifest | None:
@@ -83,10 +83,10 @@ class Tools(Protocol):
         ...
 
 
-def check_against(shape: Shape, skill: Skill, tools: Tools) -> list[Finding]:
+def check_against(shape: PlanShape, skill: Skill, tools: CheckedTools) -> list[MtxFinding]:
     """Everything that is wrong with the plans of a skill, by line. The shape must be without findings."""
     assert shape.source is not None, "a shape without findings has a source"
-    findings: list[Finding] = []
+    findings: list[MtxFinding] = []
     always = False
     for index, case in enumerate(shape.cases):
         check = _Case(shape.source, skill, tools, ("plans", index), case)
@@ -96,7 +96,7 @@ def check_against(shape: Shape, skill: Skill, tools: Tools) -> list[Finding]:
     return sorted(set(findings))
 
 
-def unused(shape: Shape, skill: Skill) -> Iterator[Finding]:
+def unused(shape: PlanShape, skill: Skill) -> Iterator[MtxFinding]:
     """What the skill declares and no plan of it uses; places are in SKILL.mtx."""
     used = set(_addresses([case["root"] for case in shape.cases]))
     kinds = (("TOOLS", "tool", "TOOL_UNUSED"), ("SUB_SKILLS", "sub-skill", "SUB_SKILL_UNUSED"))
@@ -125,12 +125,12 @@ class _Case:
 
     source: YamlFile
     skill: Skill
-    tools: Tools
+    tools: CheckedTools
     steps: Steps
     case: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        self.findings: list[Finding] = []
+        self.findings: list[MtxFinding] = []
         wanted: Mapping[str, list[str]] = self.case["when"]
         self.verbs = tuple(wanted.get("verb", self.skill.verbs))
         # the slots that are surely filled when this case is taken
@@ -145,7 +145,7 @@ class _Case:
     ) -> None:  # fmt: skip
         line, column = self.source.at(steps, key=key)
         severity: Literal["error", "warning"] = "warning" if warning else "error"
-        self.findings.append(Finding(line, column, code, message, text[:200], hint, severity))
+        self.findings.append(MtxFinding(line, column, code, message, text[:200], hint, severity))
 
     def all(self, *, reachable: bool) -> None:
         """All checks of this case."""
@@ -379,7 +379,7 @@ def _json_path(place: str) -> Steps:
 _OF_NAMES = ("V1", "V2", "V3", "V4", "V9", "V10")  # checks of what a plan names
 
 
-def scope_of(folder: Path, parsed: Parsed, findings: Iterable[Finding]) -> Skill | None:
+def scope_of(folder: Path, parsed: Parsed, findings: Iterable[MtxFinding]) -> Skill | None:
     """The skill that a plan in its folder is compared with; None where nothing certain is known of its slots,
     verbs and tools. findings: all that is wrong with its file.
     """
@@ -388,8 +388,8 @@ def scope_of(folder: Path, parsed: Parsed, findings: Iterable[Finding]) -> Skill
 
 
 def check_plan_file(
-    data: bytes, scope: Skill | None, tools: Tools
-) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    data: bytes, scope: Skill | None, tools: CheckedTools
+) -> tuple[tuple[MtxFinding, ...], tuple[MtxFinding, ...]]:
     """What is wrong with the bytes of a plan.yaml, and what its skill declares and no plan uses (places in
     SKILL.mtx). Without a skill the form of the plan alone is checked.
     """

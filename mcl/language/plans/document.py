@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from mcl.core.yaml import FileFlaw, ListNode, MapNode, Node, read_tree, text_of
-from mcl.language.mtx.source import Finding
+from mcl.language.mtx.source import MtxFinding
 
 MAX_BYTES = 256 * 1024  # of a plan.yaml
 _DEPTH: Final = 128  # lists and maps in one another: a node of a plan takes two
@@ -51,11 +51,11 @@ class YamlFile:
         return (place.line, place.column) if place is not None else (1, 1)
 
 
-def read_yaml(data: bytes) -> YamlFile | Finding:
+def read_yaml(data: bytes) -> YamlFile | MtxFinding:
     """Read a YAML file, or say what is wrong with it first. Never raises for what is in it."""
     if len(data) > MAX_BYTES:
         message = f"more than {MAX_BYTES} bytes; no plan needs as many"
-        return Finding(0, 0, "PLAN_INVALID", message)
+        return MtxFinding(0, 0, "PLAN_INVALID", message)
     text = text_of(data)
     if isinstance(text, FileFlaw):
         return _finding(text)
@@ -65,11 +65,11 @@ def read_yaml(data: bytes) -> YamlFile | Finding:
     try:
         return YamlFile(None if root is None else _value(root), root)
     except ValueError as error:  # a number of thousands of digits
-        return Finding(0, 0, "PLAN_INVALID", f"not YAML that is read here: {error}")
+        return MtxFinding(0, 0, "PLAN_INVALID", f"not YAML that is read here: {error}")
 
 
-def _finding(flaw: FileFlaw) -> Finding:
-    return Finding(flaw.line, flaw.column, "PLAN_INVALID", flaw.message)
+def _finding(flaw: FileFlaw) -> MtxFinding:
+    return MtxFinding(flaw.line, flaw.column, "PLAN_INVALID", flaw.message)
 
 
 def _value(node: Node) -> Any:

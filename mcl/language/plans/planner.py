@@ -25,7 +25,7 @@ from mcl.language.mtx.ast import File, prompt_names
 from mcl.language.mtx.procedure import interpret, objects_by_slot
 from mcl.language.mtx.source import nearest
 from mcl.language.plans.binding import Binder, bind
-from mcl.language.plans.template import PLACE, Case, is_runtime, slot_place
+from mcl.language.plans.template import PLACE, PlanCase, is_runtime, slot_place
 from mcl.language.skills import Skill
 
 # ---- What a plan's steps may name of their skill: its prompts and its outputs.
@@ -107,7 +107,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {"uint": (int,), "float": (int, float),
 _ESCAPED = ("args", "inputs", "question", "sub_intent")  # where the walker reads references
 
 
-class Tools(Protocol):
+class KnownTools(Protocol):
     """The installed tools."""
 
     def find(self, reference: str) -> object | None:
@@ -126,7 +126,7 @@ def make_plan(
     id: str,
     created_at: str,
     created_by: str,
-    registry: Tools | None = None,
+    registry: KnownTools | None = None,
     binder: Binder | None = None,
 ) -> PlanTree:
     """The plan of the first case that holds for this Intent, with its hash, checked.
@@ -173,7 +173,7 @@ def make_plan(
     return with_hash(plan)
 
 
-def _require_tools(root: PlanNode, registry: Tools, skill: Skill) -> None:
+def _require_tools(root: PlanNode, registry: KnownTools, skill: Skill) -> None:
     for node, _ in root.walk():
         if node.tool_call is not None and registry.find(node.tool_call.tool_ref) is None:
             if (fault := registry.fault(node.tool_call.tool_ref)) is not None:
@@ -187,7 +187,7 @@ def _require_tools(root: PlanNode, registry: Tools, skill: Skill) -> None:
 class _Filling:
     """What fills the places of a template."""
 
-    def __init__(self, skill: Skill, intent: Intent, tools: Tools | None = None) -> None:
+    def __init__(self, skill: Skill, intent: Intent, tools: KnownTools | None = None) -> None:
         self.skill = skill
         self.tools = tools
         self.verb = intent.frame.verb
@@ -219,7 +219,7 @@ class _Filling:
         self.lists = {slot.name for slot in skill.slots if slot.most > 1}
         self.types = {slot.name: slot.type for slot in skill.slots}
 
-    def choose(self) -> Case:
+    def choose(self) -> PlanCase:
         """The first case that holds."""
         for case in self.skill.template.cases if self.skill.template else ():
             if all(self.holds(key, wanted) for key, wanted in case.when.items()):

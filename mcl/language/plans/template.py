@@ -28,7 +28,7 @@ from ir.plan import NO
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.files import Cache
-from mcl.language.mtx.source import MAX_FINDINGS, Finding, nearest
+from mcl.language.mtx.source import MAX_FINDINGS, MtxFinding, nearest
 from mcl.language.plans.document import Steps, YamlFile, read_yaml
 
 # ---- The places of a plan.yaml, `${slot.x}` and the like: what may stand in one, and whose it is.
@@ -48,7 +48,7 @@ class SlotLike(Protocol):
     def options(self) -> tuple[str, ...]: ...
 
 
-class Scope(Protocol):
+class TemplateScope(Protocol):
     """What a template may speak of."""
 
     @property
@@ -73,36 +73,36 @@ _FREE_TEXT = ("description", "question", "args", "inputs", "sub_intent")
 
 
 @dataclass(frozen=True)
-class Shape:
+class PlanShape:
     """The cases as plain values (only to be used where there are no findings), and where they came from."""
 
     cases: list[dict[str, Any]]
-    findings: tuple[Finding, ...]
+    findings: tuple[MtxFinding, ...]
     source: YamlFile | None
 
 
-def read_shape(data: bytes, scope: Scope | None) -> Shape:
+def read_shape(data: bytes, scope: TemplateScope | None) -> PlanShape:
     """Read a plan.yaml and check its form. Never raises for what is in it.
 
     scope: the skill whose slots and verbs may be named; None: they are not compared, because nothing
     certain is known of the skill.
     """
     source = read_yaml(data)
-    if isinstance(source, Finding):
-        return Shape([], (source,), None)
+    if isinstance(source, MtxFinding):
+        return PlanShape([], (source,), None)
     check = _Check(source, scope)
     cases = check.document(source.value)
-    return Shape(cases, tuple(sorted(set(check.findings))), source)
+    return PlanShape(cases, tuple(sorted(set(check.findings))), source)
 
 
 class _Check:
     """Turns a YAML document into plain cases and notes what is wrong."""
 
-    def __init__(self, source: YamlFile, scope: Scope | None) -> None:
+    def __init__(self, source: YamlFile, scope: TemplateScope | None) -> None:
         self.source = source
         self.scope = scope
         self.slots = {slot.name: slot for slot in scope.slots} if scope else {}
-        self.findings: list[Finding] = []
+        self.findings: list[MtxFinding] = []
 
     def wrong(
         self, steps: Steps, message: str, *, hint: str = "", text: str = "", key: bool = False,
@@ -111,7 +111,7 @@ class _Check:
         if len(self.findings) >= MAX_FINDINGS:
             return
         line, column = self.source.at(steps, key=key)
-        self.findings.append(Finding(line, column, code, message, text[:200], hint))
+        self.findings.append(MtxFinding(line, column, code, message, text[:200], hint))
 
     def document(self, document: Any) -> list[dict[str, Any]]:
         if not isinstance(document, dict) or set(document) != {"version", "plans"}:
@@ -316,7 +316,7 @@ VERSION = 3  # of the form; part of the cache key
 
 
 @dataclass(frozen=True)
-class Case:
+class PlanCase:
     """One plan and when it is taken; `root` is the node as plain JSON values with texts for leaves."""
 
     when: Mapping[str, tuple[str, ...]]
@@ -328,7 +328,7 @@ class PlanTemplate:
     """The cases in order, and the digest (hex sha256) of what they say."""
 
     path: Path
-    cases: tuple[Case, ...]
+    cases: tuple[PlanCase, ...]
     digest: str
 
 
@@ -337,7 +337,9 @@ def is_kept(data: bytes, *, skill_digest: str, store: Cache) -> bool:
     return store.has(f"plan {skill_digest}", str(VERSION), data)
 
 
-def read_template(path: Path, data: bytes, *, skill_digest: str, scope: Scope, store: Cache) -> PlanTemplate:
+def read_template(
+    path: Path, data: bytes, *, skill_digest: str, scope: TemplateScope, store: Cache
+) -> PlanTemplate:
     """Read and check a plan.yaml against its skill.
 
     Raises SkillError PLAN_INVALID with everything that is wrong with its form (`data["errors"]`: code, line,
@@ -346,7 +348,7 @@ def read_template(path: Path, data: bytes, *, skill_digest: str, scope: Scope, s
 
     def template(document: Any) -> PlanTemplate:
         cases = tuple(
-            Case({key: tuple(values) for key, values in case["when"].items()}, {**case["root"]})
+            PlanCase({key: tuple(values) for key, values in case["when"].items()}, {**case["root"]})
             for case in document
         )
         if not cases:
@@ -358,7 +360,7 @@ def read_template(path: Path, data: bytes, *, skill_digest: str, scope: Scope, s
     )
 
 
-def _checked(path: Path, data: bytes, scope: Scope) -> list[dict[str, Any]]:
+def _checked(path: Path, data: bytes, scope: TemplateScope) -> list[dict[str, Any]]:
 
     shape = read_shape(data, scope)
     if shape.findings:

@@ -37,7 +37,7 @@ class ContextSize:
     flash: bool = False
 
 
-class Context:
+class ModelContext:
     """The KV cache of one model. Not for several threads at once."""
 
     def __init__(self, weights: Weights, size: ContextSize) -> None:
@@ -186,7 +186,7 @@ _FORGOTTEN_S = 3600  # a part of a file that nobody goes on writing
 class Prefixes:
     """Makes a context hold a given prefix, by the cheapest way there is."""
 
-    def __init__(self, context: Context, *, model_digest: str, folder: Path | None) -> None:
+    def __init__(self, context: ModelContext, *, model_digest: str, folder: Path | None) -> None:
         """folder: where states are kept, made when first written; None: in memory only."""
         self._context = context
         self._folder = folder

@@ -10,7 +10,7 @@ import numpy as np
 from llguidance import LLMatcher
 
 from mcl.core.errors import ModelError
-from mcl.model.llama.context import Context
+from mcl.model.llama.context import ModelContext
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.llama.weights import NO_AI
 
@@ -18,7 +18,7 @@ _FEW = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DecodedAnswer:
     """tokens: what was answered, without an end token. probabilities: one a token, over what the grammar
     allowed there; 1.0 for a forced token, and for all of them where they were not asked for."""
 
@@ -29,13 +29,13 @@ class Answer:
 class Decoder:
     """Answers of one model, one after the other."""
 
-    def __init__(self, context: Context, vocabulary: Vocabulary) -> None:
+    def __init__(self, context: ModelContext, vocabulary: Vocabulary) -> None:
         self._context = context
         self._vocabulary = vocabulary
         self._size = context.weights.vocab_size
         self._row = ctypes.c_float * self._size
 
-    def answer(self, prompt: Sequence[int], matcher: LLMatcher, *, budget: int, weigh: bool) -> Answer:
+    def answer(self, prompt: Sequence[int], matcher: LLMatcher, *, budget: int, weigh: bool) -> DecodedAnswer:
         """Feed `prompt` after what the context holds, then decode until the grammar is complete.
 
         budget: most tokens of the answer; the grammar must be one that closes within it.
@@ -72,7 +72,7 @@ class Decoder:
             pending = [token]
         if matcher.is_error():
             raise _lost(matcher)
-        return Answer(tokens, probabilities)
+        return DecodedAnswer(tokens, probabilities)
 
     def first(self, prompt: Sequence[int], matcher: LLMatcher) -> Mapping[int, float]:
         """Feed `prompt`; the tokens that the grammar allows next, each with its probability among them."""

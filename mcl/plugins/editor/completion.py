@@ -11,10 +11,10 @@ from mcl.core.words import CORTEX_CALLS, MEMORY_TYPES
 from mcl.language.mtx.ast import SECTIONS, File
 from mcl.language.mtx.lexer import legal_word
 from mcl.plugins.editor import words
-from mcl.plugins.editor.document import Span
+from mcl.plugins.editor.document import EditorSpan
 from mcl.plugins.editor.names import (
     LISTS,
-    Catalogue,
+    NameCatalogue,
     of_slot,
     paths,
     places,
@@ -42,14 +42,14 @@ class Completion:
 
     text: str
     kind: Kind
-    span: Span
+    span: EditorSpan
     says: str = ""
     detail: str = ""
     snippet: str = ""
 
 
 def complete(
-    lines: Sequence[str], file: File, catalogue: Catalogue, line: int, column: int
+    lines: Sequence[str], file: File, catalogue: NameCatalogue, line: int, column: int
 ) -> list[Completion]:
     """What can be written at a place (line and column from 1), each thing once, in a useful order.
 
@@ -57,7 +57,7 @@ def complete(
     """
     line = min(max(line, 1), len(lines))
     at = here(lines, line, column)
-    span = Span(line, at.start, at.stop)
+    span = EditorSpan(line, at.start, at.stop)
     if at.in_comment:
         return []
     if at.in_string:
@@ -72,7 +72,7 @@ def complete(
     return list({item.text: item for item in reversed(found)}.values())[::-1]
 
 
-def _in_string(at: Here, file: File, span: Span) -> Iterator[Completion]:
+def _in_string(at: Here, file: File, span: EditorSpan) -> Iterator[Completion]:
     prompts = at.key in ("system", "user") or (at.key == "prompt" and at.around.blocks[-1:] == ("clarify",))
     if at.opened and prompts:
         for name, says in places(file).items():
@@ -81,7 +81,7 @@ def _in_string(at: Here, file: File, span: Span) -> Iterator[Completion]:
         yield from _items(values(file, *_owner(at), at.key), "value", span)
 
 
-def _value(at: Here, lines: Sequence[str], file: File, span: Span) -> Iterator[Completion]:
+def _value(at: Here, lines: Sequence[str], file: File, span: EditorSpan) -> Iterator[Completion]:
     said = re.findall(r"[^\s,\[\]]+", at.value)
     if said and at.key not in LISTS and not at.value.startswith("["):
         return
@@ -104,14 +104,14 @@ def _slot_of_block(lines: Sequence[str], line: int) -> str:
     return name
 
 
-def _sections(lines: Sequence[str], span: Span) -> Iterator[Completion]:
+def _sections(lines: Sequence[str], span: EditorSpan) -> Iterator[Completion]:
     there = {line.split()[0] for line in lines if line.startswith("§")}
     for name in SECTIONS:
         if f"§{name}" not in there:
             yield Completion(f"§{name}", "section", span, words.SECTIONS[name])
 
 
-def _keywords(at: Here, lines: Sequence[str], span: Span) -> Iterator[Completion]:
+def _keywords(at: Here, lines: Sequence[str], span: EditorSpan) -> Iterator[Completion]:
     """The words of the language that the grammar takes here."""
     said, filled = _around(at, lines, span.line)
     said |= {"required", "optional"} if said & {"required", "optional"} else set()
@@ -146,7 +146,7 @@ def _around(at: Here, lines: Sequence[str], line: int) -> tuple[set[str], bool]:
     return said, filled
 
 
-def _names(at: Here, file: File, catalogue: Catalogue, span: Span) -> Iterator[Completion]:
+def _names(at: Here, file: File, catalogue: NameCatalogue, span: EditorSpan) -> Iterator[Completion]:
     """What stands for many words: keys, types, verbs, slots, calls, references."""
     accepts, before = at.accepts, [token.kind for token in at.before]
     if "KEY" in accepts:
@@ -190,7 +190,7 @@ def _names(at: Here, file: File, catalogue: Catalogue, span: Span) -> Iterator[C
         yield from _items(of_slot(slot) if slot else {}, "value", span)
 
 
-def _arguments(at: Here, span: Span) -> Iterator[Completion]:
+def _arguments(at: Here, span: EditorSpan) -> Iterator[Completion]:
     call = next((token.text for token in at.before if token.kind == "CORTEX_CALL"), "")
     said = {token.text for token in at.before if token.kind == "ARGUMENT_KEY"}
     for key in CORTEX_CALLS.get(call.removeprefix("cortex."), ()):
@@ -203,6 +203,6 @@ def _next_example(at: Here) -> str:
     return f"example.{max(numbers, default=0) + 1}"
 
 
-def _items(found: Mapping[str, str], kind: Kind, span: Span) -> Iterator[Completion]:
+def _items(found: Mapping[str, str], kind: Kind, span: EditorSpan) -> Iterator[Completion]:
     for word, says in found.items():
         yield Completion(word, kind, span, says)

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from mcl.language.mtx.parser import Parsed, findings_of, parse
-from mcl.language.mtx.source import Finding
+from mcl.language.mtx.source import MtxFinding
 
 Encoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
 BOM = "\ufeff"
@@ -26,14 +26,14 @@ _EOL = re.compile(r"\r\n|\n|\r")
 _CHUNK = re.compile(r"[\x00-\x7f][^\x00-\x7f]*|[^\x00-\x7f]+")
 
 
-class Place(NamedTuple):
+class EditorPlace(NamedTuple):
     """A place as the parser counts: line and column from 1, in characters."""
 
     line: int
     column: int
 
 
-class Span(NamedTuple):
+class EditorSpan(NamedTuple):
     """Part of one line: columns from 1, `stop` the first that is not in it."""
 
     line: int
@@ -48,7 +48,7 @@ class Point(NamedTuple):
     character: int
 
 
-class Document:
+class OpenDocument:
     """One state of a text. encoding: the code units that the editor counts in."""
 
     def __init__(self, text: str, encoding: Encoding = "utf-16") -> None:
@@ -79,12 +79,12 @@ class Document:
         client = bisect_right(self._client_starts, offset) - 1
         return Point(client, self._units(self.text[self._client_starts[client] : offset]))
 
-    def place(self, line: int, character: int) -> Place:
+    def place(self, line: int, character: int) -> EditorPlace:
         """The parser's count of an editor's place; one outside the text is the nearest one in it."""
         offset = self._offset(line, character)
         number = bisect_right(self._starts, offset)
         before = self._raw(number)[: max(offset - self._first(number), 0)]
-        return Place(number, len(unicodedata.normalize("NFC", before)) + 1)
+        return EditorPlace(number, len(unicodedata.normalize("NFC", before)) + 1)
 
     def end(self) -> Point:
         """Where the text ends, in the editor's count."""
@@ -155,7 +155,7 @@ _WORD = re.compile(r"§?[\w.-]+|\S")
 class Problem:
     """A finding with the span that it means. hint: what to write instead, or ""."""
 
-    span: Span
+    span: EditorSpan
     code: str
     message: str
     hint: str = ""
@@ -163,40 +163,40 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Reading:
+class TextReading:
     """A text as the parser read it, and all that is wrong with it, in the order of its lines: the findings,
     and each with the span that is meant.
     """
 
     parsed: Parsed
-    findings: tuple[Finding, ...]
+    findings: tuple[MtxFinding, ...]
     problems: tuple[Problem, ...]
 
 
-def read(document: Document, name: str = "") -> Reading:
+def read(document: OpenDocument, name: str = "") -> TextReading:
     """Parse and check a text. name: the id that it should carry ("" for any)."""
     parsed = parse(document.data)
     findings = findings_of(parsed, name=name)
-    return Reading(parsed, findings, tuple(problem_of(finding, document.lines) for finding in findings))
+    return TextReading(parsed, findings, tuple(problem_of(finding, document.lines) for finding in findings))
 
 
-def problem_of(finding: Finding, lines: Sequence[str]) -> Problem:
+def problem_of(finding: MtxFinding, lines: Sequence[str]) -> Problem:
     """A finding in the lines of its text."""
     return Problem(span_of(finding, lines), finding.code, finding.message, finding.hint, finding.severity)
 
 
-def span_of(finding: Finding, lines: Sequence[str]) -> Span:
+def span_of(finding: MtxFinding, lines: Sequence[str]) -> EditorSpan:
     """The part of a line that a finding means: its offending text at or behind its place, else the word
     there; for the whole file the first line.
     """
     number = min(max(finding.line, 1), len(lines))
     line = lines[number - 1]
     if not finding.line:
-        return Span(number, 1, len(line) + 1)
+        return EditorSpan(number, 1, len(line) + 1)
     start = min(max(finding.column, 1), len(line) + 1) - 1
     text = finding.text.split("\n")[0].rstrip()
     found = line.find(text, start) if text else -1
     if found >= 0:
-        return Span(number, found + 1, found + len(text) + 1)
+        return EditorSpan(number, found + 1, found + len(text) + 1)
     word = _WORD.match(line, start)
-    return Span(number, start + 1, word.end() + 1 if word else len(line) + 1)
+    return EditorSpan(number, start + 1, word.end() + 1 if word else len(line) + 1)

@@ -14,7 +14,7 @@ from mcl.core.words import FAILURE_REASONS, MEMORY_TYPES
 from mcl.language.mtx.ast import SCALAR_TYPES, File, Items, Slot
 from mcl.language.mtx.procedure_checks import PLAIN_NAMES, slot_of
 from mcl.plugins.editor import words
-from mcl.plugins.editor.document import Problem, Span
+from mcl.plugins.editor.document import EditorSpan, Problem
 from mcl.plugins.editor.outline import Token, here, tokens
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Offer:
+class NameOffer:
     """Something with an address that a skill can name.
 
     summary: what it does, in a sentence. more: Markdown lines with the rest. path: where it is written (None:
@@ -38,11 +38,11 @@ class Offer:
     path: Path | None = None
 
 
-class Catalogue(Protocol):
+class NameCatalogue(Protocol):
     """What can be named, by address."""
 
-    def tools(self) -> Mapping[str, Offer]: ...
-    def skills(self) -> Mapping[str, Offer]: ...
+    def tools(self) -> Mapping[str, NameOffer]: ...
+    def skills(self) -> Mapping[str, NameOffer]: ...
 
 
 class Installed:
@@ -54,14 +54,14 @@ class Installed:
     def __init__(self, home: Path, here: Path) -> None:
         self._home = home
         self._here = here
-        self._tools: Mapping[str, Offer] | None = None
-        self._skills: Mapping[str, Offer] | None = None
+        self._tools: Mapping[str, NameOffer] | None = None
+        self._skills: Mapping[str, NameOffer] | None = None
 
     def forget_skills(self) -> None:
         """Look for skills anew when they are next asked for."""
         self._skills = None
 
-    def tools(self) -> Mapping[str, Offer]:
+    def tools(self) -> Mapping[str, NameOffer]:
         """The tools by address."""
         if self._tools is None:
             from mcl.catalog.tools import registry
@@ -69,14 +69,14 @@ class Installed:
             self._tools = {manifest.uri: _tool(manifest) for manifest in registry().manifests}
         return self._tools
 
-    def skills(self) -> Mapping[str, Offer]:
+    def skills(self) -> Mapping[str, NameOffer]:
         """The skills by address."""
         if self._skills is None:
             from mcl.usecases.installed import installed
 
             found = installed(self._home, here=self._here)
             self._skills = {
-                skill.ref: Offer(
+                skill.ref: NameOffer(
                     skill.ref,
                     skill.description,
                     (f"verbs: {' '.join(skill.verbs)}",),
@@ -87,7 +87,7 @@ class Installed:
         return self._skills
 
 
-def _tool(manifest: Manifest) -> Offer:
+def _tool(manifest: Manifest) -> NameOffer:
     required = manifest.args.get("required")
     needed = required if isinstance(required, list) else []
     more = [f"effects: {' '.join(manifest.effects)} · class {manifest.safety}"]
@@ -95,7 +95,7 @@ def _tool(manifest: Manifest) -> Offer:
         kind, says = schema.get("type", ""), schema.get("description", "")
         must = ", required" if name in needed else ""
         more.append(f"- `{name}` ({kind}{must}){f': {says}' if says else ''}")
-    return Offer(manifest.uri, manifest.description, tuple(more))
+    return NameOffer(manifest.uri, manifest.description, tuple(more))
 
 
 # ---- The values that a key or a word takes at a place: words to choose from, each with what it means.
@@ -185,7 +185,7 @@ class Name(NamedTuple):
 
     kind: str
     text: str
-    span: Span
+    span: EditorSpan
     key: str = ""
 
 
@@ -199,7 +199,7 @@ def name_at(lines: Sequence[str], line: int, column: int) -> Name | None:
     key = _key(found, token)
     if token.kind == "STRING":
         return _in_string(token, line, column, key)
-    span = Span(line, token.column, token.stop)
+    span = EditorSpan(line, token.column, token.stop)
     if token.kind in _PATHS and (path := slot_of(token.text)):
         return Name("slot", path[0], span)
     kinds = {"KEY": "setting", "REFERENCE": "reference", "TYPE_NAME": "type", "VERB_NAME": "verb"}
@@ -226,7 +226,7 @@ def _in_string(token: Token, line: int, column: int, key: str) -> Name | None:
         start, stop = token.column + match.start(), token.column + match.end()
         if match[1] is not None and start <= column < stop:
             path = slot_of(match[1])
-            span = Span(line, start + 1, stop - 1)
+            span = EditorSpan(line, start + 1, stop - 1)
             return Name("slot", path[0], span) if path else Name("place", match[1], span)
     return _word(token, line, column, key)
 
@@ -235,7 +235,7 @@ def _word(token: Token, line: int, column: int, key: str) -> Name | None:
     for match in _WORD.finditer(token.text):
         start, stop = token.column + match.start(), token.column + match.end()
         if start <= column <= stop:
-            return Name("value", match.group(), Span(line, start, stop), key)
+            return Name("value", match.group(), EditorSpan(line, start, stop), key)
     return None
 
 
@@ -246,13 +246,13 @@ class Hover(NamedTuple):
     """Markdown about a part of a line."""
 
     text: str
-    span: Span
+    span: EditorSpan
 
 
 def hover(
     lines: Sequence[str],
     file: File,
-    catalogue: Catalogue,
+    catalogue: NameCatalogue,
     problems: Iterable[Problem],
     line: int,
     column: int,
@@ -270,7 +270,7 @@ def hover(
     return Hover("\n\n".join(parts), span) if span else None
 
 
-def _meaning(name: Name, lines: Sequence[str], file: File, catalogue: Catalogue) -> str:
+def _meaning(name: Name, lines: Sequence[str], file: File, catalogue: NameCatalogue) -> str:
     kind, text = name.kind, name.text
     if kind == "slot":
         slot = slot_named(file, text, name.key or "INPUTS")

@@ -16,9 +16,9 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from mcl.plugins.editor.completion import Completion
-from mcl.plugins.editor.document import Document, Encoding, Problem, Span
+from mcl.plugins.editor.document import EditorSpan, Encoding, OpenDocument, Problem
 from mcl.plugins.editor.names import Installed
-from mcl.plugins.editor.session import Open, Session, Symbol, sibling
+from mcl.plugins.editor.session import EditorSession, Open, Symbol, sibling
 
 DEBOUNCE = 0.15  # seconds without typing before a text is checked
 SOURCE = "mcl"
@@ -49,7 +49,7 @@ class SkillServer(LanguageServer):
     def __init__(self, version: str, catalogue: Installed, debounce: float = DEBOUNCE) -> None:
         # whole texts, because pygls splits lines at more characters than the protocol when it patches one
         super().__init__("mcl", version, types.TextDocumentSyncKind.Full)
-        self.session = Session(catalogue)
+        self.session = EditorSession(catalogue)
         self.catalogue = catalogue
         self.debounce = debounce
         self.left_politely = False
@@ -92,7 +92,7 @@ class SkillServer(LanguageServer):
         """Take back what was said of a text."""
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
-    def publish(self, uri: str, document: Document, problems: Sequence[Problem]) -> None:
+    def publish(self, uri: str, document: OpenDocument, problems: Sequence[Problem]) -> None:
         """Send what is wrong with a text."""
         diagnostics = [diagnostic(problem, document) for problem in problems]
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
@@ -261,7 +261,7 @@ def _changes(server: SkillServer) -> None:
         ]
 
 
-def diagnostic(problem: Problem, document: Document) -> types.Diagnostic:
+def diagnostic(problem: Problem, document: OpenDocument) -> types.Diagnostic:
     """A problem in the protocol's words; the hint is told behind the message."""
     error = problem.severity == "error"
     return types.Diagnostic(
@@ -273,7 +273,7 @@ def diagnostic(problem: Problem, document: Document) -> types.Diagnostic:
     )
 
 
-def item(found: Completion, document: Document, number: int, *, snippets: bool) -> types.CompletionItem:
+def item(found: Completion, document: OpenDocument, number: int, *, snippets: bool) -> types.CompletionItem:
     """A completion in the protocol's words, in the order of `number`."""
     snippet = found.snippet if snippets else ""
     return types.CompletionItem(
@@ -288,7 +288,7 @@ def item(found: Completion, document: Document, number: int, *, snippets: bool) 
     )
 
 
-def symbol(found: Symbol, document: Document) -> types.DocumentSymbol:
+def symbol(found: Symbol, document: OpenDocument) -> types.DocumentSymbol:
     """An entry of the outline in the protocol's words."""
     selection = span_range(found.span, document)
     end = document.point(found.last, len(document.line(found.last)) + 1)
@@ -302,7 +302,7 @@ def symbol(found: Symbol, document: Document) -> types.DocumentSymbol:
     )
 
 
-def span_range(span: Span, document: Document) -> types.Range:
+def span_range(span: EditorSpan, document: OpenDocument) -> types.Range:
     """A span in the editor's count."""
     start, stop = document.point(span.line, span.start), document.point(span.line, span.stop)
     return types.Range(types.Position(*start), types.Position(*stop))

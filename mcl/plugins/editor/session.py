@@ -18,21 +18,21 @@ from mcl.language.mtx.parser import Parsed
 from mcl.plugins.editor.completion import Completion, complete
 from mcl.plugins.editor.document import (
     BOM,
-    Document,
+    EditorSpan,
     Encoding,
+    OpenDocument,
     Point,
     Problem,
-    Reading,
-    Span,
+    TextReading,
     problem_of,
     read,
     rows,
 )
-from mcl.plugins.editor.names import Catalogue, Hover, hover, name_at, slot_named
+from mcl.plugins.editor.names import Hover, NameCatalogue, hover, name_at, slot_named
 from mcl.plugins.editor.outline import Part, outline
 
 if TYPE_CHECKING:
-    from mcl.language.plans.checks import Tools
+    from mcl.language.plans.checks import CheckedTools
 
 
 # ---- The outline of a text: sections, slots, blocks, references, failures.
@@ -47,7 +47,7 @@ class Symbol:
     name: str
     detail: str
     kind: str
-    span: Span
+    span: EditorSpan
     last: int
     parts: tuple[Symbol, ...] = ()
 
@@ -65,7 +65,7 @@ def _symbol(part: Part, lines: Sequence[str]) -> Symbol:
     detail = part.detail
     if part.kind == "block" and detail:
         name, detail = f"{part.name} {detail}", ""
-    span = Span(part.line, start, start + len(part.name) + (part.kind == "section"))
+    span = EditorSpan(part.line, start, start + len(part.name) + (part.kind == "section"))
     inner = tuple(_symbol(one, lines) for one in part.parts if one.kind in _SHOWN)
     return Symbol(name, detail, part.kind, span, max(part.last, part.line), inner)
 
@@ -81,7 +81,7 @@ class Edit(NamedTuple):
     text: str
 
 
-def layout(document: Document, parsed: Parsed) -> Edit | None:
+def layout(document: OpenDocument, parsed: Parsed) -> Edit | None:
     """The edit that gives a well-formed text its canonical layout, as small as whole lines allow; None where
     it has it. The document's own line ends and BOM stay. Raises ValueError for a text with errors.
     """
@@ -111,7 +111,7 @@ class Fix(NamedTuple):
     """Write `text` instead of `span`; mends `problem`."""
 
     title: str
-    span: Span
+    span: EditorSpan
     text: str
     problem: Problem
 
@@ -130,7 +130,7 @@ def fixes(problems: Iterable[Problem], lines: Sequence[str], first: int, last: i
             yield Fix("Write the digest of this file", problem.span, digest[1], problem)
 
 
-def _part(span: Span, offending: str, meant: str) -> tuple[Span, str]:
+def _part(span: EditorSpan, offending: str, meant: str) -> tuple[EditorSpan, str]:
     """What of the offending text is meant: less braces and `.prose`, and of `cortex.fnd` the last word
     only.
     """
@@ -144,7 +144,7 @@ def _part(span: Span, offending: str, meant: str) -> tuple[Span, str]:
         start += len(head) + 1
     if offending.endswith("[]") and not meant.endswith("[]"):
         stop -= 2
-    return Span(line, start, stop), meant
+    return EditorSpan(line, start, stop), meant
 
 
 # ---- Where the name at a place is declared.
@@ -156,10 +156,12 @@ class Target(NamedTuple):
     """Where something is declared. path: the file, None for the same one."""
 
     path: Path | None
-    span: Span
+    span: EditorSpan
 
 
-def define(lines: Sequence[str], file: File, catalogue: Catalogue, line: int, column: int) -> Target | None:
+def define(
+    lines: Sequence[str], file: File, catalogue: NameCatalogue, line: int, column: int
+) -> Target | None:
     """Where the slot at a place is declared, or the file of the skill that is named there."""
     name = name_at(lines, line, column)
     if name is None:
@@ -168,7 +170,7 @@ def define(lines: Sequence[str], file: File, catalogue: Catalogue, line: int, co
         return _slot(file, name.text, name.key or "INPUTS")
     if name.kind == "reference" and name.text.startswith("matrix://skill/"):
         offer = catalogue.skills().get(name.text)
-        return Target(offer.path, Span(1, 1, 1)) if offer and offer.path else None
+        return Target(offer.path, EditorSpan(1, 1, 1)) if offer and offer.path else None
     return None
 
 
@@ -187,7 +189,9 @@ def define_in_plan(line: str, column: int, file: File) -> Target | None:
 
 def _slot(file: File, name: str, section: str) -> Target | None:
     slot = slot_named(file, name, section)
-    return Target(None, Span(slot.at.line, slot.at.column, slot.at.column + len(name))) if slot else None
+    return (
+        Target(None, EditorSpan(slot.at.line, slot.at.column, slot.at.column + len(name))) if slot else None
+    )
 
 
 def _reference(file: File, uri: str) -> Target | None:
@@ -195,7 +199,7 @@ def _reference(file: File, uri: str) -> Target | None:
         for reference in file.references(section):
             if reference.uri == uri:
                 line, column = reference.at
-                return Target(None, Span(line, column, column + len(uri)))
+                return Target(None, EditorSpan(line, column, column + len(uri)))
     return None
 
 
@@ -207,7 +211,7 @@ MAX_PLAN = 1 << 20  # bytes of a plan.yaml that are read
 class Open:
     """One state of an open text. path: where it is kept, None for one that was never saved."""
 
-    document: Document
+    document: OpenDocument
     path: Path | None
 
     @property
@@ -216,7 +220,7 @@ class Open:
         return self.path is not None and self.path.name == PLAN
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> TextReading:
         """The text as MatrixScript; the id that it should carry is that of its folder or file."""
         name = ""
         if self.path is not None:
@@ -232,15 +236,15 @@ def sibling(one: Open) -> Path | None:
 
 
 @dataclass
-class Session:
+class EditorSession:
     """The open texts by path, or by address where they have none."""
 
-    catalogue: Catalogue
+    catalogue: NameCatalogue
     encoding: Encoding = "utf-16"
     texts: dict[str, Open] = field(default_factory=dict)
 
     @cached_property
-    def tools(self) -> Tools:
+    def tools(self) -> CheckedTools:
         """What a plan may call: the tools of this build."""
         from mcl.catalog.tools import registry
 
@@ -248,7 +252,7 @@ class Session:
 
     def put(self, address: str, text: str, path: Path | None) -> None:
         """Take a new state of a text."""
-        self.texts[address] = Open(Document(text, self.encoding), path)
+        self.texts[address] = Open(OpenDocument(text, self.encoding), path)
 
     def drop(self, address: str) -> None:
         """Forget a text that was closed."""
@@ -267,7 +271,7 @@ class Session:
                 data = file.read(MAX_PLAN)
         except OSError:
             return None
-        return Open(Document(data.decode("utf-8", "replace"), self.encoding), path)
+        return Open(OpenDocument(data.decode("utf-8", "replace"), self.encoding), path)
 
     def problems(self, one: Open) -> Iterator[tuple[Open, Sequence[Problem]]]:
         """What is wrong with a text and with the plan.yaml (or SKILL.mtx) beside it."""

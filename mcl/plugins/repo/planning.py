@@ -10,7 +10,7 @@ from typing import Protocol
 from ir import Frame, Gate, Intent, PlanNode, PlanTree, SlotEntry, with_hash
 from ir.inline_secrets import find_secret
 from mcl.core.errors import RepoError, SkillError
-from mcl.language.plans.planner import Tools, make_plan
+from mcl.language.plans.planner import KnownTools, make_plan
 from mcl.language.skills import Skill
 from mcl.plugins.repo.contract import Effect, RepoIntent, intent_types
 from mcl.plugins.repo.rules import rules
@@ -124,7 +124,7 @@ def plan_contract(
     prose: str,
     origin: ContractOrigin,
     skill: Skill,
-    tools: Tools,
+    tools: KnownTools,
     ripgrep: bool,
     every: bool = False,
 ) -> tuple[Intent, PlanTree]:

@@ -12,7 +12,7 @@ from ir.errors import UNVERIFIED
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import file_digest
 from mcl.language.mtx.files import invalid
-from mcl.language.mtx.source import Finding
+from mcl.language.mtx.source import MtxFinding
 from mcl.usecases.skills.files import (
     PLAN_FILE,
     SKILL_FILE,
@@ -26,7 +26,7 @@ from mcl.usecases.skills.files import (
 
 if TYPE_CHECKING:
     from mcl.language.mtx.parser import Parsed
-    from mcl.language.plans.checks import Tools
+    from mcl.language.plans.checks import CheckedTools
     from mcl.language.skills import Skill, Skills
     from mcl.model import Model
     from mcl.usecases.skills.examples import TriedSkill
@@ -38,16 +38,16 @@ class CheckedFile:
     into."""
 
     path: str
-    findings: tuple[Finding, ...]
+    findings: tuple[MtxFinding, ...]
     source: str = ""
 
     @property
-    def errors(self) -> tuple[Finding, ...]:
+    def errors(self) -> tuple[MtxFinding, ...]:
         """What must be put right before the file can be used."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
-    def warnings(self) -> tuple[Finding, ...]:
+    def warnings(self) -> tuple[MtxFinding, ...]:
         """What is doubtful."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
@@ -58,7 +58,7 @@ class CheckedFile:
 
 
 def validate_skill(
-    path: Path | str, *, strict: bool = False, tools: Tools | None = None
+    path: Path | str, *, strict: bool = False, tools: CheckedTools | None = None
 ) -> tuple[CheckedFile, ...]:
     """Check what a path means: one .mtx file of any name, one plan.yaml (against the SKILL.mtx beside it), a
     folder with a skill (its SKILL.mtx and its plan.yaml), or a folder of such folders.
@@ -79,11 +79,11 @@ def validate_skill(
     try:
         files = skill_files(path)
     except SkillError as error:
-        return (CheckedFile(str(path), (Finding(0, 0, error.code, error.message, "", error.fix),)),)
+        return (CheckedFile(str(path), (MtxFinding(0, 0, error.code, error.message, "", error.fix),)),)
     return tuple(checked for file in files for checked in _checked(file, strict=strict, tools=tools))
 
 
-def check_text(data: bytes, id: str, *, strict: bool = False) -> tuple[Parsed, tuple[Finding, ...]]:
+def check_text(data: bytes, id: str, *, strict: bool = False) -> tuple[Parsed, tuple[MtxFinding, ...]]:
     """Parse and check the bytes of a .mtx file; `id` is the one that it should carry ("": any)."""
     from mcl.language.mtx.parser import findings_of, parse
 
@@ -91,9 +91,9 @@ def check_text(data: bytes, id: str, *, strict: bool = False) -> tuple[Parsed, t
     return parsed, findings_of(parsed, name=id, strict=strict)
 
 
-def _checked(file: SkillFile, *, strict: bool, tools: Tools) -> Iterator[CheckedFile]:
+def _checked(file: SkillFile, *, strict: bool, tools: CheckedTools) -> Iterator[CheckedFile]:
     data = _read(file.shown)
-    if isinstance(data, Finding):
+    if isinstance(data, MtxFinding):
         yield CheckedFile(file.shown, (data,))
         return
     from mcl.language.plans.checks import scope_of
@@ -109,19 +109,19 @@ def _checked(file: SkillFile, *, strict: bool, tools: Tools) -> Iterator[Checked
     yield checked
 
 
-def _lone_plan(shown: str, tools: Tools) -> CheckedFile:
+def _lone_plan(shown: str, tools: CheckedTools) -> CheckedFile:
     """A plan.yaml by itself, with the SKILL.mtx beside it."""
     from mcl.language.plans.checks import scope_of
 
     skill = Path(shown).parent / SKILL_FILE
     data = _read(str(skill))
-    if isinstance(data, Finding):
+    if isinstance(data, MtxFinding):
         message, hint = "there is no readable SKILL.mtx beside this plan", "put both into one folder"
-        return CheckedFile(shown, (Finding(0, 0, "NO_SKILL", message, "", hint),))
+        return CheckedFile(shown, (MtxFinding(0, 0, "NO_SKILL", message, "", hint),))
     return _plan(shown, scope_of(skill.parent, *check_text(data, "")), tools)[0]
 
 
-def _plan(shown: str, scope: Skill | None, tools: Tools) -> tuple[CheckedFile, Iterable[Finding]]:
+def _plan(shown: str, scope: Skill | None, tools: CheckedTools) -> tuple[CheckedFile, Iterable[MtxFinding]]:
     """What is wrong with a plan, and what its skill declares in vain; without a skill, what is wrong with
     the form of the plan.
     """
@@ -129,7 +129,7 @@ def _plan(shown: str, scope: Skill | None, tools: Tools) -> tuple[CheckedFile, I
     from mcl.language.plans.checks import check_plan_file
 
     data = _read(shown)
-    if isinstance(data, Finding):
+    if isinstance(data, MtxFinding):
         return CheckedFile(shown, (data,)), ()
     findings, idle = check_plan_file(data, scope, tools)
     findings = tuple(sorted({*findings, *check_below(data, lambda: _skills_around(Path(shown).parent))}))
@@ -144,13 +144,13 @@ def _skills_around(folder: Path) -> Skills:
     return installed(locate(), [folder.absolute().parent])
 
 
-def _read(shown: str) -> bytes | Finding:
+def _read(shown: str) -> bytes | MtxFinding:
     from mcl.language.mtx.files import read_bytes
 
     try:
         return read_bytes(Path(shown))
     except SkillError as error:
-        return Finding(0, 0, error.code, error.message, "", error.fix)
+        return MtxFinding(0, 0, error.code, error.message, "", error.fix)
 
 
 # ---- `mcl skill publish`: the digest of a skill, written into it.
@@ -230,7 +230,7 @@ def with_hash(parsed: Parsed, digest: str) -> str:
     return "\n".join([*lines[:start], *recorded, *kept, *lines[end - 1 :]]) + "\n"
 
 
-def _refused(path: Path, errors: Sequence[Finding]) -> SkillError:
+def _refused(path: Path, errors: Sequence[MtxFinding]) -> SkillError:
     told = invalid(path, errors)
     return SkillError(
         told.code, told.message, place=told.place, fix=told.fix, exit=UNVERIFIED, data=told.data

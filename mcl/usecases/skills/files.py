@@ -16,7 +16,7 @@ from mcl.language.mtx.files import invalid, read_bytes
 
 if TYPE_CHECKING:
     from mcl.language.mtx.parser import Parsed
-    from mcl.language.mtx.source import Finding
+    from mcl.language.mtx.source import MtxFinding
 
 SKILL_FILE, PLAN_FILE = "SKILL.mtx", "plan.yaml"
 
@@ -102,7 +102,7 @@ class ReadFile:
     parsed: Parsed
 
     @property
-    def errors(self) -> tuple[Finding, ...]:
+    def errors(self) -> tuple[MtxFinding, ...]:
         """What is wrong with the text itself (checks of meaning come after)."""
         return tuple(finding for finding in self.parsed.findings if finding.severity == "error")
 
@@ -136,7 +136,7 @@ class FormattedFile:
     before: str
     after: str
     changed: bool
-    errors: tuple[Finding, ...] = ()
+    errors: tuple[MtxFinding, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -181,7 +181,7 @@ def format_bytes(data: bytes, shown: str) -> FormattedFile:
 def formatted(read: ReadFile) -> FormattedFile:
     """A file that was read, with its canonical layout; nothing is written."""
     from mcl.language.mtx.layout import format_file
-    from mcl.language.mtx.source import MAX_BYTES, Finding
+    from mcl.language.mtx.source import MAX_BYTES, MtxFinding
 
     shown, text = read.file.shown, read.parsed.text
     if not read.parsed.ok:
@@ -189,7 +189,7 @@ def formatted(read: ReadFile) -> FormattedFile:
     after = format_file(read.parsed)
     if len(after.encode()) >= MAX_BYTES > len(read.data):
         message = f"too long: its canonical layout would have more than the {MAX_BYTES - 1} bytes of a file"
-        finding = Finding(0, 0, "TOO_LONG", message, hint="make two skills of it")
+        finding = MtxFinding(0, 0, "TOO_LONG", message, hint="make two skills of it")
         return FormattedFile(shown, text, "", False, (finding,))
     if after != text:
         _require_same(read, after)

@@ -94,11 +94,11 @@ def read_front(data: bytes, *, place: str, schema: str, keys: Sequence[str]) -> 
     if not text.startswith(_FENCE) or not closed:
         raise invalid(place, 1, "it must begin with YAML between two lines ---")
     # Here, because YAML is read when a review is made, not when its command is listed.
-    from mcl.language.mtx.source import Finding
+    from mcl.language.mtx.source import MtxFinding
     from mcl.language.plans.document import read_yaml
 
     read = read_yaml(head.encode())
-    if isinstance(read, Finding):
+    if isinstance(read, MtxFinding):
         raise invalid(place, read.line + 1, read.message)
     values, wanted = read.value, ("schema", *keys)
     if not isinstance(values, dict):

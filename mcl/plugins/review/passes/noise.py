@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcl.model.files import Header
+from mcl.model.files import GgufHeader
 
 _FILE = Path(__file__).with_name("noise.toml")
 _FORM = "mcl.form"  # of a model that only chooses, such as the bundled one
@@ -27,7 +27,7 @@ def bound() -> NoiseBound:
     return NoiseBound(int(said["below"]), str(said["reason"]))
 
 
-def noise_note(header: Header) -> str:
+def noise_note(header: GgufHeader) -> str:
     """A sentence where a model only chooses, or is so small that its findings are likely noise; else "".
 
     A file without a tensor that has weights says nothing of its size, and so does this.

@@ -20,7 +20,7 @@ from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.errors import ReviewError, SkillError
 from mcl.core.home import open_home
 from mcl.language.mtx.files import Cache
-from mcl.language.plans.planner import Tools, make_plan
+from mcl.language.plans.planner import KnownTools, make_plan
 from mcl.language.skills import Skill, load_skill
 from mcl.plugins.review.contracts import Mode, contract
 from mcl.plugins.review.memory import ReviewMemories
@@ -260,7 +260,7 @@ class _Later:
 
 
 def _planned(
-    asked: ReviewRequest, digest: str, home: Home, skill: Skill, tools: Tools
+    asked: ReviewRequest, digest: str, home: Home, skill: Skill, tools: KnownTools
 ) -> tuple[Intent, PlanTree]:
     keyring, clock = home.keyring, home.clock
     objects = {

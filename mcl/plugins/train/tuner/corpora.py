@@ -21,7 +21,7 @@ _HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Mark:
+class LabelMark:
     """A labelled value; start/end are offsets in the text, None where it is a category."""
 
     field: str
@@ -36,13 +36,13 @@ class Utterance:
 
     text: str
     skill: tuple[str, str]
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[LabelMark, ...] = ()
     verb: str = ""
     opens: bool = True
 
 
 @dataclass(frozen=True)
-class Skill:
+class CorpusSkill:
     """A skill of a corpus or of the generator."""
 
     source: str
@@ -57,7 +57,7 @@ class Skill:
 class Corpus:
     """Skills by (source, name), utterances for training and for development."""
 
-    skills: dict[tuple[str, str], Skill] = field(default_factory=dict)
+    skills: dict[tuple[str, str], CorpusSkill] = field(default_factory=dict)
     train: list[Utterance] = field(default_factory=list)
     dev: list[Utterance] = field(default_factory=list)
 
@@ -74,10 +74,10 @@ def verbs() -> dict[tuple[str, str], str]:
     return {(source, name): "" if verb == "-" else verb for source, name, verb in rows}
 
 
-def _skill(row: dict[str, object], verb: str) -> Skill:
+def _skill(row: dict[str, object], verb: str) -> CorpusSkill:
     slots = row["slots"]
     assert isinstance(slots, list)
-    return Skill(
+    return CorpusSkill(
         source=str(row["source"]),
         name=str(row["skill"]),
         description=str(row["description"]),
@@ -92,7 +92,7 @@ def _skill(row: dict[str, object], verb: str) -> Skill:
 def _utterance(row: dict[str, object], verb: str) -> Utterance | None:
     slots = row["slots"]
     assert isinstance(slots, list)
-    marks = tuple(Mark(f"slot.{s['name']}", s["value"], s["start"], s["end"]) for s in slots)
+    marks = tuple(LabelMark(f"slot.{s['name']}", s["value"], s["start"], s["end"]) for s in slots)
     spans = sorted((m.start, m.end) for m in marks if m.start is not None and m.end is not None)
     if any(b[0] < a[1] for a, b in itertools.pairwise(spans)):
         return None  # overlapping labels cannot be told as tags

@@ -12,7 +12,7 @@ import torch
 from gguf import GGMLQuantizationType, TokenType
 
 from mcl.model import form
-from mcl.plugins.train.tuner.network import Asker, Shape
+from mcl.plugins.train.tuner.network import Asker, NetworkShape
 
 NAME, VERSION = "mcl-tags", "1"
 CONTEXT = 2048
@@ -38,7 +38,7 @@ def neighbouring(weight: np.ndarray, heads: int) -> np.ndarray:
     return weight.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
 
 
-def tensors(weights: dict[str, torch.Tensor], shape: Shape) -> dict[str, np.ndarray]:
+def tensors(weights: dict[str, torch.Tensor], shape: NetworkShape) -> dict[str, np.ndarray]:
     """Checkpoint tensors under GGUF names."""
     out = {
         "token_embd.weight": weights["embedding.weight"].numpy(),

@@ -10,7 +10,7 @@ from typing import Any
 
 from mcl.model import form
 from mcl.model.protocol import SlotForm
-from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
 from mcl.plugins.train.tuner.generator.skills import GENERAL
 
 FOLDER = Path(__file__).parent / "written"
@@ -30,12 +30,14 @@ class WrittenError(ValueError):
     """A line that is not as the markup wants it: file, line, what is wrong."""
 
 
-def skills(folder: Path = FOLDER) -> dict[tuple[str, str], Skill]:
+def skills(folder: Path = FOLDER) -> dict[tuple[str, str], CorpusSkill]:
     """The skills that goals may be written for: `general` of the generator, and those of skills.toml."""
     found = {("own", "general"): GENERAL}
     for name, row in _rows(folder):
         slots = tuple(SlotForm(s[0], "string", s[1], tuple(s[2]) if len(s) > 2 else ()) for s in row["slots"])
-        found["written", name] = Skill("written", name, row["descriptions"][0], slots, tuple(row["verbs"]))
+        found["written", name] = CorpusSkill(
+            "written", name, row["descriptions"][0], slots, tuple(row["verbs"])
+        )
     return found
 
 
@@ -68,7 +70,7 @@ def load(folder: Path = FOLDER) -> list[Utterance]:
     return goals
 
 
-def read(path: Path, known: Mapping[tuple[str, str], Skill]) -> Iterator[tuple[int, Utterance]]:
+def read(path: Path, known: Mapping[tuple[str, str], CorpusSkill]) -> Iterator[tuple[int, Utterance]]:
     """Line number and goal of each goal in a file. Raises WrittenError."""
     key, verb = NOBODY, None
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
@@ -85,7 +87,7 @@ def read(path: Path, known: Mapping[tuple[str, str], Skill]) -> Iterator[tuple[i
             raise WrittenError(f"{path.name}:{number}: {error}") from None
 
 
-def _section(line: str, known: Mapping[tuple[str, str], Skill]) -> tuple[tuple[str, str], str]:
+def _section(line: str, known: Mapping[tuple[str, str], CorpusSkill]) -> tuple[tuple[str, str], str]:
     match = _SECTION.fullmatch(line)
     if not match:
         raise ValueError("a section is `== verb skill`")
@@ -102,7 +104,7 @@ def _section(line: str, known: Mapping[tuple[str, str], Skill]) -> tuple[tuple[s
     return key, verb
 
 
-def _goal(line: str, key: tuple[str, str], verb: str, skill: Skill | None) -> Utterance:
+def _goal(line: str, key: tuple[str, str], verb: str, skill: CorpusSkill | None) -> Utterance:
     text, marks = parse(line)
     units = form.words(text)
     starts, ends = {unit.start for unit in units}, {unit.end for unit in units}
@@ -122,7 +124,7 @@ def _goal(line: str, key: tuple[str, str], verb: str, skill: Skill | None) -> Ut
     return Utterance(text, key, tuple(marks), verb)
 
 
-def parse(line: str) -> tuple[str, list[Mark]]:
+def parse(line: str) -> tuple[str, list[LabelMark]]:
     """Text and marks of a line. Raises ValueError."""
     text, marks, at = "", [], 0
     open_: tuple[str, int] | None = None
@@ -145,7 +147,7 @@ def parse(line: str) -> tuple[str, list[Mark]]:
                 end = line.find("]", at)
                 if end < at + 1 or text.strip():
                     raise ValueError("a choice `[slot=option]` stands before the text")
-                marks.append(Mark(field, line[at:end], None, None))
+                marks.append(LabelMark(field, line[at:end], None, None))
                 at = end + 1 + (line[end + 1 : end + 2] == " ")
             else:
                 open_ = field, len(text)
@@ -155,7 +157,7 @@ def parse(line: str) -> tuple[str, list[Mark]]:
             field, start = open_
             if not text[start:].strip() or text[start:] != text[start:].strip():
                 raise ValueError(f"an empty mark, or one with blanks at its edges: {text[start:]!r}")
-            marks.append(Mark(field, text[start:], start, len(text)))
+            marks.append(LabelMark(field, text[start:], start, len(text)))
             open_, at = None, at + 1
         else:
             text, at = text + char, at + 1

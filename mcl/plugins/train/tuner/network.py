@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mcl.model import form
-from mcl.plugins.train.tuner.rows import Batch, Body, Row, body_of, collate, tokens_of
-from mcl.plugins.train.tuner.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.rows import Batch, RowBody, TrainingRow, body_of, collate, tokens_of
+from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 
 # ---- The network: llama architecture (RMSNorm, RoPE, SwiGLU, tied embeddings), attention in both directions.
 
@@ -22,7 +22,7 @@ ALIKE, COPIED, LAST_NORM = 0.6, 0.5, 0.03
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetworkShape:
     """Sizes of the network."""
 
     vocabulary: int
@@ -52,10 +52,10 @@ def turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
 
 
-class Block(nn.Module):
+class LayerBlock(nn.Module):
     """Attention and feed-forward, each behind an RMSNorm."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: NetworkShape) -> None:
         super().__init__()
         width = shape.width
         self.shape = shape
@@ -82,7 +82,7 @@ class Block(nn.Module):
         return out
 
 
-def _begin(block: Block, width: int) -> None:
+def _begin(block: LayerBlock, width: int) -> None:
     """Mimetic initialisation (Trockman and Kolter 2023), stronger: Q = K, so that alike tokens attend to each
     other, and O = V transposed, so that what is attended to is copied. Binding names to words is learned in a
     fraction of the steps that a random start needs."""
@@ -99,17 +99,17 @@ def _begin(block: Block, width: int) -> None:
 class Network(nn.Module):
     """Tokens to hidden states; `logits` scores labels by the tied embedding."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: NetworkShape) -> None:
         super().__init__()
         self.shape = shape
         self.embedding = nn.Embedding(shape.vocabulary, shape.width)
-        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+        self.blocks = nn.ModuleList(LayerBlock(shape) for _ in range(shape.layers))
         # Token identity must not drown in what the blocks add, so embeddings begin at scale 1; the last norm
         # begins small instead, so that the tied logits do.
         self.norm = nn.Parameter(torch.full((shape.width,), LAST_NORM))
         nn.init.normal_(self.embedding.weight, std=1.0)
         for block in self.blocks:
-            assert isinstance(block, Block)
+            assert isinstance(block, LayerBlock)
             _begin(block, shape.width)
 
     def forward(self, tokens: Tensor, cos: Tensor, sin: Tensor, bias: Tensor) -> Tensor:
@@ -130,7 +130,7 @@ class Network(nn.Module):
         return scores.masked_fill(batch.allowed < 0, float("-inf"))
 
 
-def inputs(batch: Batch, shape: Shape) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def inputs(batch: Batch, shape: NetworkShape) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Arguments of Network.forward: a body sees the header (segment 0) and itself, the header sees itself."""
     cos, sin = rotation(batch.positions, shape.width // shape.heads, shape.rope_base)
     segment = batch.segments
@@ -267,8 +267,8 @@ class Asker:
 
     def __init__(self, folder: Path, *, average: bool = True) -> None:
         saved = torch.load(folder / "checkpoint.pt", weights_only=True)
-        self.shape = Shape(**saved["shape"])
-        self.vocabulary = Vocabulary(folder / "tokenizer.json")
+        self.shape = NetworkShape(**saved["shape"])
+        self.vocabulary = TokenVocabulary(folder / "tokenizer.json")
         self.network = Network(self.shape)
         self.network.load_state_dict(saved["average" if average else "network"])
         self.network.eval()
@@ -280,16 +280,16 @@ class Asker:
         by_header: dict[tuple[form.Piece, ...], list[int]] = {}
         for i, prompt in enumerate(prompts):
             by_header.setdefault(prompt.header, []).append(i)
-        rows: list[tuple[Row, list[int]]] = []
+        rows: list[tuple[TrainingRow, list[int]]] = []
         for header, members in by_header.items():
             tokens = tokens_of(header, self.vocabulary)
-            row, inside = Row(tokens), list[int]()
+            row, inside = TrainingRow(tokens), list[int]()
             for i in members:
                 reads = [(read, None, 0.0) for read in prompts[i].reads]
-                body: Body = body_of(prompts[i].body, reads, self.vocabulary)
+                body: RowBody = body_of(prompts[i].body, reads, self.vocabulary)
                 if row.bodies and not row.fits(body, WIDTH):
                     rows.append((row, inside))
-                    row, inside = Row(tokens), []
+                    row, inside = TrainingRow(tokens), []
                 row.add(body)
                 inside.append(i)
             rows.append((row, inside))
@@ -303,7 +303,7 @@ class Asker:
     @torch.no_grad()
     def _ask(
         self,
-        rows: list[Row],
+        rows: list[TrainingRow],
         members: list[int],
         prompts: Sequence[form.Prompt],
         out: list[list[list[float]]],

@@ -13,7 +13,7 @@ from mcl.model.form import Label, Piece, Read
 from mcl.model.protocol import Candidate
 from mcl.plugins.train.tuner.corpora import Utterance
 from mcl.plugins.train.tuner.variation import Variant, Variation
-from mcl.plugins.train.tuner.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 
 # ---- Packing: one header, then several bodies that each see it and themselves; the header is paid once.
 
@@ -24,7 +24,7 @@ Labels = tuple[Label, ...]
 
 
 @dataclass
-class Body:
+class RowBody:
     """Tokens of a body, and its reads: (token offset, labels allowed, index of the answer or -1, weight)."""
 
     tokens: list[int]
@@ -32,18 +32,18 @@ class Body:
 
 
 @dataclass
-class Row:
+class TrainingRow:
     """A header's tokens and the bodies packed behind it."""
 
     header: list[int]
-    bodies: list[Body] = field(default_factory=list)
+    bodies: list[RowBody] = field(default_factory=list)
     length: int = 0
 
-    def fits(self, body: Body, limit: int) -> bool:
+    def fits(self, body: RowBody, limit: int) -> bool:
         """Whether the body still fits into `limit` tokens."""
         return (self.length or len(self.header)) + len(body.tokens) <= limit
 
-    def add(self, body: Body) -> None:
+    def add(self, body: RowBody) -> None:
         """Pack the body."""
         self.length = (self.length or len(self.header)) + len(body.tokens)
         self.bodies.append(body)
@@ -69,7 +69,7 @@ class Batch:
     examples: int
 
 
-def tokens_of(pieces: Sequence[Piece], vocabulary: Vocabulary) -> list[int]:
+def tokens_of(pieces: Sequence[Piece], vocabulary: TokenVocabulary) -> list[int]:
     """Ids of pieces in a row."""
     return [token for piece in pieces for token in vocabulary.ids(piece)]
 
@@ -77,15 +77,15 @@ def tokens_of(pieces: Sequence[Piece], vocabulary: Vocabulary) -> list[int]:
 def body_of(
     pieces: Sequence[Piece],
     reads: Sequence[tuple[Read, str | None, float]],
-    vocabulary: Vocabulary,
-) -> Body:
+    vocabulary: TokenVocabulary,
+) -> RowBody:
     """A body from pieces; reads are (read, the answer's name or None when unknown, weight)."""
     tokens: list[int] = []
     starts: list[int] = []
     for piece in pieces:
         starts.append(len(tokens))
         tokens.extend(vocabulary.ids(piece))
-    return Body(
+    return RowBody(
         tokens,
         [
             (starts[read.piece], read.allowed, -1 if answer is None else read.names.index(answer), weight)
@@ -94,7 +94,7 @@ def body_of(
     )
 
 
-def collate(rows: Sequence[Row], width: int, vocabulary: Vocabulary) -> Batch:
+def collate(rows: Sequence[TrainingRow], width: int, vocabulary: TokenVocabulary) -> Batch:
     """Rows as tensors, padded to `width` tokens."""
     tokens = np.zeros((len(rows), width), dtype=np.int64)
     positions = np.zeros((len(rows), width), dtype=np.int64)
@@ -184,8 +184,8 @@ def tags_of(
 
 
 def extract_body(
-    utterance: Utterance, variant: Variant, vocabulary: Vocabulary, variation: Variation | None
-) -> Body | None:
+    utterance: Utterance, variant: Variant, vocabulary: TokenVocabulary, variation: Variation | None
+) -> RowBody | None:
     """The body of one utterance under a form, with answers."""
     units = form.windows(form.words(utterance.text))[0]
     told = tags_of(utterance, units, variant)
@@ -211,10 +211,10 @@ def choose_body(
     answer: str,
     verb: str,
     candidates: Sequence[Candidate],
-    vocabulary: Vocabulary,
+    vocabulary: TokenVocabulary,
     variation: Variation | None,
     verb_weight: float = VERB_WEIGHT,
-) -> Body:
+) -> RowBody:
     """The body of one choice, with answers (verb "" = unknown)."""
     prompt = form.choose_prompt(text, candidates)
     pieces = list(prompt.body)

@@ -19,21 +19,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from mcl.language.skills import Skill as Installed
-from mcl.language.skills import Skills
+from mcl.language.skills import Skill, Skills
 from mcl.model import form
 from mcl.model.familiar import MAGIC, ZERO, buckets_of, key_of, packed
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
 from mcl.plugins.train.lessons import Lesson, Value, lessons_of
 from mcl.plugins.train.tuner import development, handwritten
-from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
 from mcl.plugins.train.tuner.export import tensors
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, skill_of, utter
 from mcl.plugins.train.tuner.network import Asker, Learner, Network
-from mcl.plugins.train.tuner.rows import Batch, Row, choose_body, collate, extract_body, tokens_of
+from mcl.plugins.train.tuner.rows import Batch, TrainingRow, choose_body, collate, extract_body, tokens_of
 from mcl.plugins.train.tuner.variation import Variant, Variation
-from mcl.plugins.train.tuner.vocabulary import Vocabulary
+from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 from mcl.plugins.train.tuner.weights import rewrite, unpack
 
 # ---- Teach the linear member of a model file (mcl/model/familiar.py) further skills; seconds.
@@ -165,7 +164,7 @@ class Course:
     """What is taught. skills: the user's; shelf: all that may be offered beside each other. marked: the
     lessons as utterances, with the limits that the model itself sees in them."""
 
-    skills: Sequence[Installed]
+    skills: Sequence[Skill]
     shelf: Skills
     lessons: Sequence[Lesson]
     marked: list[Utterance] = field(default_factory=list)
@@ -174,9 +173,9 @@ class Course:
 class Drawing:
     """Draws batches of new and of old goals. Everything random comes from one seed."""
 
-    def __init__(self, course: Course, known: Vocabulary, seed: int) -> None:
+    def __init__(self, course: Course, known: TokenVocabulary, seed: int) -> None:
         self.random, self.known, self.course = random.Random(seed), known, course
-        self.forms: dict[Key, Skill] = {(MINE, one.id): _skill(one) for one in course.skills}
+        self.forms: dict[Key, CorpusSkill] = {(MINE, one.id): _skill(one) for one in course.skills}
         self.said: dict[str, list[Utterance]] = defaultdict(list)  # by id, of the skills that can be offered
         self.nobodys: list[str] = []
         self.old: dict[Key, list[Utterance]] = defaultdict(list)
@@ -207,7 +206,7 @@ class Drawing:
             return collate(rows, CHOICE_TOKENS, self.known)
         return collate([self._values() for _ in range(VALUE_ROWS)], VALUE_TOKENS, self.known)
 
-    def _choice(self) -> Row:
+    def _choice(self) -> TrainingRow:
         """Goals for some of the skills that are installed, shown as a compile shows them."""
         r, shelf = self.random, self.course.shelf
         number = min(r.choice(OFFERED), len(shelf))
@@ -218,10 +217,10 @@ class Drawing:
         r.shuffle(ids)
         examples = r.random() < 0.7
         offered = [_candidate(shelf.by_id[id], examples=examples) for id in ids]
-        row = Row(tokens_of(form.choose_header(offered), self.known))
+        row = TrainingRow(tokens_of(form.choose_header(offered), self.known))
         while len(row.header) > CHOICE_TOKENS * 0.8 and len(ids) > 2:
             del ids[-1], offered[-1]
-            row = Row(tokens_of(form.choose_header(offered), self.known))
+            row = TrainingRow(tokens_of(form.choose_header(offered), self.known))
         for _ in range(CHOICE_BODIES):
             text, answer, verb = self._goal(ids)
             body = choose_body(text, answer, verb, offered, self.known, self.variation)
@@ -251,14 +250,14 @@ class Drawing:
             goal = self.variation.utterance(goal)
         return goal
 
-    def _values(self) -> Row:
+    def _values(self) -> TrainingRow:
         """Goals of one skill whose values are marked."""
         r = self.random
         while True:
             new = bool(self.labelled) and r.random() < NEW
             key = r.choice(self.labelled).skill if new else self._old_key()
             variant = self._variant(key) if new else self.variation.shown(self._old_skill(key))
-            row = Row(tokens_of(form.extract_header(variant.shown), self.known))
+            row = TrainingRow(tokens_of(form.extract_header(variant.shown), self.known))
             mine = [goal for goal in self.labelled if goal.skill == key] if new else []
             for _ in range(12):
                 goal = self._varied(r.choice(mine)) if new else self._old_goal(key)
@@ -274,7 +273,7 @@ class Drawing:
             return "own", r.choice(FAMILIES).name
         return r.choice(list(self.old_skills))
 
-    def _old_skill(self, key: Key) -> Skill:
+    def _old_skill(self, key: Key) -> CorpusSkill:
         if key in self.old_skills:
             return self.old_skills[key]
         return skill_of(next(f for f in FAMILIES if f.name == key[1]))
@@ -301,18 +300,18 @@ def _takes(shelf: Skills, goal: Utterance) -> bool:
     return skill is not None and goal.verb in (skill.verbs or form.VERBS)
 
 
-def _skill(skill: Installed) -> Skill:
+def _skill(skill: Skill) -> CorpusSkill:
     slots = tuple(SlotForm(s.name, s.type, s.hint, s.options, s.required, s.most) for s in skill.slots)
-    return Skill(MINE, skill.id, skill.description, slots, skill.verbs)
+    return CorpusSkill(MINE, skill.id, skill.description, slots, skill.verbs)
 
 
-def _candidate(skill: Installed, *, examples: bool) -> Candidate:
+def _candidate(skill: Skill, *, examples: bool) -> Candidate:
     shown = skill.examples if examples else ()
     return Candidate(skill.id, skill.display, skill.description, skill.verbs, shown)
 
 
-def _marks(values: Sequence[Value]) -> tuple[Mark, ...]:
-    return tuple(Mark(f"slot.{one.slot}", one.text, one.start, one.end) for one in values)
+def _marks(values: Sequence[Value]) -> tuple[LabelMark, ...]:
+    return tuple(LabelMark(f"slot.{one.slot}", one.text, one.start, one.end) for one in values)
 
 
 def marked(course: Course, asker: Asker) -> list[Utterance]:
@@ -332,7 +331,7 @@ def marked(course: Course, asker: Asker) -> list[Utterance]:
         for one in form.found(lesson.prose, units, shown, answer):
             free = all(m.start is None or one.end <= m.start or (m.end or 0) <= one.start for m in marks)  # type: ignore[operator]  # a limit is a span
             if one.field in form.FIELDS and one.probability >= SURE and free:
-                marks.append(Mark(one.field, one.value, one.start, one.end))
+                marks.append(LabelMark(one.field, one.value, one.start, one.end))
         goals.append(Utterance(lesson.prose, (MINE, lesson.skill), tuple(marks), lesson.verb))
     return goals
 
@@ -341,7 +340,7 @@ def tune(
     base: Path,
     target: Path,
     *,
-    skills: Sequence[Installed],
+    skills: Sequence[Skill],
     shelf: Skills,
     lessons: Sequence[Lesson],
     steps: int,

@@ -12,7 +12,7 @@ from pathlib import Path
 from mcl.model import form
 from mcl.model.protocol import ExtractForm, SlotForm
 from mcl.plugins.train.tuner import handwritten
-from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
 from mcl.plugins.train.tuner.generator import fillers
 from mcl.plugins.train.tuner.generator.goals import CONTEXTS
 from mcl.plugins.train.tuner.generator.phrases import Filler, Phrase, clauses
@@ -80,7 +80,7 @@ class Variation:
     """Random variants of skills and utterances. `values`: known values of (source, slot)."""
 
     def __init__(
-        self, utterances: Sequence[Utterance], skills: Sequence[Skill], source: random.Random
+        self, utterances: Sequence[Utterance], skills: Sequence[CorpusSkill], source: random.Random
     ) -> None:
         self.random = source
         self.synonyms, self.written_names = synonyms(), handwritten.names()
@@ -96,7 +96,7 @@ class Variation:
 
     # -- forms ---------------------------------------------------------------------------------------------
 
-    def shown(self, skill: Skill) -> Variant:
+    def shown(self, skill: CorpusSkill) -> Variant:
         """A variant of a skill's form: order, names, hints, options, dropped slots, distractors."""
         r = self.random
         style = r.random()
@@ -124,7 +124,7 @@ class Variation:
             tuple(field for _, field in rows),
         )
 
-    def _slot(self, skill: Skill, slot: SlotForm, style: float) -> SlotForm:
+    def _slot(self, skill: CorpusSkill, slot: SlotForm, style: float) -> SlotForm:
         r = self.random
         name, hint = slot.name, slot.hint
         if skill.source == "own" and skill.name == "general":
@@ -163,7 +163,7 @@ class Variation:
                 if all(m.end is None or m.end <= len(stem) for m in utterance.marks):
                     shift = len(stem)
                     moved = tuple(
-                        Mark(m.field, m.value, (m.start or 0) + shift, (m.end or 0) + shift)
+                        LabelMark(m.field, m.value, (m.start or 0) + shift, (m.end or 0) + shift)
                         for m in tail.marks
                     )
                     utterance = replace(utterance, text=stem + tail.text, marks=utterance.marks + moved)
@@ -195,7 +195,7 @@ class Variation:
         if r.random() > share or not self.stated[kind] or any(m.field == kind for m in utterance.marks):
             return utterance
         value = r.choice(self.stated[kind])
-        clause = Phrase(r.choice(_JOINTS[kind])) + Phrase(value, (Mark(kind, value, 0, len(value)),))
+        clause = Phrase(r.choice(_JOINTS[kind])) + Phrase(value, (LabelMark(kind, value, 0, len(value)),))
         whole = self._with(utterance, clause)
         return replace(utterance, text=whole.text, marks=whole.marks)
 
@@ -246,9 +246,9 @@ class Variation:
         marks = []
         for other in utterance.marks:
             if other is mark:
-                marks.append(Mark(mark.field, value, mark.start, mark.start + len(value)))
+                marks.append(LabelMark(mark.field, value, mark.start, mark.start + len(value)))
             elif other.start is not None and other.end is not None and other.start >= mark.end:
-                marks.append(Mark(other.field, other.value, other.start + shift, other.end + shift))
+                marks.append(LabelMark(other.field, other.value, other.start + shift, other.end + shift))
             else:
                 marks.append(other)
         return replace(utterance, text=text, marks=tuple(marks))

@@ -45,7 +45,7 @@ def train(texts: Iterable[str], path: Path, size: int = SIZE) -> None:
     tokenizer.save(str(path))
 
 
-class Vocabulary:
+class TokenVocabulary:
     """Pieces to ids: text through the BPE (remembered), special tokens behind it, as in form.SPECIALS."""
 
     def __init__(self, path: Path) -> None:

@@ -22,7 +22,7 @@ import torch
 
 from mcl.model import form
 from mcl.model.familiar import SIZE_KEY
-from mcl.plugins.train.tuner.network import Shape
+from mcl.plugins.train.tuner.network import NetworkShape
 from mcl.plugins.train.tuner.vocabulary import bare
 
 _LAYER = {
@@ -41,7 +41,7 @@ class Checkpoint:
     the tensors (the linear member), b"" where there are none."""
 
     weights: dict[str, torch.Tensor]
-    shape: Shape
+    shape: NetworkShape
     tokenizer: str
     tail: bytes
 
@@ -65,7 +65,7 @@ def read(path: Path) -> Checkpoint:
 
     if "mcl.form" not in reader.fields or said("mcl.form") != form.FORM:
         raise WeightsError(f"{path}: not of the form {form.FORM}")
-    shape = Shape(
+    shape = NetworkShape(
         vocabulary=len(said("tokenizer.ggml.tokens")),
         specials=len(form.SPECIALS),
         width=said("llama.embedding_length"),

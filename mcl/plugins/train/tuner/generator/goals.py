@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Mapping
 
-from mcl.plugins.train.tuner.corpora import Mark, Utterance
+from mcl.plugins.train.tuner.corpora import LabelMark, Utterance
 from mcl.plugins.train.tuner.generator import fillers
 from mcl.plugins.train.tuner.generator.phrases import Filler, Phrase, capital, clause, clauses, expand
 
@@ -335,7 +335,9 @@ def dressed(phrase: Phrase, tail: Phrase, r: random.Random) -> Phrase:
 
 def _without_first_blank(phrase: Phrase) -> Phrase:
     marks = tuple(
-        Mark(m.field, m.value, None if m.start is None else m.start - 1, None if m.end is None else m.end - 1)
+        LabelMark(
+            m.field, m.value, None if m.start is None else m.start - 1, None if m.end is None else m.end - 1
+        )
         for m in phrase.marks
     )
     return Phrase(phrase.text[1:], marks)

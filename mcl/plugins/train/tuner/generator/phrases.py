@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from mcl.model.protocol import SlotForm
-from mcl.plugins.train.tuner.corpora import Mark
+from mcl.plugins.train.tuner.corpora import LabelMark
 from mcl.plugins.train.tuner.generator import fillers
 
 # ---- A tiny phrase language: `(a|b|)` is a choice, `{name}` a place; expansion keeps the offsets of the
@@ -24,12 +24,12 @@ class Phrase:
     """Text with marks (offsets within the text)."""
 
     text: str
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[LabelMark, ...] = ()
 
     def __add__(self, other: Phrase) -> Phrase:
         shift = len(self.text)
         moved = tuple(
-            Mark(
+            LabelMark(
                 m.field,
                 m.value,
                 None if m.start is None else m.start + shift,
@@ -60,7 +60,7 @@ def expand(template: str, fillers: Mapping[str, tuple[str, Filler]], source: ran
         end = rest.index("}", start)
         field, filler = fillers[rest[start + 1 : end]]
         value = filler(source)
-        marks = (Mark(field, value, 0, len(value)),) if field else ()
+        marks = (LabelMark(field, value, 0, len(value)),) if field else ()
         phrase = phrase + Phrase(rest[:start]) + Phrase(value, marks)
         rest = rest[end + 1 :]
     return phrase + Phrase(rest)
@@ -305,8 +305,8 @@ def clause(kind: str, r: random.Random) -> Phrase:
     return joined
 
 
-def _shift(phrase: Phrase, by: int) -> tuple[Mark, ...]:
-    return tuple(Mark(m.field, m.value, (m.start or 0) + by, (m.end or 0) + by) for m in phrase.marks)
+def _shift(phrase: Phrase, by: int) -> tuple[LabelMark, ...]:
+    return tuple(LabelMark(m.field, m.value, (m.start or 0) + by, (m.end or 0) + by) for m in phrase.marks)
 
 
 def clauses(r: random.Random, number: int, leave: frozenset[str] = frozenset()) -> Phrase:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from mcl.plugins.train.tuner.corpora import Mark, Skill, Utterance
+from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
 from mcl.plugins.train.tuner.generator import fillers
 from mcl.plugins.train.tuner.generator.goals import GOODS, TOPICS, dressed, host, thing
 from mcl.plugins.train.tuner.generator.phrases import Family, Filler, Phrase, clauses, expand, said, slot
@@ -300,9 +300,9 @@ GENERAL_OF_FOUR = (
 """Of a general skill that finds, watches, judges, plans and delegates nothing."""
 
 
-def skill_of(family: Family) -> Skill:
+def skill_of(family: Family) -> CorpusSkill:
     """The family as a skill of the source `own`."""
-    return Skill(
+    return CorpusSkill(
         "own",
         family.name,
         family.descriptions[0],
@@ -311,10 +311,10 @@ def skill_of(family: Family) -> Skill:
     )
 
 
-GENERAL = Skill("own", "general", GENERAL_DESCRIPTIONS[0], (slot("object", GENERAL_HINTS[0]),), ())
-SKILLS: dict[tuple[str, str], Skill] = {("own", family.name): skill_of(family) for family in FAMILIES} | {
-    ("own", "general"): GENERAL
-}
+GENERAL = CorpusSkill("own", "general", GENERAL_DESCRIPTIONS[0], (slot("object", GENERAL_HINTS[0]),), ())
+SKILLS: dict[tuple[str, str], CorpusSkill] = {
+    ("own", family.name): skill_of(family) for family in FAMILIES
+} | {("own", "general"): GENERAL}
 
 
 def utter(family: Family, r: random.Random) -> Utterance:
@@ -328,7 +328,7 @@ def utter(family: Family, r: random.Random) -> Utterance:
     phrase = expand(template, places, r)
     number = r.choices((0, 1, 2, 3), (60, 26, 10, 4))[0]
     tail = clauses(r, number, family.blocked)
-    marks = tuple(Mark(f"slot.{name}", value, None, None) for name, value in options)
+    marks = tuple(LabelMark(f"slot.{name}", value, None, None) for name, value in options)
     whole = dressed(_closed(phrase), tail, r)
     return Utterance(whole.text, ("own", family.name), (*whole.marks, *marks), verb)
 
