@@ -21,6 +21,16 @@ def is_installed(*modules: str) -> bool:
     return all(find_spec(module) is not None for module in modules)
 
 
+def require_sdk(*more: str) -> None:
+    """Raise InputError MCP_MISSING where what speaks MCP is not installed: the SDK, and more modules."""
+    missing = [module for module in ("mcp", *more) if not is_installed(module)]
+    if missing:
+        from mcl.core.distribution import install_line
+
+        message = f"the parts that speak MCP are not installed: {', '.join(missing)}"
+        raise InputError("MCP_MISSING", message, fix=install_line("mcp"))
+
+
 def require_extra(plugin: Plugin, what: str) -> None:
     """Raise InputError EXTRA_MISSING where what a plug-in needs is not installed. what: who needs it."""
     if is_installed(*plugin.needs):

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -163,8 +163,6 @@ def out_of_file(head: str, command: str, docs: str) -> None:
 
 # ---- What `mcl mcp serve` does: a home, a workspace and a transport, from the command line's words.
 
-_NEEDED: Final = ("mcp", "uvicorn", "starlette")
-
 
 def serve(
     *,
@@ -193,7 +191,9 @@ def serve(
             if sys.stdin is not None and sys.stdin.isatty():
                 note("waiting for messages of a client; mcl mcp install tells programs how to start this")
             incoming, outgoing = stack.enter_context(claimed())
-        require_sdk()
+        from mcl.catalog.extras import require_sdk
+
+        require_sdk("uvicorn", "starlette")
         import anyio
 
         from executor.gate.roots import allowed_roots
@@ -242,19 +242,3 @@ def _started_in() -> Path:
             fix="name the folder that tools may work in: --workspace FOLDER",
         )
     return here
-
-
-def require_sdk() -> None:
-    """Raise InputError MCP_MISSING where what speaks the protocol is not installed."""
-    from importlib.util import find_spec
-
-    from mcl.core.distribution import install_line
-    from mcl.core.errors import InputError
-
-    missing = [name for name in _NEEDED if sys.modules.get(name) is None and find_spec(name) is None]
-    if missing:
-        raise InputError(
-            "MCP_MISSING",
-            f"the parts that speak MCP are not installed: {', '.join(missing)}",
-            fix=install_line("mcp"),
-        )

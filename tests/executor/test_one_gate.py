@@ -90,8 +90,6 @@ DECLARED: Final = {
     ("mcl/core/distribution.py", "by name"),
     ("mcl/catalog/extras.py", "by name"),
     ("mcl/plugins/train/tuner/network.py", "by name"),  # the eval of a network of torch
-    ("mcl/catalog/upstream/upstreams.py", "by name"),
-    ("mcl/cli/mcp.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
     ("executor/__init__.py", "by name"),
     ("mcl/__init__.py", "by name"),

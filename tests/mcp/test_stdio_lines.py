@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mcl.catalog.extras import require_sdk
 from mcl.catalog.streams import LineReader
-from mcl.cli.mcp import require_sdk
 from mcl.core.distribution import install_line
 from mcl.core.errors import InputError
 from mcl.serve.stdio import Incoming
@@ -87,9 +87,9 @@ def test_every_line_is_a_message_or_is_answered_once(lines: list[bytes], ended: 
 
 
 def test_without_what_speaks_the_protocol_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    require_sdk()
+    require_sdk("uvicorn")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(InputError) as caught:
-        require_sdk()
+        require_sdk("uvicorn")
     assert caught.value.code == "MCP_MISSING"
     assert caught.value.fix == install_line("mcp")

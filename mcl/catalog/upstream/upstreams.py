@@ -6,7 +6,6 @@ import os
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -15,12 +14,12 @@ from anyio.abc import TaskGroup
 
 from executor.core.hashing import json_size
 from mcl.catalog.channels import LEVELS, SILENT, Channel
+from mcl.catalog.extras import require_sdk
 from mcl.catalog.servers import Server, Servers, unknown
 from mcl.catalog.upstream.answers import Json, Kind, Result, as_result, check_structured
 from mcl.catalog.upstream.errors import FaultError
 from mcl.catalog.upstream.upstream import OnListing, OnUpdated, Status, Upstream
-from mcl.core.distribution import install_line
-from mcl.core.errors import InputError, McpError
+from mcl.core.errors import McpError
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -61,7 +60,7 @@ class Upstreams:
         self._tasks: TaskGroup | None = None
 
     async def __aenter__(self) -> Self:
-        _require_sdk()
+        require_sdk()
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         return self
@@ -268,8 +267,3 @@ def _named(server: str, tool: str = "") -> Iterator[None]:
         yield
     except FaultError as problem:
         raise problem.fault.error(server, tool) from None
-
-
-def _require_sdk() -> None:
-    if find_spec("mcp") is None:
-        raise InputError("MCP_MISSING", "the parts that speak MCP are not installed", fix=install_line("mcp"))
