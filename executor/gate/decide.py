@@ -12,25 +12,22 @@ from typing import Final, TypeAlias
 
 from executor.call import _SEAL, Allow, Call
 from executor.core.hashing import is_json, json_bytes
-from executor.gate.claim import bound_to
+from executor.gate.approvals import bound_to
 from executor.gate.context import Context
-from executor.gate.examples import EXAMPLES
 from executor.gate.guards import (
     approval,
     arguments,
     budget,
     capability,
     checkout,
-    denylist,
     integrity,
     locks,
     scope,
     state,
     three_keys,
-    tool_known,
-    unchanged,
+    tool,
 )
-from executor.gate.verdict import Ask, Deny
+from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.sandbox.origin import Origin
 from executor.tools.manifest import Manifest
 
@@ -65,9 +62,9 @@ Guard: TypeAlias = Callable[[Call, Context], Ask | Deny | None]
 GUARDS: Final[tuple[tuple[str, Guard], ...]] = (
     ("integrity", integrity.check),
     ("state", state.check),
-    ("tool_known", tool_known.check),
-    ("unchanged", unchanged.check),
-    ("denylist", denylist.check),
+    ("tool_known", tool.known),
+    ("unchanged", tool.unchanged),
+    ("denylist", tool.denied),
     ("three_keys", three_keys.check),
     ("capability", capability.check),
     ("arguments", arguments.check),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from executor.call import Warned
 
@@ -56,3 +58,57 @@ class Deny:
             "fix": self.fix,
             "example": self.example,
         }
+
+
+# ---- For each code of the gate one example of a call, or a plan, that would not be refused so.
+# They are made for a model that corrects itself: it is told what was refused, why, what to do, and this.
+
+EXAMPLES: Final[Mapping[str, str]] = {
+    # 1 integrity
+    "INTENT_HASH_MISMATCH": "mcl compile the goal again, then mcl accept, then mcl run",
+    "PLAN_HASH_MISMATCH": "call what the accepted plan holds at this node, with just its arguments",
+    # 2 state
+    "NO_INTENT_DECLARED": 'mcl compile "which files in notes mention invoice", then mcl accept @last',
+    "INTENT_NOT_ACTIVE": "mcl accept @last, then mcl run @last",
+    "INTENT_BLOCKED": "mcl answer @last u1=notes",
+    # 3 and 4 tool
+    "UNKNOWN_TOOL": "matrix://tool/fs/read@1.0.0",
+    "TOOL_UNPINNED": "matrix://tool/fs/read@1.0.0, not matrix://tool/fs/read or …@latest",
+    "TOOL_QUARANTINED": "use another tool, such as matrix://tool/fs/read@1.0.0",
+    "TOOL_CHANGED": "use another tool, or have the user look at this one again",
+    # 5 deny list
+    "TOOL_DENIED": "a plan without this tool",
+    # 6 three keys
+    "MISSING_INTENT": "a goal with a verb: find, analyze, monitor, build, modify, schedule, …",
+    "MISSING_OPERATION_TYPE": 'side_effect_class = "read" for fs/read, "write" for fs/write',
+    "INVALID_OPERATION_TYPE": 'side_effect_class = "write"',
+    "INTENT_MISMATCH": 'for a goal to find: fs/search with side_effect_class = "read"',
+    "SERVER_MISMATCH": 'fs/write with side_effect_class = "write"',
+    "INVALID_SENSITIVITY": 'data_sensitivity = "private"',
+    "REASON_TOO_LONG": 'reason = "the report is due on Friday"',
+    # 7 capability
+    "CAPABILITY_DENIED": "mcl grant add network --host example.org",
+    # 8 arguments
+    "INVALID_ARGS": 'fs/read with path = "notes/monday.txt"',
+    "PLACE_IN_JSON": 'args: {body: {text: "${read.output.text}"}}, an object and no text',
+    "CREDENTIAL_MISSING": "export SHOP_TOKEN=… before mcl run",
+    # 9 scope
+    "PROTECTED_PATH": 'path = "docs/settings.md", not ".env"',
+    "OUT_OF_SCOPE": 'path = "docs/notes.md", relative to the workspace',
+    "HOST_DENIED": 'url = "https://example.org/page"',
+    # 10 locks
+    "SCOPE_CONTENTION": "a sequential node with both writers as its children",
+    "STALE_FILE": "fs/read the file, then base = ${read.output.sha256}",
+    # 11 budget
+    "BUDGET_EXCEEDED": "a plan with fewer calls, or max_calls raised and accepted again",
+    "DEADLINE": "a later deadline, accepted again",
+    "CIRCUIT_OPEN": "another tool, or other arguments",
+    # 12 approval
+    "GATE_PENDING": "mcl gate approve 01M7YXAD, then the same call",
+    "GATE_DENIED": "a plan without this call",
+    "GATE_TIMEOUT": "ask again, and decide before the question closes",
+    "APPROVAL_MISMATCH": "ask for approval of just this call, then make it unchanged",
+    "APPROVAL_CONSUMED": "ask for a new approval; each is good for one call",
+    # of preflight
+    "NO_MODEL": "mcl run @last --model model.gguf",
+}

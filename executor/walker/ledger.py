@@ -12,8 +12,8 @@ import anyio
 
 from executor.core.errors import LifecycleError
 from executor.core.hashing import json_bytes, json_hash
+from executor.gate.approvals import Offer
 from executor.gate.mandate import Mandate
-from executor.gate.offer import Offer
 from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.lifecycle.events import View

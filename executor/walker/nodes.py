@@ -13,13 +13,11 @@ import anyio
 from executor.call import Allow, Call
 from executor.core.errors import ScopeError, ToolError, UnresolvedError, WalkError
 from executor.core.hashing import is_json
-from executor.gate.approvals import APPROVE, DENY, IN_DOUBT
+from executor.gate.approvals import APPROVE, DENY, IN_DOUBT, Offer
 from executor.gate.context import Context
 from executor.gate.decide import decide
-from executor.gate.examples import EXAMPLES
-from executor.gate.offer import Offer
 from executor.gate.references import as_text, resolve, typed_args
-from executor.gate.verdict import Ask, Deny
+from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.tools.credentials import credentials_of
 from executor.tools.manifest import Manifest
 from executor.walker.engine import Again, Failure

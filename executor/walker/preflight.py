@@ -12,9 +12,8 @@ from executor.call import Call
 from executor.core.errors import UnresolvedError, WalkError
 from executor.gate.context import Context
 from executor.gate.decide import BEFOREHAND, Guard, weigh
-from executor.gate.examples import EXAMPLES
 from executor.gate.references import typed_args
-from executor.gate.verdict import Ask, Deny
+from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.walker.agents import Agents
 from executor.walker.dispatch import expand, sketch
 from executor.walker.handover import handover_call

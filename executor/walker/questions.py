@@ -16,8 +16,7 @@ import anyio
 
 from executor.core.clock import Clock, instant
 from executor.core.errors import LifecycleError
-from executor.gate.approvals import APPROVE, DENY
-from executor.gate.offer import Offer
+from executor.gate.approvals import APPROVE, DENY, Offer
 from executor.sandbox.redaction import Redactor, visible
 from executor.store.lifecycle.events import GateState
 from executor.walker.engine import Failure

@@ -17,11 +17,9 @@ from anyio import get_cancelled_exc_class
 from executor.call import Call, Declaration
 from executor.core.errors import GateError, KeyringError, WalkError
 from executor.core.hashing import json_hash, json_size
-from executor.gate.approvals import APPROVE, DENY
-from executor.gate.claim import binding_hash, bound_to
-from executor.gate.examples import EXAMPLES
+from executor.gate.approvals import APPROVE, DENY, binding_hash, bound_to
 from executor.gate.mandate import Mandate
-from executor.gate.verdict import Ask, Deny
+from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.store.home import Home
 from executor.store.journal.record import seal_record
 from executor.tools.names import OURSELVES

@@ -15,8 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from executor.core.errors import GateError, JournalError
 from executor.core.hashing import json_hash
-from executor.gate.approvals import APPROVE, DENY
-from executor.gate.claim import binding_hash
+from executor.gate.approvals import APPROVE, DENY, binding_hash
 from executor.gate.policy import Policy
 from executor.gate.references import typed_args
 from executor.store.home import Home

@@ -14,9 +14,7 @@ from typing import Any, Final, TypeAlias
 from executor import GateError, Home, LifecycleError, Record, Row, View
 from executor.core.clock import instant
 from executor.core.hashing import json_hash
-from executor.gate.approvals import APPROVE, DENY
-from executor.gate.claim import binding_hash
-from executor.gate.offer import Offer
+from executor.gate.approvals import APPROVE, DENY, Offer, binding_hash
 from executor.store.lifecycle.events import GateState
 from executor.walker.questions import listed
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody

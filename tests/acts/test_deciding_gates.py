@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from walks import Says, Walks, gate, sequence, tool
 
 from executor import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, Home, Outcome
-from executor.gate.offer import Offer
+from executor.gate.approvals import Offer
 from executor.walker.questions import TRIES
 from ir import PlanTree, PolicyGateBody, PolicyGateResolveBody, check_plan
 from ir.plan import NO, YES

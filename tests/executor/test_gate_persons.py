@@ -26,9 +26,9 @@ from executor import (
     decide,
 )
 from executor.gate.decide import GUARDS, foresee, weigh
-from executor.gate.examples import EXAMPLES
 from executor.gate.guards import approval
 from executor.gate.references import typed_args
+from executor.gate.verdict import EXAMPLES
 from executor.store.keys.keyring import is_personal
 from ir import PolicyGateBody, PolicyGateResolveBody
 from mcl.catalog.tools import registry

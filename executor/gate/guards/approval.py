@@ -11,7 +11,7 @@ from typing import Final
 from executor.call import Call, Deferred
 from executor.core.clock import instant
 from executor.core.hashing import json_bytes
-from executor.gate.claim import binding_of, claim
+from executor.gate.approvals import binding_of, claim
 from executor.gate.context import Context
 from executor.gate.effects import need_of
 from executor.gate.guards import three_keys

@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from executor.core.errors import ManifestError, UnresolvedError
+from executor.gate.approvals import Offer
 from executor.gate.effects import COVERS, over_ceiling
-from executor.gate.offer import Offer
 from executor.gate.references import typed_args
 from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, ToolCall, check_plan, parse_references
 from ir import Finding as Flaw

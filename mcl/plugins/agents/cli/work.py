@@ -178,7 +178,7 @@ def complete(
 
 def _ask(question: "SignOff") -> "bool | None":
     """The person's answer; nothing leaves the question open, and so does what is no answer three times."""
-    from executor.gate.offer import Offer
+    from executor.gate.approvals import Offer
     from executor.walker.questions import TRIES
     from mcl.core.text import safe
 

@@ -1,8 +1,9 @@
-"""Guard 3: the tool is known, and named by an exact version or hash."""
+"""Guards 3 to 5: the tool is known by an exact version, is what was approved, and is not closed."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
+from shlex import quote
 from typing import Final
 
 from executor.call import Call
@@ -14,7 +15,7 @@ from ir import is_pinned
 _SHOWN: Final = 200  # characters of a name
 
 
-def check(call: Call, context: Context) -> Deny | None:
+def known(call: Call, context: Context) -> Deny | None:
     """TOOL_UNPINNED, UNKNOWN_TOOL, BAD_COMMANDS."""
     if call.declaration is not None and call.declaration.name and context.manifest(call) is None:
         return _unknown_name(call.declaration.name, context)
@@ -51,3 +52,49 @@ def _nearest(reference: str, context: Context) -> str:
     """The known tool whose address looks most like what was written; "" where none does."""
     known = [manifest.uri for manifest in context.tools.manifests]
     return next(iter(get_close_matches(reference[:200], known, n=1)), "")
+
+
+# ---- Guard 4: the tool is what was approved.
+
+
+def unchanged(call: Call, context: Context) -> Deny | None:
+    """TOOL_QUARANTINED, TOOL_CHANGED."""
+    manifest = context.manifest(call)
+    if manifest is None:
+        return None
+    approved = context.pins.of(manifest.uri)
+    if manifest.outside is None:
+        shown, name = manifest.uri, manifest.uri.removeprefix("matrix://tool/")
+        what, look = f"the manifest of {shown}", "mcl tool check"
+    else:
+        shown = name = quote(visible(manifest.name))
+        what, look = f"what its server says of {shown}", f"mcl tool show {name}"
+    if not approved:
+        return Deny(
+            "TOOL_QUARANTINED",
+            f"{shown} is quarantined or was never approved",
+            f"look at what it does (mcl tool show {name}), then approve it: mcl tool approve {name}",
+        )
+    if approved != manifest.pin:
+        return Deny(
+            "TOOL_CHANGED",
+            f"{what} changed since it was approved",
+            f"look at what changed ({look}), then approve it again: mcl tool approve {name}",
+            data={"approved": approved, "found": manifest.pin},
+        )
+    return None
+
+
+# ---- Guard 5: the operator has not closed the tool.
+
+
+def denied(call: Call, context: Context) -> Deny | None:
+    """TOOL_DENIED."""
+    manifest = context.manifest(call)
+    if manifest is not None and context.policy.denies(manifest):
+        return Deny(
+            "TOOL_DENIED",
+            f"the operator has closed {manifest.uri}",
+            "do without it, or ask the operator (policy.toml)",
+        )
+    return None
