@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,9 @@ from executor.store.lifecycle.transitions import way_on
 from executor.store.lifecycle.view import View
 from executor.store.materiality import Change
 from ir import (
-    Intent,
     IntentCompiledBody,
     IntentCorrectBody,
     PlanProposedBody,
-    PlanTree,
     canonical_bytes,
     check_plan,
 )
@@ -36,26 +34,12 @@ if TYPE_CHECKING:
 _INTENT, _PLAN = "/intent", "/plan"
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """What a person would sign, and what would follow from it.
-
-    before_intent, before_plan: what counts now. patches: RFC 6902, of what `target` names. changes: every
-    difference, each with whether it is material. again: nodes that have begun and would run again.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Proposal(Correction):
+    """What a person would sign (`body`), and what would follow from it."""
 
     intent_id: str
-    target: str
-    patches: bytes
-    reason: str
-    retry_from: str
-    before_intent: Intent
-    before_plan: PlanTree
-    intent: Intent
-    plan: PlanTree
-    changes: tuple[Change, ...]
-    material: bool
-    again: tuple[str, ...]
+    body: IntentCorrectBody
 
 
 @dataclass(frozen=True)
@@ -99,7 +83,7 @@ def propose_correction(
     given = list(changes), list(removed)
     if any(given):
         operations += _after(view, operations, given, id=id, at=home.clock.now())
-    target, body = _body(view, operations, reason, retry_from)
+    body = _body(view, operations, reason, retry_from)
     found = _judged(view, body, id=id, at=home.clock.now())
     if not found.changes and not found.again:
         raise LifecycleError(
@@ -110,20 +94,7 @@ def propose_correction(
             state=view.state,
             legal=view.legal(),
         )
-    return Proposal(
-        id,
-        target,
-        body.patches,
-        reason,
-        retry_from,
-        view.intent,
-        view.plan,
-        found.intent,
-        found.plan,
-        found.changes,
-        found.material,
-        found.again,
-    )
+    return Proposal(intent_id=id, body=body, **vars(found))
 
 
 def sign_correction(proposal: Proposal, *, home: Home | None = None, unseen: bool = False) -> Corrected:
@@ -136,8 +107,7 @@ def sign_correction(proposal: Proposal, *, home: Home | None = None, unseen: boo
     home = home or open_home()
     view = _running(read_view(home, proposal.intent_id), proposal.intent_id)
     at = home.clock.now()
-    seen = home.unseen(unseen)
-    body = IntentCorrectBody(proposal.target, proposal.patches, proposal.reason, proposal.retry_from, seen)
+    body = replace(proposal.body, unseen=home.unseen(unseen))
     found = _judged(view, body, id=proposal.intent_id, at=at)
     if found.material and not proposal.material:
         raise LifecycleError(
@@ -274,17 +244,14 @@ def _after(
     """The patches of single fields, made for what the patches before them leave."""
     intent, plan = view.intent, view.plan
     if operations:
-        _, body = _body(view, operations, "", "")
-        found = _judged(view, body, id=id, at=at)
+        found = _judged(view, _body(view, operations, "", ""), id=id, at=at)
         intent, plan = found.intent, found.plan
     assert intent is not None, "asked before"
     assert plan is not None, "asked before"
     return patches_of(intent, plan, *given)
 
 
-def _body(
-    view: View, operations: list[dict[str, Any]], reason: str, retry_from: str
-) -> tuple[str, IntentCorrectBody]:
+def _body(view: View, operations: list[dict[str, Any]], reason: str, retry_from: str) -> IntentCorrectBody:
     """The body: of one document where all operations are about it, else of both."""
     if found := find_secret("reason", reason):
         message, fix = f"the reason looks like {found}", "leave it out; reasons are kept in the journal"
@@ -303,7 +270,7 @@ def _body(
         ]
     target = target_of(of_intent, of_plan, view)
     data = json.dumps(operations, ensure_ascii=False, separators=(",", ":")).encode(errors="backslashreplace")
-    return target, IntentCorrectBody(target, data, reason, retry_from)
+    return IntentCorrectBody(target, data, reason, retry_from)
 
 
 def _judged(view: View, body: IntentCorrectBody, *, id: str, at: str) -> Correction:

@@ -58,7 +58,7 @@ without a rule. Texts of arguments are compared as texts: `007` is not `7`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 
@@ -87,14 +87,7 @@ class Change:
 
     def to_json(self) -> dict[str, object]:
         """The change as a JSON object."""
-        return {
-            "code": self.code,
-            "place": self.place,
-            "before": self.before,
-            "after": self.after,
-            "why": self.why,
-            "material": self.material,
-        }
+        return asdict(self)
 
 
 def _rows(table: str) -> dict[str, Rule]:

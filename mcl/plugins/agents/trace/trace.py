@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -234,7 +234,7 @@ class TraceFinding:
     message: str
 
     def to_json(self) -> dict[str, object]:
-        return {"code": self.code, "line": self.line, "message": self.message}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -315,7 +315,7 @@ class Unended:
 
     def to_json(self) -> dict[str, object]:
         """As a JSON object."""
-        return {"at": self.at, "tool": self.tool, "file": self.file}
+        return asdict(self)
 
 
 def unended(
