@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, complete_intent, example
 from mcl.cli.correct import materiality_command
-from mcl.cli.output import Output
+from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
     from executor.store.home import Home
@@ -41,6 +41,9 @@ class ReviewsByDefault(ShowsByDefault):
         given: list[str] = []
         for word in args[:end]:
             given += word.split("=", 1) if word.startswith("--diff=") else [word]
+        # What a word means may not depend on what lies in the folder, so the command is meant, and it is told.
+        if given and given[0] in self.commands and Path(given[0]).exists():
+            note(f"{given[0]} is a command here; the file of that name: mcl review {self.does} {given[0]}")
         return super().parse_args(ctx, given + args[end:])
 
 
@@ -164,7 +167,7 @@ def plan_command(
 
 
 def _draw(seen: "Planned", form: GraphForm, place: Path | None, home: "Home") -> None:
-    from mcl.cli.output import note, write_bytes
+    from mcl.cli.output import write_bytes
     from mcl.usecases.plans import picture as drawn
 
     picture = drawn(seen, form.value, home)

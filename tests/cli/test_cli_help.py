@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import typer.main
 
-from mcl.cli.app import NOUNS, app_for
+from mcl.cli.app import NOUNS, RENAMED, app_for
 from mcl.cli.main import main
 from mcl.plugins.hooks import plugins
 
@@ -55,7 +57,21 @@ def test_a_command_is_the_same_alone_as_among_all():
 
 def test_without_arguments_the_help_is_shown(capsys):
     assert main([]) == 0
-    assert "Commands:" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    sections = ("Say and sign:", "Run:", "Check:", "Extend:", "Agents:", "Code:")
+    assert [told.index(one) for one in sections] == sorted(told.index(one) for one in sections)
+    assert "More:" not in told  # each command has its panel
+
+
+@pytest.mark.parametrize("old", RENAMED)
+def test_a_command_by_its_old_name_says_what_it_is_called_now(old, capsys):
+    now = RENAMED[old]
+    assert main([*old.split(), "x", "--json"]) == 2
+    told = capsys.readouterr()
+    error = json.loads(told.out)["error"]
+    assert (error["code"], error["fix"]) == ("COMMAND_RENAMED", f"mcl {now} --help")
+    assert f"mcl {old} is called mcl {now} now" in told.err
+    assert main([*now.split(), "--help"]) == 0
 
 
 def test_the_list_of_commands_is_what_the_readme_says():

@@ -33,6 +33,15 @@ def test_a_blocking_finding_ends_with_1_in_the_form_of_a_review(yard: Yard) -> N
     assert (again.code, again.document["blocking"]) == (1, True)
 
 
+def test_a_file_that_is_called_like_a_command_is_reviewed_where_it_is_said_to_be_a_file(yard: Yard) -> None:
+    yard.write("next", DANGER)
+    told = yard("next", "--limit", "1")
+    assert told.code == 0  # what a word means does not depend on what lies in the folder
+    assert "the file of that name: mcl review file next" in told.err
+    reviews = [yard(*words, "--no-ai", "--json") for words in (("file", "next"), ("./next",))]
+    assert [one.document["files"] for one in reviews] == [["next"], ["next"]]
+
+
 @pytest.mark.parametrize("words", [("--diff",), ("--diff", "main"), ("file", "--diff=main")])
 def test_a_difference_takes_a_revision_or_none(yard: Yard, words: tuple[str, ...]) -> None:
     yard.commit(old__py=DANGER)
