@@ -15,20 +15,17 @@ from mcl.plugins.hooks import load_named, plugins
 
 # Each module that registers commands of the kernel, with their names.
 NOUNS: Final = {
-    "init": ("init",),
+    "home": ("init", "config"),
     "compile": ("compile", "answer"),
-    "show": ("show", "list"),
-    "accept": ("accept", "cancel"),
+    "intent": ("show", "list", "accept", "cancel"),
     "plan": ("plan",),
-    "run": ("run",),
+    "run": ("run", "undo"),
     "correct": ("correct",),
     "gate": ("gate",),
-    "undo": ("undo",),
     "log": ("log",),
     "replay": ("replay", "verify"),
     "key": ("key",),
-    "grant": ("grant",),
-    "policy": ("policy",),
+    "grant": ("grant", "policy"),
     "agent": ("agent",),
     "server": ("server",),
     "activity": ("activity",),
@@ -36,7 +33,6 @@ NOUNS: Final = {
     "skill": ("skill",),
     "model": ("model",),
     "memory": ("memory",),
-    "config": ("config",),
     "mcp": ("mcp",),
 }
 # The panels of the help, in their order; what a plug-in of somebody else's adds stands under "More".
@@ -118,14 +114,16 @@ def app_for(word: str = "") -> typer.Typer:
         import_module(f"mcl.cli.{noun}").register(app)
     for words in verbs:
         noun, _, verb = words.partition(" ")
-        load_named(added[words])(_group(app, noun) if verb else app)
+        load_named(added[words])(_below(app, noun) if verb else app)
     return app
 
 
-def _group(app: typer.Typer, noun: str) -> typer.Typer:
-    """The noun of the kernel that a plug-in's verb belongs to."""
+def _below(app: typer.Typer, noun: str) -> typer.Typer:
+    """Where a plug-in's verb of a noun of the kernel goes: behind those that the noun has."""
     groups = (one.typer_instance for one in app.registered_groups if one.typer_instance is not None)
-    return next(one for one in groups if one.info.name == noun)
+    below = typer.Typer()
+    next(one for one in groups if one.info.name == noun).add_typer(below)
+    return below
 
 
 def command_for(word: str = "") -> Any:

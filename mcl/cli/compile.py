@@ -1,16 +1,24 @@
-"""`mcl compile` and `mcl answer`: from a goal in plain words to an Intent that can be read and signed."""
+"""`mcl compile` and `mcl answer`: a goal in plain words becomes an Intent."""
 
 import codecs
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, example
-from mcl.cli.output import Output
-from mcl.cli.result import tell_result
+from mcl.cli.output import Output, note, write_document
+
+if TYPE_CHECKING:
+    from mcl.compiler.outcome import Clarify, Compiled, Refused
+    from mcl.usecases.batch import BatchSummary
+
+verbs = typer.Typer()
+
 
 _VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
 MAX_GOAL_BYTES = 4 * 8192  # no goal of the longest allowed length is larger, whatever its alphabet
@@ -35,25 +43,15 @@ NoCache = Annotated[
 NoStore = Annotated[bool, typer.Option("--no-store", help="With --batch: keep nothing in the journal.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.command(
-        "compile",
-        epilog=example(
-            'mcl compile "which files in notes mention invoice"',
-            'mcl compile "list the last 5 commits" --skill repo-status --json',
-            "mcl compile - < goal.txt",
-            "mcl compile --batch goals.jsonl --out results.jsonl --jobs 2",
-        ),
-    )(compile_command)
-    app.command(
-        "answer",
-        epilog=example(
-            "mcl answer @last", "mcl answer @last u1=notes", 'mcl answer @last u1="two words" u2=7'
-        ),
-    )(answer_command)
-
-
+@verbs.command(
+    "compile",
+    epilog=example(
+        'mcl compile "which files in notes mention invoice"',
+        'mcl compile "list the last 5 commits" --skill repo-status --json',
+        "mcl compile - < goal.txt",
+        "mcl compile --batch goals.jsonl --out results.jsonl --jobs 2",
+    ),
+)
 def compile_command(
     goal: Annotated[
         str | None,
@@ -109,7 +107,6 @@ def compile_command(
     Exit codes: 0 compiled, 3 there are questions (mcl answer), 4 refused. With --batch 0, or 5 where every
     line is an error.
     """
-    from mcl.cli.batch import check_options, compile_lines
 
     check_options(
         batch,
@@ -160,6 +157,10 @@ def compile_command(
     return tell_result(result, out, stored=not dry_run)
 
 
+@verbs.command(
+    "answer",
+    epilog=example("mcl answer @last", "mcl answer @last u1=notes", 'mcl answer @last u1="two words" u2=7'),
+)
 def answer_command(
     intent: IntentId,
     answers: Annotated[
@@ -264,3 +265,84 @@ def as_typed(word: str) -> str:
         return os.fsencode(word).decode()
     except UnicodeError:
         return word
+
+
+# ---- Telling what came of a compile: people get a view, programs a document, shells an exit code.
+
+
+def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: bool) -> int:
+    """Show a result, or write it as a document; the exit code that goes with it."""
+    from ir.errors import CLARIFY, REFUSED
+    from mcl.usecases.documents import of_result
+
+    document = of_result(result, stored=stored)
+    out.document(document)
+    if not out.as_json:
+        from mcl.cli.views.intent import result_view
+
+        out.tell(result_view(result, out.people, stored=stored))
+    return {"compiled": 0, "clarify": CLARIFY, "refused": REFUSED}[str(document["status"])]
+
+
+# ---- `mcl compile --batch`: many goals from a file of JSON lines into another.
+
+
+_STANDARD = Path("-")
+
+
+def check_options(batch: Path | None, with_batch: dict[str, object], without: dict[str, object]) -> None:
+    """Raise a usage error for an option (by its name) that goes only with --batch, or not with it."""
+    wrong = without if batch is not None else with_batch
+    for name, value in wrong.items():
+        if value:
+            raise typer.BadParameter(
+                f"{name} does not go with --batch" if batch is not None else f"{name} goes only with --batch"
+            )
+
+
+def compile_lines(source: Path, out: Path | None, *, as_json: bool, **settings: Any) -> int:
+    """Compile all of `source`, with a progress bar on a terminal, and say what came of it. settings: those of
+    `compile_batch`. The exit code is 0 whatever the goals were, as each line says its own; 5 where none of
+    them could be tried, as each is an error."""
+    from ir.errors import FAILED
+    from mcl.cli.home import given_passphrase, use_home
+    from mcl.usecases.batch import compile_batch
+
+    if out is None:
+        raise typer.BadParameter("--batch needs --out, a file or - for standard output")
+    with use_home(signs=bool(settings["store"])) as home, _bar(quiet=as_json) as progress:
+        passphrase = given_passphrase().decode()
+        summary = compile_batch(source, out, home=home, passphrase=passphrase, progress=progress, **settings)
+    if as_json and out != _STANDARD:
+        write_document(summary.to_json())
+    else:
+        note(_sentence(summary, out))
+    return FAILED if summary.lines and summary.outcomes["error"] == summary.lines else 0
+
+
+def _sentence(summary: "BatchSummary", out: Path) -> str:
+    counts = ", ".join(f"{count} {name}" for name, count in summary.outcomes.items())
+    where = "" if out == _STANDARD else f" in {out}"
+    kept = f"; {summary.kept} were there already" if summary.kept else ""
+    speed = f"; {summary.seconds:.1f} s, {summary.per_second:.0f} a second"
+    return f"{summary.lines} lines{where}: {counts}{kept}{speed}"
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator[Callable[[int, int | None], None] | None]:
+    """A progress bar on standard error, where that is a terminal; None elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("compiling"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as shown:
+        task = shown.add_task("compiling", total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(verbs)

@@ -1,16 +1,22 @@
-"""The home as a command opens it: what first use made is said, and a sealed key asks for its passphrase."""
+"""The home of a command; `mcl init`, which makes it, and `mcl config`."""
 
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from mcl.cli.output import note
+import typer
+
+from mcl.cli.arguments import AsJson, example
+from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
     from executor.store.home import Home
+
+verbs = typer.Typer()
+
 
 ALLOWED = "MCL_ALLOWED_PATHS"
 _PERSONS: ContextVar[bool] = ContextVar("a person's command", default=False)
@@ -82,3 +88,113 @@ def ask_passphrase(prompt: str, *, again: str = "") -> bytes:
     if again and getpass(again) != phrase:
         raise InputError("PASSPHRASE_DIFFERS", "the two passphrases differ", fix="try again")
     return phrase.encode()
+
+
+# ---- `mcl init`: make the home.
+
+
+@verbs.command(
+    "init",
+    epilog=example(
+        "mcl init", "MCL_HOME=./here mcl init --passphrase", "MCL_HOME=./ci mcl init --unattended"
+    ),
+)
+def init_command(
+    passphrase: Annotated[
+        bool, typer.Option("--passphrase", help="Ask for a passphrase that seals the keys.")
+    ] = False,
+    unattended: Annotated[
+        bool,
+        typer.Option(
+            "--unattended", help="Make a home for scripts and tests: no person is asked for, and it says so."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make the home: folder, keys, default grants.
+
+    One key is yours, one the agent's; they are never the same. What only a person does (accept, approve,
+    grant and the like) wants a person at a terminal, but in a home made with --unattended: that stands in
+    its first row for good, and in all that it signs off.
+
+    Any command does this at first use; this one may also seal the keys.
+    """
+    from executor.gate.grants import Grants
+    from mcl.core.home import locate, open_home
+    from mcl.usecases.authority.door import require_own_place
+
+    if unattended:
+        require_own_place("mcl init --unattended")
+    fresh = not (locate() / "mcl.db").exists()
+    given = given_passphrase()
+    if passphrase and fresh and not given:
+        given = ask_passphrase("passphrase for the new keys: ", again="once more: ")
+    home = open_home(passphrase=given or None, unattended=unattended, announce=note)
+    agent = home.keyring.agent.did
+    Output(as_json).document(
+        {
+            "home": str(home.path),
+            "created": fresh,
+            "user": home.keyring.user.did,
+            "agent": agent,
+            "grants": sorted(Grants(home).classes(agent)),
+            "unattended": home.unattended,
+            "sealed": any(one.sealed for one in home.keyring.entries() if one.did == home.keyring.user.did),
+        }
+    )
+    if not fresh:
+        note(f"the home is there already: {home.path}{' (unattended)' if home.unattended else ''}")
+    propose_seal(home)
+
+
+def propose_seal(home: "Home") -> None:
+    """Say what a key without a passphrase means, where the user's has none and somebody signs with it."""
+    entry = next(one for one in home.keyring.entries() if one.did == home.keyring.user.did)
+    if not entry.sealed and not home.unattended:
+        note("your key has no passphrase: any program that runs as you, an agent too, could sign with it.")
+        note("  only a sealed key keeps them from that: mcl key seal")
+
+
+# ---- `mcl config`: what holds for every goal of a home.
+
+
+def _register_config(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    config = typer.Typer(
+        name="config",
+        help="Config: what holds for every goal.",
+        epilog=example("mcl config zone"),
+        rich_markup_mode=None,
+    )
+    config.callback()(lambda: None)
+    config.command(
+        "zone",
+        epilog=example("mcl config zone", "mcl config zone Europe/Stockholm", "mcl config zone system"),
+    )(zone)
+    app.add_typer(config)
+
+
+def zone(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[ZONE]", help="Such as Europe/Stockholm; system: the machine's.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell the time zone that days and times of day in goals are meant in, or choose one.
+
+    Each goal keeps the zone that it was read in.
+    """
+    from mcl.usecases.config import zone as config_zone
+
+    found, chosen = config_zone(name, home=use_home(signs=False))
+    Output(as_json).document({"zone": found, "chosen": chosen})
+    if not as_json:
+        from mcl.cli.views.layout import plain
+
+        Output().tell([plain(f"{found}, {'chosen' if chosen else 'that of this machine'}")])
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(verbs)
+    _register_config(app)

@@ -41,7 +41,7 @@ class ReviewsByDefault(ShowsByDefault):
         given: list[str] = []
         for word in args[:end]:
             given += word.split("=", 1) if word.startswith("--diff=") else [word]
-        # What a word means may not depend on what lies in the folder, so the command is meant, and it is told.
+        # What a word means may not depend on what lies in the folder: the command is meant, and that is told.
         if given and given[0] in self.commands and Path(given[0]).exists():
             note(f"{given[0]} is a command here; the file of that name: mcl review {self.does} {given[0]}")
         return super().parse_args(ctx, given + args[end:])
@@ -76,7 +76,7 @@ def check_command(
     Exit codes: 0 allowed, 10 needs approval, 11 denied, 12 invalid.
     """
     from mcl.cli.home import use_home
-    from mcl.cli.views.plan_check import checked_view
+    from mcl.cli.views.plan import checked_view
     from mcl.usecases.plans import check as check_plan_of
     from mcl.usecases.plans import check_file as check_plan_file
 

@@ -9,13 +9,10 @@ import typer
 from mcl.cli.arguments import AsJson, IntentId, ModelPath, SkillDirectories, example
 from mcl.cli.output import Output
 
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.command("replay", epilog=example("mcl replay @last"))(replay_command)
-    app.command("verify", epilog=example("mcl verify intent.json plan.json exported/*.cbor"))(verify_command)
+verbs = typer.Typer()
 
 
+@verbs.command("replay", epilog=example("mcl replay @last"))
 def replay_command(
     intent: IntentId,
     model: ModelPath = None,
@@ -37,12 +34,13 @@ def replay_command(
     found = replay(intent, home=use_home(), model=model, skills=skills or ())
     out.document(of_replay(found))
     if not as_json:
-        from mcl.cli.views.replay import replay_view
+        from mcl.cli.views.walk import replay_view
 
         out.tell(replay_view(found))
     return 0 if found.same else UNVERIFIED
 
 
+@verbs.command("verify", epilog=example("mcl verify intent.json plan.json exported/*.cbor"))
 def verify_command(
     files: Annotated[
         list[Path],
@@ -86,3 +84,8 @@ def verify_command(
     if not as_json:
         print(f"{count[True]} good, {count[False]} bad")
     return UNVERIFIED if count[False] else 0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(verbs)

@@ -1,32 +1,45 @@
-"""`mcl run`: walk the plan that was signed, and watch it."""
+"""`mcl run` and `mcl undo`: walk the plan that was signed, watch it, and put files back as they were."""
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, Workspace, example
-from mcl.cli.output import Output, note
+from executor.core.clock import SystemClock
+from executor.walker.interfaces import WalkEvent
+from executor.walker.questions import GateAnswer, GateQuestion, People
+from ir import PlanTree
+from mcl.cli.arguments import (
+    AsJson,
+    IntentId,
+    ModelPath,
+    NoAi,
+    SkillDirectories,
+    Workspace,
+    complete_intent,
+    example,
+    folder,
+)
+from mcl.cli.output import Output, note, write_event
+from mcl.usecases.documents import of_event, of_question_asked
 
 if TYPE_CHECKING:
     from executor.store.home import Home
     from executor.walker.interfaces import Listener
-    from executor.walker.questions import People
-    from ir import PlanTree
     from mcl.usecases.intents import Shown
 
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.command(
-        "run",
-        epilog=example(
-            "mcl run @last", "mcl run 01K --deny-gates --workspace ~/project", "mcl run @last --resume"
-        ),
-    )(run_command)
+verbs = typer.Typer()
 
 
+@verbs.command(
+    "run",
+    epilog=example(
+        "mcl run @last", "mcl run 01K --deny-gates --workspace ~/project", "mcl run @last --resume"
+    ),
+)
 def run_command(
     intent: IntentId,
     yes_gates: Annotated[
@@ -56,11 +69,9 @@ def run_command(
     Exit codes: 0 done (with --resume also where it was done before), 4 refused or cancelled, 5 failed, 6 the
     journal does not hold, 10 corrected: accept it again. With --json: one line an event, the outcome last.
     """
-    from mcl.cli.events import Events
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import commands
-    from mcl.cli.views.undo import uncovered_view
-    from mcl.cli.views.walk import next_steps, outcome_view
+    from mcl.cli.views.walk import next_steps, outcome_view, uncovered_view
     from mcl.usecases.authority.door import may_answer
     from mcl.usecases.intents import show
     from mcl.usecases.run import run
@@ -117,9 +128,7 @@ def _with_plans_below(
 def _display(
     intent: str, plan: "PlanTree | None", out: Output
 ) -> "tuple[AbstractContextManager[object], Listener]":
-    from mcl.cli.events import Events
-    from mcl.cli.views.live import LiveTree
-    from mcl.cli.views.walk import Lines
+    from mcl.cli.views.walk import Lines, LiveTree
 
     if out.as_json:
         return nullcontext(), Events(intent, plan)
@@ -131,12 +140,166 @@ def _display(
 
 def _people(listener: "Listener", *, yes: bool, no: bool, wait: bool) -> "People":
     from executor.walker.questions import AlwaysApprove, AlwaysDeny
-    from mcl.cli.events import Events, ToldPeople
     from mcl.cli.people import AtTerminal, Elsewhere
-    from mcl.cli.views.live import LiveTree
+    from mcl.cli.views.walk import LiveTree
 
     pause = listener.pause if isinstance(listener, LiveTree) else None
     here: type[AtTerminal | Elsewhere] = Elsewhere if wait else AtTerminal
     asked = here(pause) if pause else here()
     people: People = AlwaysApprove() if yes else AlwaysDeny() if no else asked
     return ToldPeople(people, listener) if isinstance(listener, Events) else people
+
+
+# ---- `mcl run --json`: one line an event, each written at once.
+
+
+class Events:
+    """Writes what happens in a run."""
+
+    def __init__(self, intent: str = "", plan: PlanTree | None = None) -> None:
+        self._clock = SystemClock()
+        count = sum(1 for _ in plan.root.walk()) if plan else 0
+        plan_hash = plan.hash if plan else ""
+        # Written with the first event: a run that is refused before it begins is one error and nothing else.
+        self._first: dict[str, object] = {"event": "run", "intent": intent}
+        self._first |= {"plan_hash": plan_hash, "nodes": count}
+
+    def on(self, event: WalkEvent) -> None:
+        """A node's state changed."""
+        self._write(of_event(event))
+
+    def end(self, outcome: Mapping[str, object]) -> None:
+        """The last line: how it ended."""
+        self._write({"event": "outcome", **outcome})
+
+    def asked(self, gate: GateQuestion) -> None:
+        """A person is asked."""
+        self._write(of_question_asked(gate))
+
+    def _write(self, event: Mapping[str, object]) -> None:
+        first, self._first = self._first, {}
+        for one in (first, event) if first else (event,):
+            write_event({**one, "at": self._clock.now()})
+
+
+class ToldPeople:
+    """People whose questions are events too, so that a program knows what the run waits for."""
+
+    def __init__(self, people: People, events: Events) -> None:
+        self._people = people
+        self._events = events
+
+    async def ask(self, gate: GateQuestion) -> GateAnswer | None:
+        """Tell of the question, then put it."""
+        self._events.asked(gate)
+        return await self._people.ask(gate)
+
+
+# ---- `mcl undo`: put files back as they were.
+
+
+_DAYS = 30
+
+
+@verbs.command(
+    "undo", epilog=example("mcl undo @last --check", "mcl undo 01K --node write --yes", "mcl undo --prune")
+)
+def undo_command(
+    intent: Annotated[
+        str,
+        typer.Argument(
+            metavar="INTENT",
+            help="Id of an intent, a unique beginning of it, or @last.",
+            autocompletion=complete_intent,
+        ),
+    ] = "",
+    node: Annotated[
+        str, typer.Option("--node", metavar="ID", help="Only what this node, or those below it, changed.")
+    ] = "",
+    leave: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--except", metavar="PATH", help="Leave this file as it is; may be given several times."
+        ),
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Only show what would happen.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove what is kept for old intents; they cannot be undone then.")
+    ] = False,
+    days: Annotated[
+        int | None,
+        typer.Option("--days", min=0, help=f"With --prune: ended more than so many days ago (else {_DAYS})."),
+    ] = None,
+    workspace: Annotated[
+        Path | None,
+        typer.Option(
+            "--workspace", metavar="DIR", help="Where the folder lies now, if it was moved.", parser=folder
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Put the files back that a run changed, as they were before it.
+
+    Those files only: all of them, or none where one was changed since. Files that the run made are removed.
+    What processes and the network did stays.
+
+    Exit codes: 0 done, or with --check could be done; 4 refused, or you do not agree.
+    """
+    from mcl.cli.home import use_home
+
+    if prune == bool(intent) or (days is not None and not prune):
+        raise typer.BadParameter("name an INTENT, or give --prune (with --days)")
+    home, out = use_home(signs=True), Output(as_json)
+    if prune:
+        return _prune(home, out, _DAYS if days is None else days)
+    return _undo(home, out, intent, node, tuple(leave or ()), workspace, check=check, yes=yes)
+
+
+def _prune(home: "Home", out: Output, days: int) -> int:
+    from mcl.cli.views.walk import pruned_view
+    from mcl.usecases.runs import prune_undo
+
+    pruned = prune_undo(days=days, home=home)
+    out.document(asdict(pruned))
+    out.view(pruned_view(pruned))
+    return 0
+
+
+def _undo(
+    home: "Home",
+    out: Output,
+    intent: str,
+    node: str,
+    leave: tuple[str, ...],
+    workspace: Path | None,
+    *,
+    check: bool,
+    yes: bool,
+) -> int:
+    from ir.errors import REFUSED
+    from mcl.cli.people import agreed
+    from mcl.cli.views.walk import undo_view
+    from mcl.usecases.runs import undo
+
+    seen = undo(intent, node=node, leave=leave, check=True, workspace=workspace, home=home)
+    if check or seen.state in ("already", "nothing"):
+        out.document(seen.to_json())
+        out.view(undo_view(seen))
+        return REFUSED if seen.state == "changed" else 0
+    if not (yes and seen.state == "ready"):
+        out.tell(undo_view(seen))
+    count = len(seen.restored) + len(seen.removed)
+    what = "this file" if count == 1 else f"these {count} files"
+    if seen.state == "ready" and not yes and not agreed(f"Put {what} back?"):
+        note("nothing was touched")
+        return REFUSED
+    done = undo(seen.intent, node=node, leave=leave, workspace=workspace, home=home)
+    out.document(done.to_json())
+    out.view(undo_view(done))
+    return 0
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(verbs)

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from executor import Grants, Home, Pins
 from mcl.catalog.tools import registry
-from mcl.cli.tool.shelf import example_call
+from mcl.cli.tool import example_call
 from tests.cli.conftest import Shell
 
 READ = "matrix://tool/fs/read@1.0.0"

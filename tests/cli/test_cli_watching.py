@@ -13,9 +13,9 @@ from rich.console import Console
 
 import ir
 from executor import GateAnswer, GateQuestion, WalkEvent
-from mcl.cli.events import Events, ToldPeople
-from mcl.cli.views.live import LiveTree
+from mcl.cli.run import Events, ToldPeople
 from mcl.cli.views.rows import Rows
+from mcl.cli.views.walk import LiveTree
 
 
 def a_plan(children: int, description: str = "Read it") -> ir.PlanTree:

@@ -14,7 +14,7 @@ from executor.gate.references import typed_args
 from executor.tools.tool import Tool
 from mcl.catalog.manifests import OUTPUT, Hints, judge, manifest_of, read_hints
 from mcl.catalog.tools import registry
-from mcl.cli.tool.shelf import example_call
+from mcl.cli.tool import example_call
 from mcl.core.errors import McpError
 from mcl.serve.offered.search import sample_args
 

@@ -1,4 +1,4 @@
-"""The plan as a tree: what each node does, its side effect, and what the gate says."""
+"""A plan as it is shown: what would run, and what the gate and each guard say to it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ from mcl.core.text import skill_named
 
 if TYPE_CHECKING:
     from executor.walker import Verdict
-    from mcl.usecases.plans import Planned
+    from mcl.usecases.plans import PlanChecked, Planned
 
 EFFECT_STYLES = {"read": "", "write": WARN, "network": WARN, "shell": BAD, "chain": BAD}
 VERDICT_STYLES = {"allow": GOOD, "ask": WARN, "deny": BAD}
@@ -176,3 +176,40 @@ def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
         if cell.remark and id not in nodes:
             remark = f"{clear(id)}: {cell.remark}" if id else cell.remark
             yield Padding(exact((remark, cell.style)), (0, 0, 0, 2))
+
+
+# ---- What the guards say of a plan.
+
+
+_STYLES = {"allowed": GOOD, "needs_approval": WARN, "denied": BAD, "invalid": BAD}
+_WORDS = {"allow": GOOD, "ask": WARN, "deny": BAD}
+
+
+def checked_view(found: "PlanChecked") -> Iterator[RenderableType]:
+    """Node by node, and under each what its guards object to; the whole in one word."""
+    verb = f"a goal to {found.verb}" if found.verb else "no verb is known"
+    yield joined((("Plan", STRONG), (found.plan.id, ""), (verb, DIM if found.verb else BAD)))
+    for verdict in found.verdicts:
+        tool = verdict.tool_ref.removeprefix("matrix://tool/")
+        does = ", ".join(verdict.effects)
+        word = "invalid" if verdict.kind == "plan" else verdict.decision
+        yield joined(
+            (
+                (f"  {verdict.node_id or 'plan'}", ""),
+                (word, _WORDS.get(word, BAD)),
+                (tool or verdict.kind, DIM),
+                (f"{verdict.operation}: {does}" if does else "", DIM),
+            )
+        )
+        yield from _objections(verdict)
+    yield plain(found.verdict.replace("_", " "), _STYLES[found.verdict])
+
+
+def _objections(verdict: "Verdict") -> Iterator[RenderableType]:
+    said = [reply for reply in verdict.guards.values() if reply] or ([verdict.reply] if verdict.reply else [])
+    for reply in said:
+        if isinstance(reply, Deny):
+            lines = [(reply.guard, plain(f"{reply.code}: {reply.reason}", BAD)), ("", plain(reply.fix))]
+            yield rows([*lines, *([("", plain(f"such as: {reply.example}", DIM))] if reply.example else [])])
+        elif isinstance(reply, Ask):
+            yield rows([(reply.guard, plain(reply.question, WARN))])

@@ -48,7 +48,7 @@ def build_command(
     """
     from mcl.cli.home import use_home
     from mcl.cli.people import agreed
-    from mcl.cli.tool.call import ended
+    from mcl.cli.tool_call import ended
     from mcl.cli.views.layout import plain, rows
     from mcl.cli.views.plan import plan_view
     from mcl.plugins.review.cli.next import waiting

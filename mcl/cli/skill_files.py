@@ -1,4 +1,4 @@
-"""`mcl skill check`, `parse`, `hash` and `fmt`: a skill as a file."""
+"""`mcl skill fmt`, `hash`, `parse` and `check`: the files of skills."""
 
 import sys
 from collections.abc import Iterator
@@ -9,11 +9,14 @@ import typer
 
 from mcl.cli.arguments import AsJson, AsJsonLines, SkillDirectories, example
 from mcl.cli.output import Output, note, note_error, write_event, write_line, write_text
-from mcl.cli.skill.arguments import Paths, complete_skill
+from mcl.cli.skill import Paths, complete_skill
 
 if TYPE_CHECKING:
     from mcl.core.errors import SkillError
     from mcl.usecases.skills.files import FormattedFile, SkillFile
+
+verbs = typer.Typer()
+
 
 Files = Annotated[
     list[str],
@@ -26,12 +29,10 @@ Check = Annotated[bool, typer.Option("--check", help="Write nothing; say which f
 Diff = Annotated[bool, typer.Option("--diff", help="Write nothing; show what would change.")]
 
 
-def _add_fmt(skills: typer.Typer) -> None:
-    """Add this verb."""
-    lines = ("mcl skill fmt skills", "mcl skill fmt --check skills/*", "mcl skill fmt - < SKILL.mtx")
-    skills.command("fmt", epilog=example(*lines))(format_skills)
-
-
+@verbs.command(
+    "fmt",
+    epilog=example("mcl skill fmt skills", "mcl skill fmt --check skills/*", "mcl skill fmt - < SKILL.mtx"),
+)
 def format_skills(
     paths: Files, check: Check = False, diff: Diff = False, as_json: AsJsonLines = False
 ) -> int:
@@ -41,7 +42,7 @@ def format_skills(
     Exit code 6 when a file has errors, or with --check or --diff when one would change.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.views.findings import finding_document
+    from mcl.cli.views.skill import finding_document
 
     dry = check or diff
     counts = {"changed": 0, "unchanged": 0, "bad": 0}
@@ -92,7 +93,7 @@ def _failed(path: str, error: "SkillError") -> "FormattedFile":
 def _tell(file: "FormattedFile", given: str, *, dry: bool, diff: bool) -> None:
     """What came of one file: its text for standard input, else a line where there is something to say."""
     if not file.ok:
-        from mcl.cli.views.findings import findings_view
+        from mcl.cli.views.skill import findings_view
 
         Output(as_json=True).tell(findings_view(file.errors, file.path, file.before))  # standard error
     elif diff:
@@ -115,12 +116,7 @@ Hashed = Annotated[
 ]
 
 
-def _add_hash(skills: typer.Typer) -> None:
-    """Add this verb."""
-    lines = ("mcl skill hash skills/read-file/SKILL.mtx", "mcl skill hash general")
-    skills.command("hash", epilog=example(*lines))(hash_skills)
-
-
+@verbs.command("hash", epilog=example("mcl skill hash skills/read-file/SKILL.mtx", "mcl skill hash general"))
 def hash_skills(paths: Hashed, skills: SkillDirectories = None, as_json: AsJsonLines = False) -> int:
     """Print `<digest>  <path>` for each file: sha256 over what it means, not how it is laid out.
 
@@ -161,12 +157,10 @@ def _files(given: str, extra: list[Path] | None) -> Iterator["SkillFile"]:
 # ---- `mcl skill parse`: the tree of a .mtx file.
 
 
-def _add_parse(skills: typer.Typer) -> None:
-    """Add this verb."""
-    lines = ("mcl skill parse skills/read-file", "mcl skill parse skills/read-file/SKILL.mtx --json")
-    skills.command("parse", epilog=example(*lines))(parse_skill)
-
-
+@verbs.command(
+    "parse",
+    epilog=example("mcl skill parse skills/read-file", "mcl skill parse skills/read-file/SKILL.mtx --json"),
+)
 def parse_skill(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A .mtx file, or a folder with a SKILL.mtx.")],
     as_json: AsJson = False,
@@ -176,8 +170,7 @@ def parse_skill(
     A file with errors has the tree of what could be read. Exit code 6 then.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.views.findings import findings_view
-    from mcl.cli.views.tree import tree_lines
+    from mcl.cli.views.skill import findings_view, tree_lines
     from mcl.language.mtx.codec import tree_text
     from mcl.usecases.skills.files import read_skill_file, skill_files
 
@@ -197,12 +190,9 @@ Strict = Annotated[
 ]
 
 
-def _add_validate(skills: typer.Typer) -> None:
-    """Add this verb."""
-    lines = ("mcl skill check skills/read-file", "mcl skill check skills --strict --json")
-    skills.command("check", epilog=example(*lines))(validate_skills)
-
-
+@verbs.command(
+    "check", epilog=example("mcl skill check skills/read-file", "mcl skill check skills --strict --json")
+)
 def validate_skills(paths: Paths, strict: Strict = False, as_json: AsJsonLines = False) -> int:
     """Check skills: every error of every file, with line, column and what was probably meant.
 
@@ -210,8 +200,8 @@ def validate_skills(paths: Paths, strict: Strict = False, as_json: AsJsonLines =
     Exit code 6 when any file has errors.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.views.findings import checked_document, findings_view, summary
     from mcl.cli.views.layout import DIM, GOOD, joined
+    from mcl.cli.views.skill import checked_document, findings_view, summary
     from mcl.usecases.skills.checks import validate_skill
 
     out, checked = Output(as_json), []
@@ -227,9 +217,3 @@ def validate_skills(paths: Paths, strict: Strict = False, as_json: AsJsonLines =
     if not as_json:
         out.tell([summary(checked)])
     return 0 if all(file.ok for file in checked) else UNVERIFIED
-
-
-def register(noun: typer.Typer) -> None:
-    """Add these verbs."""
-    for add in (_add_fmt, _add_hash, _add_parse, _add_validate):
-        add(noun)

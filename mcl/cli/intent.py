@@ -1,6 +1,7 @@
-"""`mcl accept` and `mcl cancel`: a person signs, or stops it."""
+"""`mcl list`, `show`, `accept` and `cancel`: the intents of a home, and a person's word on them."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,13 +14,72 @@ if TYPE_CHECKING:
     from executor.core.errors import GateError
     from executor.walker import Verdict
 
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.command("accept", epilog=example("mcl accept @last", "mcl accept 01K --yes"))(accept_command)
-    app.command("cancel", epilog=example('mcl cancel @last --reason "not needed any more"'))(cancel_command)
+verbs = typer.Typer()
 
 
+# ---- What is known of them.
+
+
+@verbs.command("show", epilog=example("mcl show @last", "mcl show 01K --json"))
+def show_command(intent: IntentId, as_json: AsJson = False) -> None:
+    """Show an intent: its goal, Frame, questions, plan and state; of a review what it found."""
+    from mcl.cli.home import use_home
+    from mcl.usecases.documents import of_shown
+    from mcl.usecases.intents import show
+    from mcl.usecases.runs import runs_of
+
+    home, out = use_home(), Output(as_json)
+    found = show(intent, home=home)
+    own = runs_of(found)
+    added, text = own.said(home, found) if own is not None else ({}, "")
+    out.document(of_shown(found) | added)
+    if not as_json:
+        from mcl.cli.views.intent import shown_view
+
+        out.tell(shown_view(found, out.people, found_text=text))
+
+
+@verbs.command("list", epilog=example("mcl list", "mcl list --state proposed"))
+def list_command(
+    state: Annotated[str, typer.Option("--state", metavar="STATE", help="Only intents in this state.")] = "",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="At most so many; 0: all.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List the intents, the one last written about first."""
+    from ir.intent import STATES
+    from mcl.cli.home import use_home
+    from mcl.cli.views.intent import STATE_STYLES
+    from mcl.cli.views.layout import BAD, DIM, listing, moment
+    from mcl.core.errors import InputError
+    from mcl.core.text import one_line
+    from mcl.usecases.intents import list_intents
+
+    if state and state not in STATES:
+        fix = f"one of: {', '.join(STATES)}"
+        raise InputError("STATE_UNKNOWN", f"no intent can be {state!r}", place="state", fix=fix)
+    found = list_intents(home=use_home(), limit=0 if state else limit)
+    if state:
+        found = tuple(one for one in found if one.state == state)[: limit or None]
+    out = Output(as_json)
+    out.document({"intents": [asdict(one) for one in found]})
+    lines = [
+        (
+            (one.id, ""),
+            (one.flaw or one.state, BAD if one.flaw else STATE_STYLES.get(one.state, "cyan")),
+            (moment(one.at[:16] + "Z"), DIM),
+            (one_line(one.prose, 120), ""),
+        )
+        for one in found
+    ]
+    if not as_json:
+        none = f"no intent is {state}" if state else "no intents yet"
+        out.tell([listing(("intent", "state", "drafted", "goal"), lines)] if lines else [none])
+
+
+# ---- `mcl accept`: a person reads an Intent and its plan, and signs both.
+
+
+@verbs.command("accept", epilog=example("mcl accept @last", "mcl accept 01K --yes"))
 def accept_command(
     intent: IntentId,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
@@ -89,6 +149,7 @@ def accept_command(
     return 0
 
 
+@verbs.command("cancel", epilog=example('mcl cancel @last --reason "not needed any more"'))
 def cancel_command(
     intent: IntentId,
     reason: Annotated[
@@ -124,3 +185,8 @@ def _would_be_refused(id: str, refused: "Sequence[Verdict]") -> "GateError":
         place=id,
         fix=f"{first.reply.fix}; without --yes you are asked all the same",
     )
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(verbs)

@@ -1,4 +1,4 @@
-"""`mcl tool call`: one call, signed and judged like any other."""
+"""`mcl tool call`: one call of a tool, signed, judged and run."""
 
 import sys
 from pathlib import Path
@@ -8,12 +8,14 @@ import typer
 
 from mcl.cli.arguments import AsJson, Workspace, example
 from mcl.cli.output import Output, note
-from mcl.cli.tool.arguments import ToolName
+from mcl.cli.tool import ToolName
 
 if TYPE_CHECKING:
     from executor.walker.questions import People
     from mcl.usecases.call import Called
     from mcl.usecases.plans import Planned
+
+verbs = typer.Typer()
 
 
 # ---- How a call by hand ended: the same words and exit codes whichever command made it.
@@ -43,18 +45,14 @@ def ended(called: "Called", out: Output, *, undone: str) -> int:
 _MAX_FILE = 8 << 20  # bytes
 
 
-def register(tools: typer.Typer) -> None:
-    """Add this verb."""
-    tools.command(
-        "call",
-        epilog=example(
-            "mcl tool call fs/read path=notes/monday.md",
-            "mcl tool call fs/write path=a.txt content=hello --yes",
-            "mcl tool call fs/edit --args edit.json --json --yes",
-        ),
-    )(call_tool)
-
-
+@verbs.command(
+    "call",
+    epilog=example(
+        "mcl tool call fs/read path=notes/monday.md",
+        "mcl tool call fs/write path=a.txt content=hello --yes",
+        "mcl tool call fs/edit --args edit.json --json --yes",
+    ),
+)
 def call_tool(
     tool: ToolName,
     given: Annotated[

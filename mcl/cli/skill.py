@@ -1,4 +1,4 @@
-"""`mcl skill list`, `show`, `new`, `publish` and `test`: the skills that there are."""
+"""`mcl skill`: the skills that there are."""
 
 import sys
 import time
@@ -11,21 +11,47 @@ import typer
 
 from mcl.cli.arguments import AsJson, AsJsonLines, ModelPath, NoAi, SkillDirectories, example
 from mcl.cli.output import Output, note, note_error, write_event, write_line
-from mcl.cli.skill.arguments import OneSkill, Paths, complete_skill
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mcl.language.skills import Skill, Slot
 
-
-def _add_list(skills: typer.Typer) -> None:
-    """Add this verb."""
-    skills.command("list", epilog=example("mcl skill list", "mcl skill list --skills ./more-skills"))(
-        list_skills
-    )
+verbs = typer.Typer()
 
 
+def complete_skill(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Shell completion: the skills that are found here, and what they do."""
+    from ir.errors import MclError
+    from mcl.usecases.installed import list_skills
+
+    try:
+        found = list_skills()
+    except (MclError, OSError):
+        return
+    for skill in found:
+        if skill.id.startswith(incomplete):
+            yield skill.id, skill.description
+
+
+Paths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH", help="A .mtx file, the folder of a skill, or a folder of such folders."),
+]
+OneSkill = Annotated[
+    str,
+    typer.Argument(
+        metavar="SKILL",
+        help="The id of a skill, or a folder with a SKILL.mtx.",
+        autocompletion=complete_skill,
+    ),
+]
+
+
+# ---- `mcl skill list`, `show`, `new`, `publish` and `test`: the skills that there are.
+
+
+@verbs.command("list", epilog=example("mcl skill list", "mcl skill list --skills ./more-skills"))
 def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> None:
     """List the skills that are found: of the package, of the home, of ./skills, of --skills.
 
@@ -61,13 +87,7 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
 # ---- `mcl skill show`: one skill.
 
 
-def _add_show(skills: typer.Typer) -> None:
-    """Add this verb."""
-    skills.command("show", epilog=example("mcl skill show general", "mcl skill show skills/read-file"))(
-        show_skill
-    )
-
-
+@verbs.command("show", epilog=example("mcl skill show general", "mcl skill show skills/read-file"))
 def show_skill(skill: OneSkill, skills: SkillDirectories = None, as_json: AsJson = False) -> None:
     """Show a skill: its verbs, inputs, tools and examples."""
     from mcl.cli.views.layout import DIM, joined, plain, rows
@@ -136,12 +156,12 @@ def _need(slot: "Slot") -> str:
 _VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
 
 
-def _add_new(skills: typer.Typer) -> None:
-    """Add this verb."""
-    lines = ("mcl skill new read-file", "mcl skill new weekly-report --verb deliver --in ./more-skills")
-    skills.command("new", epilog=example(*lines))(new_skill)
-
-
+@verbs.command(
+    "new",
+    epilog=example(
+        "mcl skill new read-file", "mcl skill new weekly-report --verb deliver --in ./more-skills"
+    ),
+)
 def new_skill(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="The id: lower-case letters, digits and dashes.")
@@ -192,12 +212,9 @@ def new_skill(
 NoTest = Annotated[bool, typer.Option("--no-test", help="Do not try the examples.")]
 
 
-def _add_publish(skills: typer.Typer) -> None:
-    """Add this verb."""
-    lines = ("mcl skill publish skills/read-file", "mcl skill publish skills --no-test")
-    skills.command("publish", epilog=example(*lines))(publish_skills)
-
-
+@verbs.command(
+    "publish", epilog=example("mcl skill publish skills/read-file", "mcl skill publish skills --no-test")
+)
 def publish_skills(
     paths: Paths,
     no_test: NoTest = False,
@@ -259,12 +276,7 @@ HeldOut = Annotated[
 At = Annotated[str, typer.Option("--at", metavar="TIME", help="The moment of the compile, ISO 8601.")]
 
 
-def _add_test(skills: typer.Typer) -> None:
-    """Add this verb."""
-    lines = ("mcl skill test skills/read-file", "mcl skill test --no-ai --held-out")
-    skills.command("test", epilog=example(*lines))(try_skills)
-
-
+@verbs.command("test", epilog=example("mcl skill test skills/read-file", "mcl skill test --no-ai --held-out"))
 def try_skills(
     skill: Tested = None,
     held_out: HeldOut = False,
@@ -281,7 +293,7 @@ def try_skills(
     """
     from ir.errors import UNVERIFIED
     from mcl.cli.home import use_home
-    from mcl.cli.views.examples import tried_document, tried_summary, tried_view
+    from mcl.cli.views.skill import tried_document, tried_summary, tried_view
     from mcl.usecases.skills.examples import try_examples
 
     out, all_tried = Output(as_json), []
@@ -333,7 +345,11 @@ def _bar() -> Iterator["Callable[[int, int], None] | None"]:
         bar.stop()
 
 
-def register(noun: typer.Typer) -> None:
-    """Add these verbs."""
-    for add in (_add_list, _add_show, _add_new, _add_publish, _add_test):
-        add(noun)
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    from mcl.cli import skill_files
+
+    skills = typer.Typer(name="skill", help="Skills: what can be asked for.", rich_markup_mode=None)
+    skills.add_typer(verbs)
+    skills.add_typer(skill_files.verbs)
+    app.add_typer(skills)

@@ -1,4 +1,4 @@
-"""`mcl tool list` and `describe`: the tools that there are."""
+"""`mcl tool`: the tools that there are, and what each may do."""
 
 import json
 import shlex
@@ -9,24 +9,79 @@ import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
-from mcl.cli.tool.arguments import STYLES, ToolName, nothing_known
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from executor.store.home import Home
     from executor.tools.manifest import Manifest
     from mcl.usecases.tools import KnownTool
+
+verbs = typer.Typer()
+
+
+STYLES = {
+    "new": "dim",
+    "approved": "",
+    "changed": "red",
+    "quarantined": "red",
+    "rejected": "red",
+    "gone": "dim",
+    "closed": "red",
+}
+
+
+def complete_tool(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Shell completion: the tools by their short names."""
+    from executor.store.home import Home
+    from executor.tools.names import short_name
+    from mcl.catalog.tools import registry
+    from mcl.core.home import locate
+    from mcl.usecases.tools import foreign_tools
+
+    known = [(short_name(one.uri), one.description) for one in registry().manifests]
+    if (place := locate()) and (place / "mcl.db").exists():
+        with Home.open(place) as home:
+            known += [(one.name, one.manifest.description) for one in foreign_tools(home)]
+    for name, description in known:
+        if name.startswith(incomplete):
+            yield name, description.partition(".")[0]
+
+
+ToolName = Annotated[
+    str,
+    typer.Argument(
+        metavar="TOOL",
+        help="fs/read, fs/read@1.0.0, git:git_status, or the whole address.",
+        autocompletion=complete_tool,
+    ),
+]
+ToolNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TOOL]...",
+        help="fs/read, git:git_status, or whole addresses.",
+        autocompletion=complete_tool,
+    ),
+]
+
+
+def nothing_known(server: str, home: "Home") -> str:
+    """What to do where nothing is known of a server's tools, as nobody connected to it yet; else ""."""
+    from mcl.usecases.tools import foreign_tools
+
+    if any(one.manifest.outside and one.manifest.outside.server == server for one in foreign_tools(home)):
+        return ""
+    return f"nothing is known of its tools yet; mcl server check {server} connects to it and sees"
+
+
+# ---- `mcl tool list` and `describe`: the tools that there are.
+
 
 _NARROW = 84  # columns
 
 
-def _add_list(tools: typer.Typer) -> None:
-    """Add this verb."""
-    tools.command("list", epilog=example("mcl tool list", "mcl tool list --waiting", "mcl tool list --json"))(
-        list_tools
-    )
-
-
+@verbs.command("list", epilog=example("mcl tool list", "mcl tool list --waiting", "mcl tool list --json"))
 def list_tools(
     server: Annotated[
         str, typer.Option("--server", metavar="NAME", help="Only this server's; mcl is mcl itself.")
@@ -151,13 +206,7 @@ _EXAMPLES: Mapping[str, object] = {
 _DOES: Mapping[str, str] = {"read": "reads", "write": "writes", "destructive": "destroys"}
 
 
-def _add_describe(tools: typer.Typer) -> None:
-    """Add this verb."""
-    tools.command("show", epilog=example("mcl tool show fs/edit", "mcl tool show fs/edit --json"))(
-        describe_tool
-    )
-
-
+@verbs.command("show", epilog=example("mcl tool show fs/edit", "mcl tool show fs/edit --json"))
 def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:
     """Describe one tool, with an example call.
 
@@ -291,7 +340,11 @@ def _fields(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
         yield (name, STRONG if name in required else ""), (kind, DIM), (said, "")
 
 
-def register(noun: typer.Typer) -> None:
-    """Add these verbs."""
-    for add in (_add_list, _add_describe):
-        add(noun)
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    from mcl.cli import tool_call, tool_standing
+
+    tools = typer.Typer(name="tool", help="Tools: what a plan may call.", rich_markup_mode=None)
+    for one in (verbs, tool_call.verbs, tool_standing.verbs):
+        tools.add_typer(one)
+    app.add_typer(tools)

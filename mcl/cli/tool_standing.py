@@ -1,4 +1,4 @@
-"""`mcl tool approve`, `reject`, `quarantine` and `classify`: what a person says of a tool."""
+"""`mcl tool approve`, `reject`, `quarantine` and `classify`: a person's word on a tool."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -9,7 +9,7 @@ import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
-from mcl.cli.tool.arguments import ToolName, ToolNames, nothing_known
+from mcl.cli.tool import ToolName, ToolNames, nothing_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from mcl.usecases.classify import Classified
     from mcl.usecases.tools import KnownTool
 
+verbs = typer.Typer()
+
+
 Server = Annotated[str, typer.Option("--server", metavar="NAME", help="All of this server that wait for it.")]
 Pin = Annotated[
     str, typer.Option("--pin", metavar="HASH", help="Only if this is what its manifest hashes to.")
@@ -27,24 +30,14 @@ Pin = Annotated[
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")]
 
 
-def _add_approve(tools: typer.Typer) -> None:
-    """Add these verbs."""
-    tools.command(
-        "approve",
-        epilog=example(
-            "mcl tool approve http/get",
-            "mcl tool approve git:git_status git:git_log",
-            "mcl tool approve --server git --yes",
-        ),
-    )(approve_tool)
-    tools.command("reject", epilog=example('mcl tool reject notes:add --reason "it gives orders"'))(
-        reject_tool
-    )
-    tools.command("quarantine", epilog=example('mcl tool quarantine http/get --reason "asks too much"'))(
-        quarantine_tool
-    )
-
-
+@verbs.command(
+    "approve",
+    epilog=example(
+        "mcl tool approve http/get",
+        "mcl tool approve git:git_status git:git_log",
+        "mcl tool approve --server git --yes",
+    ),
+)
 def approve_tool(
     names: ToolNames = None,
     server: Server = "",
@@ -106,6 +99,7 @@ def approve_tool(
     return REFUSED if refused else 0
 
 
+@verbs.command("reject", epilog=example('mcl tool reject notes:add --reason "it gives orders"'))
 def reject_tool(tool: ToolName, reason: Reason = "", pin: Pin = "", as_json: AsJson = False) -> None:
     """Refuse a tool of another server as it is now.
 
@@ -119,6 +113,7 @@ def reject_tool(tool: ToolName, reason: Reason = "", pin: Pin = "", as_json: AsJ
     note(f"rejected {after.name}")
 
 
+@verbs.command("quarantine", epilog=example('mcl tool quarantine http/get --reason "asks too much"'))
 def quarantine_tool(tool: ToolName, reason: Reason = "", as_json: AsJson = False) -> None:
     """Close a tool until it is approved again.
 
@@ -205,18 +200,13 @@ class Operation(StrEnum):
     destructive = "destructive"
 
 
-def _add_classify(tools: typer.Typer) -> None:
-    """Add these verbs."""
-    tools.command(
-        "classify",
-        epilog=example(
-            "mcl tool classify github:get_issue read --effects network",
-            "mcl tool classify files:put write --effects read,write",
-        ),
-    )(classify_tool)
-    tools.command("unclassify", epilog=example("mcl tool unclassify github:get_issue"))(unclassify_tool)
-
-
+@verbs.command(
+    "classify",
+    epilog=example(
+        "mcl tool classify github:get_issue read --effects network",
+        "mcl tool classify files:put write --effects read,write",
+    ),
+)
 def classify_tool(
     tool: ToolName,
     operation: Annotated[Operation, typer.Argument(help="What it does to what is there.")],
@@ -268,6 +258,7 @@ def classify_tool(
     return 0
 
 
+@verbs.command("unclassify", epilog=example("mcl tool unclassify github:get_issue"))
 def unclassify_tool(tool: ToolName, as_json: AsJson = False) -> None:
     """Take back what was said of a tool.
 
@@ -323,9 +314,3 @@ def _view(said: "Classified") -> "Iterator[RenderableType]":
             ("pin", exact((said.manifest.pin, DIM))),
         ]
     )
-
-
-def register(noun: typer.Typer) -> None:
-    """Add these verbs."""
-    for add in (_add_approve, _add_classify):
-        add(noun)

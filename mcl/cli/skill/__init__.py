@@ -1,5 +1,0 @@
-"""`mcl skill`: skills, one verb a file."""
-
-from mcl.cli.skill.commands import register
-
-__all__ = ["register"]
