@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-<<<<<<< HEAD
 from typing import Annotated
-=======
-from typing import TYPE_CHECKING, Annotated, Final
->>>>>>> e388f4db (Commands of one noun are one file, and each verb names itself where it is written)
 
 import typer
-from rich.console import RenderableType
 
 from mcl.cli.arguments import AsJson, ModelPath, NoAi, SkillDirectories, Workspace, example, folder
 from mcl.cli.output import note
-from mcl.cli.views.layout import DIM, GOOD, STRONG, joined, listing, plain
-
-if TYPE_CHECKING:
-    from mcl.serve.install import ConfigChange, Host
 
 _PORT = 8321
 
@@ -119,6 +110,7 @@ def install_command(
     Nothing is written without --write. No secret is in it.
     """
     from mcl.cli.output import Output, write_text
+    from mcl.cli.views.mcp import changed_view, hosts_view
     from mcl.serve.install import HOSTS, change_of, entry_for, host_named
     from mcl.serve.install import write as write_change
 
@@ -250,46 +242,3 @@ def _started_in() -> Path:
             fix="name the folder that tools may work in: --workspace FOLDER",
         )
     return here
-<<<<<<< HEAD
-=======
-
-
-def require_sdk() -> None:
-    """Raise InputError MCP_MISSING where what speaks the protocol is not installed."""
-    from importlib.util import find_spec
-
-    from mcl.core.distribution import install_line
-    from mcl.core.errors import InputError
-
-    missing = [name for name in _NEEDED if sys.modules.get(name) is None and find_spec(name) is None]
-    if missing:
-        raise InputError(
-            "MCP_MISSING",
-            f"the parts that speak MCP are not installed: {', '.join(missing)}",
-            fix=install_line("mcp"),
-        )
-
-
-# ---- Programs that mcl can be entered in, and what entering it changes.
-
-
-def hosts_view(hosts: Sequence[tuple[Host, Path]]) -> Iterator[RenderableType]:
-    """The programs, and where each keeps its servers."""
-    lines = [((host.name, STRONG), (host.title, ""), (str(place), DIM)) for host, place in hosts]
-    yield listing(("name", "program", "file"), lines)
-
-
-def changed_view(host: Host, change: ConfigChange) -> Iterator[RenderableType]:
-    """What was written for a host."""
-    return written_view(host.title, host.docs, change)
-
-
-def written_view(title: str, docs: str, change: ConfigChange) -> Iterator[RenderableType]:
-    """What was written into a program's file. docs: where its form is described."""
-    if not change.needed:
-        yield joined(((title, STRONG), ("it is there already", DIM)))
-        return
-    for line in change.diff.splitlines():
-        yield plain(line, GOOD if line.startswith("+") else "")
-    yield joined(((title, STRONG), ("written", GOOD), (f"start it anew; see {docs}", DIM)))
->>>>>>> e388f4db (Commands of one noun are one file, and each verb names itself where it is written)

@@ -85,7 +85,7 @@ def install(
     import os
 
     from mcl.cli.home import propose_seal
-    from mcl.cli.mcp import written_view
+    from mcl.cli.views.mcp import written_view
     from mcl.core.home import locate, open_home
     from mcl.plugins.agents.hook.install import change_of, names_in, settings_for
     from mcl.plugins.agents.hosts.host import host_named
