@@ -151,7 +151,7 @@ def test_changed_work_is_cancelled_and_signed_anew_under_its_label(project: Proj
     assert kinds(done.plan) == {"INT-001": "changed", "INT-002": "same"}
     assert done.plan.changes[0].fields == ("owned_scope",)
     after = project.item("INT-001")
-    assert after.scope == ("src/auth/**", "src/login.py")
+    assert after.owned_scope == ("src/auth/**", "src/login.py")
     assert after.intent_id != before.intent_id
     old, new = project.home.journal.view(before.intent_id), project.home.journal.view(after.intent_id)
     assert (old.state, old.reason) == ("cancelled", "superseded")
@@ -263,7 +263,7 @@ def test_what_a_file_becomes_while_a_person_reads_is_not_what_they_sign(project:
         return True
 
     import_work(agree=swapped, root=project.root, home=project.home)
-    assert project.item().scope == ("src/auth/**",)
+    assert project.item().owned_scope == ("src/auth/**",)
 
 
 def test_an_export_says_what_was_signed_and_is_the_same_again(project: Project) -> None:

@@ -78,7 +78,7 @@ def work_view(found: "ListedWork") -> "list[RenderableType]":
         *((("because", item.blocked_reason),) if item.blocked_reason else ()),
         *((("held by", held),) if held else ()),
         *((("owner", item.owner),) if item.owner else ()),
-        *(("may change", pattern) for pattern in item.scope),
+        *(("may change", pattern) for pattern in item.owned_scope),
         *(("constraint", text) for text in item.constraints),
         *(("criterion", text) for text in item.criteria),
         *(("after", label) for label in item.dependencies),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
 from executor.store.lifecycle.view import View
 from ir import Intent, PolicyConstraint, Predicate, RuleConstraint
 from mcl.plugins.agents.file import Criterion, IntentEntry, TypedCriterion
+from mcl.plugins.agents.file.document import FIELDS
 from mcl.plugins.agents.file.rules import Status, is_label
 
 if TYPE_CHECKING:
@@ -31,33 +32,25 @@ ROOT, NAME, DESCRIPTION, OWNER = "root", "name", "description", "owner"
 DEPENDS_ON, DOCUMENTATION, SUPERSEDES = "depends_on", "documentation", "supersedes"
 
 
-@dataclass(frozen=True)
-class WorkItem:
-    """What a person signed under a label, and how far it is.
+@dataclass(frozen=True, kw_only=True)
+class WorkItem(IntentEntry):
+    """What a person signed under a label, and how far it is: an entry of the file, with who stands for it.
 
-    root: the folder it is about, absolute. label: the id in the file, such as INT-001; intent_id: the ULID.
-    scope: patterns of the files it may change. criteria: in words; predicates: as signed, in the same order.
-    dependencies: labels. blocked_reason: "" unless BLOCKED. signed_by: did of the person; accepted_at: when.
+    root: the folder it is about, absolute. intent_id: the ULID. predicates: the criteria as signed, in the
+    same order. blocked_reason: "" unless BLOCKED. signed_by: did of the person; accepted_at: when.
     """
 
-    root: str
-    label: str
-    intent_id: str
-    name: str
-    description: str
     status: Status
-    owner: str
-    scope: tuple[str, ...]
-    constraints: tuple[str, ...]
-    criteria: tuple[str, ...]
-    dependencies: tuple[str, ...]
-    references: tuple[str, ...]
-    blocked_reason: str
-    created_at: str
-    updated_at: str
+    root: str
+    intent_id: str
     signed_by: str
     accepted_at: str
     predicates: tuple[Predicate, ...] = field(default=(), repr=False)
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """The criteria in words."""
+        return tuple(in_words(one) for one in self.predicates)
 
     @cached_property
     def checkout_scope(self) -> Scope:
@@ -67,29 +60,16 @@ class WorkItem:
         from executor.core.globs import Scope
         from mcl.plugins.agents.file.rules import Patterns
 
-        return Scope(Patterns().good(self.scope))
+        return Scope(Patterns().good(self.owned_scope))
 
     def to_json(self) -> dict[str, object]:
         """The item as a JSON object."""
-        return {
-            "id": self.label,
-            "intent_id": self.intent_id,
-            "name": self.name,
-            "description": self.description,
-            "status": self.status,
-            "owner": self.owner,
-            "created_at": self.created_at,
-            "updated_at": self.updated_at,
-            "owned_scope": list(self.scope),
-            "constraints": list(self.constraints),
-            "acceptance_criteria": list(self.criteria),
-            "dependencies": list(self.dependencies),
-            "references": list(self.references),
-            "blocked_reason": self.blocked_reason or None,
-            "root": self.root,
-            "signed_by": self.signed_by,
-            "accepted_at": self.accepted_at,
-        }
+        said: dict[str, object] = {"id": self.label, "intent_id": self.intent_id}
+        for name in FIELDS[1:]:
+            value = getattr(self, name)
+            said[name] = list(value) if isinstance(value, tuple) else value
+        said["acceptance_criteria"], said["blocked_reason"] = list(self.criteria), self.blocked_reason or None
+        return {**said, "root": self.root, "signed_by": self.signed_by, "accepted_at": self.accepted_at}
 
 
 @dataclass(frozen=True)
@@ -122,13 +102,13 @@ def item_of(view: View, standing: WorkStanding, accepted_at: str) -> WorkItem | 
         description=objects.get(DESCRIPTION, ""),
         status="DONE" if done else standing.status,
         owner=objects.get(OWNER, ""),
-        scope=tuple(
+        owned_scope=tuple(
             one.policy.removeprefix(OWNED)
             for one in constraints
             if isinstance(one, PolicyConstraint) and one.policy.startswith(OWNED)
         ),
         constraints=tuple(one.rule for one in constraints if isinstance(one, RuleConstraint)),
-        criteria=tuple(in_words(one) for one in criteria),
+        acceptance_criteria=tuple(map(_criterion, criteria)),
         dependencies=tuple(one.summary for one in cited if one.role == DEPENDS_ON),
         references=tuple(one.uri for one in cited if one.role == DOCUMENTATION),
         blocked_reason=standing.why if standing.status == "BLOCKED" and not done else "",
@@ -170,29 +150,13 @@ def in_words(predicate: Predicate) -> str:
 
 
 def entry_of(item: WorkItem) -> IntentEntry:
-    """The entry that says what was signed, and how far it is."""
-    return IntentEntry(
-        label=item.label,
-        name=item.name,
-        description=item.description,
-        status=item.status,
-        owner=item.owner,
-        created_at=item.created_at,
-        updated_at=item.updated_at,
-        owned_scope=item.scope,
-        constraints=item.constraints,
-        acceptance_criteria=tuple(_criteria(item)),
-        dependencies=item.dependencies,
-        references=item.references,
-        blocked_reason=item.blocked_reason,
-    )
+    """The entry that says what was signed, and how far it is, and no more."""
+    return IntentEntry(**{one.name: getattr(item, one.name) for one in fields(IntentEntry)})
 
 
-def _criteria(item: WorkItem) -> Iterable[Criterion]:
-    for predicate in item.predicates:
-        if predicate.type == CRITERION:
-            yield in_words(predicate)
-        else:
-            said = predicate.model_dump()
-            kind = str(said.pop("type"))
-            yield TypedCriterion(kind, tuple((name, str(text)) for name, text in said.items()))
+def _criterion(predicate: Predicate) -> Criterion:
+    if predicate.type == CRITERION:
+        return in_words(predicate)
+    said = predicate.model_dump()
+    kind = str(said.pop("type"))
+    return TypedCriterion(kind, tuple((name, str(text)) for name, text in said.items()))

@@ -286,7 +286,7 @@ def _patterns(work: SignedWork, root: Path) -> str:
     for (said,) in work.home.db.read(sql, (str(root),)):
         return str(said)
     rows = work.home.db.read("SELECT row FROM work_roots WHERE root = ?", (str(root),))
-    made = {one.label: one.scope for one in work.items(root)}
+    made = {one.label: one.owned_scope for one in work.items(root)}
     with suppress(HomeError), work.home.db.write(COMPONENT) as connection:  # it is found without it, too
         for (row,) in rows:
             note_patterns(connection, str(root), row, made)

@@ -38,7 +38,7 @@ def _lines(item: WorkItem) -> Iterator[str]:
     yield f'<intent_context intent_id="{escaped(item.label)}">'
     yield f"  <name>{escaped(item.name)}</name>"
     yield f"  <status>{escaped(item.status)}</status>"
-    yield from _listed("owned_scope", "pattern", item.scope)
+    yield from _listed("owned_scope", "pattern", item.owned_scope)
     yield from _listed("constraints", "constraint", item.constraints)
     yield from _listed("acceptance_criteria", "criterion", item.criteria)
     yield "</intent_context>"
@@ -117,14 +117,9 @@ def select(home: Home, work: SignedWork, leases: Leases, root: Path, label: str,
 
 def intent_json(item: WorkItem) -> dict[str, object]:
     """What an agent is told of a piece of work, for programs."""
-    return {
-        "id": item.label,
-        "name": item.name,
-        "status": item.status,
-        "owned_scope": list(item.scope),
-        "constraints": list(item.constraints),
-        "acceptance_criteria": list(item.criteria),
-    }
+    told = item.to_json()
+    names = ("id", "name", "status", "owned_scope", "constraints", "acceptance_criteria")
+    return {name: told[name] for name in names}
 
 
 def _readable(root: Path, label: str) -> IntentFile:

@@ -326,18 +326,19 @@ def predicate_of(criterion: Criterion) -> Predicate:
 def differences(entry: IntentEntry, item: WorkItem) -> tuple[str, ...]:
     """The fields in which an entry says something else than what was signed. Status and times of change are
     not of what is signed."""
-    pairs: tuple[tuple[str, object, object], ...] = (
-        ("name", entry.name, item.name),
-        ("description", entry.description, item.description),
-        ("owner", entry.owner, item.owner),
-        ("created_at", _instant(entry.created_at), item.created_at),
-        ("owned_scope", entry.owned_scope, item.scope),
-        ("constraints", entry.constraints, item.constraints),
-        ("acceptance_criteria", _predicates(entry), item.predicates),
-        ("dependencies", entry.dependencies, item.dependencies),
-        ("references", entry.references, item.references),
+    names = (
+        "name",
+        "description",
+        "owner",
+        "created_at",
+        "owned_scope",
+        "constraints",
+        "acceptance_criteria",
     )
-    return tuple(name for name, one, other in pairs if one != other)
+    said: dict[str, object] = {name: getattr(entry, name) for name in (*names, "dependencies", "references")}
+    said |= {"created_at": _instant(entry.created_at), "acceptance_criteria": _predicates(entry)}
+    signed = {**{name: getattr(item, name) for name in said}, "acceptance_criteria": item.predicates}
+    return tuple(name for name in said if said[name] != signed[name])
 
 
 def require_no_secret(entry: IntentEntry) -> None:
