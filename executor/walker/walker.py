@@ -15,13 +15,13 @@ from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.context import RUNNABLE, Context
 from executor.gate.grants import Grants
-from executor.gate.known import workspace_of
 from executor.gate.locks import Locks, SharedLocks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
 from executor.gate.roots import allowed_roots
 from executor.gate.verdict import Deny
+from executor.gate.workspaces import workspace_of
 from executor.sandbox import taken
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from executor.gate.approvals import Approvals
 from executor.gate.context import Context
 from executor.gate.grants import Grants
-from executor.gate.known import workspace_of
 from executor.gate.locks import Locks, SharedLocks
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
 from executor.gate.roots import allowed_roots
+from executor.gate.workspaces import workspace_of
 from executor.sandbox import taken
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home

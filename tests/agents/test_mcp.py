@@ -21,7 +21,7 @@ from mcp.client.stdio import StdioServerParameters
 from offices import FILE, Office, write_intents, writing
 
 from mcl.core.home import open_home
-from mcl.plugins.agents.governed import name_of
+from mcl.plugins.agents.governance import name_of
 from mcl.plugins.agents.usecases import complete_work, map_work, trace_work
 from mcl.usecases.gates import decide_gate, open_gates
 from mcl.usecases.runs import undo

@@ -453,7 +453,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
     """In the source: of what a person does with an intent only what needs no person is imported, and the one
     place that signs in a person's name is where the answer to a form is taken."""
     mcl = Path(serve.__file__).parents[1]
-    roots = ("serve", "catalog", "plugins/agents/governed", "plugins/agents/offered")
+    roots = ("serve", "catalog", "plugins/agents/governance", "plugins/agents/mcp_tools")
     nodes = [
         (file.name, node)
         for root in roots
@@ -483,7 +483,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
             "mcl.plugins.agents.file.rules",
         ),
         *(f"mcl.plugins.agents.writes.{one}" for one in ("callers", "images")),
-        "mcl.plugins.agents.governed",
+        "mcl.plugins.agents.governance",
         "mcl.plugins.agents.usecases",
     }
     completing = [node for node in called_as("complete", nodes) if node.keywords or node.args]

@@ -10,10 +10,10 @@ PLUGIN = Plugin(
         "hook": "mcl.plugins.agents.cli.hook:register",
     },
     offered=(
-        "mcl.plugins.agents.offered:LIST",
-        "mcl.plugins.agents.offered:SELECT",
-        "mcl.plugins.agents.offered:COMPLETE",
-        "mcl.plugins.agents.offered:RELEASE",
+        "mcl.plugins.agents.mcp_tools:LIST",
+        "mcl.plugins.agents.mcp_tools:SELECT",
+        "mcl.plugins.agents.mcp_tools:COMPLETE",
+        "mcl.plugins.agents.mcp_tools:RELEASE",
     ),
-    checkouts="mcl.plugins.agents.governed:GovernedFolders",
+    checkouts="mcl.plugins.agents.governance:GovernedFolders",
 )

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import skills as shipped
 from executor.core.errors import KeyringError, ToolError
 from executor.gate.grants import Grants
-from executor.gate.known import workspace_of
 from executor.gate.verdict import Deny
+from executor.gate.workspaces import workspace_of
 from executor.sandbox.history import history, main_folder
 from executor.store.home import Home
 from executor.walker import Verdict, Walker

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from executor.core.errors import ScopeError
-from executor.gate.known import workspace_of
+from executor.gate.workspaces import workspace_of
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from mcl.core.awaiting import at_once

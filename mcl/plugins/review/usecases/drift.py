@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from executor.gate.known import workspace_of
+from executor.gate.workspaces import workspace_of
 from executor.store.home import Home
 from mcl.catalog.contracts import contracts_of
 from mcl.catalog.tools import registry

@@ -4,7 +4,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from executor.gate.known import workspace_of
+from executor.gate.workspaces import workspace_of
 from executor.store.home import Home
 from mcl.core.awaiting import at_once
 from mcl.core.home import open_home

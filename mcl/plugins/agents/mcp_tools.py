@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from executor.gate.checkout import intent_already_active
 from mcl.plugins.agents.file.rules import STATUSES
-from mcl.plugins.agents.governed import here_of
+from mcl.plugins.agents.governance import here_of
 from mcl.plugins.agents.work.completion import MAX_NOTES, complete
 from mcl.plugins.agents.work.selection import SelectResult, intent_json, select
 from mcl.plugins.agents.work.store import find_root
