@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from executor.core.clock import derived_id
 from executor.gate.effects import over_ceiling
 from executor.store.home import Home
-from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, Reference, key_of, with_hash
+from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, key_of, with_hash
 from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.constraints import Gap, one_a_field, questions_of, unknowns_of
-from mcl.compiler.stages.extract import Extraction, extract
+from mcl.compiler.stages.extract import Understanding, extract
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
@@ -147,7 +147,7 @@ class Pipeline:
         )
 
         def intent_of(verdict: ScoreVerdict) -> Intent:
-            return build(goal.request, goal.classified, goal.extraction, goal.references, verdict, provenance)
+            return build(goal.understood, verdict, provenance)
 
         intent = intent_of(verdict)
         if verdict.outcome != "clarify":
@@ -161,11 +161,11 @@ class Pipeline:
                 made, why_not = (None, plan) if isinstance(plan, str) else (plan, "")
                 written = made is not None and bool(made.grammar)
                 review, said = verdict.outcome == "review" or written, _WRITTEN if written else verdict.said
-                prompt, attempts = goal.extraction.prompt, goal.attempts
+                prompt, attempts = goal.understood.extraction.prompt, goal.attempts
                 return Compiled(intent, made, review, why_not, self.ms(), said, prompt, attempts)
             verdict = replace(verdict, outcome="clarify", gaps=one_a_field((*verdict.gaps, plan)))
             intent = intent_of(verdict)
-        return Clarify(intent, self._questions(verdict.gaps), self.ms(), goal.extraction.prompt)
+        return Clarify(intent, self._questions(verdict.gaps), self.ms(), goal.understood.extraction.prompt)
 
     def _questions(self, gaps: tuple[Gap, ...]) -> tuple[ClarifyQuestion, ...]:
         return questions_of(gaps, self.rules.question, self.rules.asked)
@@ -246,7 +246,7 @@ class _Goal:
     it)."""
 
     classified: Classified
-    extraction: Extraction
+    understood: Understanding
     verdict: ScoreVerdict
 
     def __init__(self, pipeline: Pipeline, request: GoalRequest, model: Model, memories: Memories) -> None:
@@ -254,7 +254,6 @@ class _Goal:
         self.request, self.model, self.memories = request, model, memories
         self.bundle = Bundle()
         self.recall = Recall(memories)
-        self.references: tuple[Reference, ...] = ()
         self.attempts: tuple[Attempt, ...] = ()
 
     def normalise(self) -> Outcome | None:
@@ -279,18 +278,16 @@ class _Goal:
         known = self._known if self._remembers else None
         if self._remembers:
             self.request = self.recall.fields(self.request, self.classified.skill, self.rules)
-        self.extraction = extract(self.request, self.classified, self.bundle, self.model, self.rules, known)
+        read = extract(self.request, self.classified, self.bundle, self.model, self.rules, known)
+        self.understood = Understanding(self.request, self.classified, read)
         return None
 
     def resolve(self) -> Outcome | None:
-        goal = (self.request, self.classified, self.extraction)
-        found = resolve(*goal, self.memories, self.rules, self.recall)
-        self.extraction = found.extraction
-        self.references = (*found.references, *self.recall.references)
+        self.understood = resolve(self.understood, self.memories, self.rules, self.recall)
         return None
 
     def score(self) -> Outcome | None:
-        self.verdict = score(self.request, self.classified, self.extraction, self.rules)
+        self.verdict = score(self.understood, self.rules)
         return None
 
     @property

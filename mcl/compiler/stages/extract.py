@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from ir import Budget, Constraint, DeadlineConstraint, Frame, Predicate, Preference, SlotEntry, SpanMark
+from ir import (
+    Budget,
+    Constraint,
+    DeadlineConstraint,
+    Frame,
+    Predicate,
+    Preference,
+    Reference,
+    SlotEntry,
+    SpanMark,
+)
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.constraints import (
     CONSTRAINTS,
@@ -63,6 +73,22 @@ class Extraction:
     said: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     over: Span | None = None
     prompt: PromptText = NO_PROMPT
+
+
+@dataclass(frozen=True)
+class Understanding:
+    """How far a goal is understood: what was said, the skill and verb chosen for it, what was read in its
+    words, and what the memories say of that."""
+
+    request: GoalRequest
+    classified: Classified
+    extraction: Extraction
+    references: tuple[Reference, ...] = ()
+
+    @property
+    def skill(self) -> Skill:
+        """The skill that the goal is for."""
+        return self.classified.skill
 
 
 LookUp: TypeAlias = Callable[[ResolveRule, str], SlotValue | None]

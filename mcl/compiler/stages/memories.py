@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from ir import Reference, SlotEntry
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.constraints import FIELD_OF_PATH, Gap
-from mcl.compiler.stages.extract import Extraction, read_answer
+from mcl.compiler.stages.extract import Understanding, read_answer
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import meant_by
@@ -142,23 +142,8 @@ def prefetch(request: GoalRequest, classified: Classified, memories: Memories, r
 _CORTEX = "matrix://cortex/"
 
 
-@dataclass(frozen=True)
-class Resolution:
-    """The extraction with addresses, and what the intent rests on."""
-
-    extraction: Extraction
-    references: tuple[Reference, ...] = ()
-
-
-def resolve(
-    request: GoalRequest,
-    classified: Classified,
-    extraction: Extraction,
-    memories: Memories,
-    rules: Rules,
-    recall: Recall | None = None,
-) -> Resolution:
-    """Run the skill's resolve lines for the slots that are filled.
+def resolve(goal: Understanding, memories: Memories, rules: Rules, recall: Recall) -> Understanding:
+    """The goal with addresses and references, by the skill's resolve lines for the slots that are filled.
 
     One memory found (or one that says exactly the words) → its versioned address; several → a preferred gap
     with the options; none → a blocking gap for a required slot, a preferred one for another, but none for a
@@ -167,13 +152,14 @@ def resolve(
     address at which nothing is remembered blocks. An empty slot is never filled from memory. recall: knows
     what words were answered to mean before; that comes first.
     """
-    run = _Run(request, classified, memories, extraction.frame.objects, rules, recall or Recall(memories))
-    meant = meant_by(request, classified, extraction, resolver=run.look_up)
-    words = {slot.name for slot in classified.skill.slots if slot.type == "string"}
+    run, extraction = _Run(goal, memories, rules, recall), goal.extraction
+    meant = meant_by(goal, resolver=run.look_up)
+    words = {slot.name for slot in goal.skill.slots if slot.type == "string"}
     failed = [one for one in run.failed.values() if one.found or one.rule.slot not in words]
-    gaps = (*extraction.gaps, *run.nowhere, *(run.gap(one, meant, classified) for one in failed))
+    gaps = (*extraction.gaps, *run.nowhere, *(run.gap(one, meant) for one in failed))
     frame = extraction.frame.model_copy(update={"objects": tuple(run.objects)})
-    return Resolution(replace(extraction, frame=frame, gaps=gaps), tuple(run.references))
+    references = (*run.references, *recall.references)
+    return replace(goal, extraction=replace(extraction, frame=frame, gaps=gaps), references=references)
 
 
 def look_up(rule: ResolveRule, value: str, memories: Memories, rules: Rules) -> tuple[Memory, ...]:
@@ -218,20 +204,13 @@ class _Failed:
 
 
 class _Run:
-    def __init__(
-        self,
-        request: GoalRequest,
-        classified: Classified,
-        memories: Memories,
-        objects: Sequence[SlotEntry],
-        rules: Rules,
-        recall: Recall,
-    ) -> None:
+    def __init__(self, goal: Understanding, memories: Memories, rules: Rules, recall: Recall) -> None:
         self.rules = rules
-        self.request = request
-        self.skill = classified.skill
+        self.request = goal.request
+        self.skill = goal.skill
         self.memories = memories
         self.recall = recall
+        objects = goal.extraction.frame.objects
         self.objects = list(objects)
         self.references: list[Reference] = []
         self.failed: dict[int, _Failed] = {}  # by place among the objects
@@ -266,10 +245,10 @@ class _Run:
         entries = (self.objects[place] for place in places)
         return [SlotValue(one.value, one.uri, one.value) for one in entries] if changed else None
 
-    def gap(self, failed: _Failed, meant: Interpretation, classified: Classified) -> Gap:
+    def gap(self, failed: _Failed, meant: Interpretation) -> Gap:
         """What is left open by a slot that was not resolved to one memory."""
         rule, value = failed.rule, failed.value
-        slot = next(one for one in classified.skill.slots if one.name == rule.slot)
+        slot = next(one for one in self.skill.slots if one.name == rule.slot)
         field = f"slot.{rule.slot}"
         if failed.found:
             options = tuple(one.uri for one in failed.found)[: self.rules.options]

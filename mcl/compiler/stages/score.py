@@ -10,16 +10,13 @@ from ir import (
     BudgetConstraint,
     CompileMetadata,
     Intent,
-    Reference,
     SlotEntry,
     derive_seed,
     key_of,
     with_hash,
 )
-from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.constraints import Gap, doubt, one_a_field, unknowns_of
-from mcl.compiler.stages.extract import Extraction, deadline_of
-from mcl.compiler.stages.request import GoalRequest
+from mcl.compiler.stages.extract import Extraction, Understanding, deadline_of
 from mcl.compiler.stages.rules import Route, Rules
 from mcl.language.mtx.procedure import Interpretation, Resolver, SlotValue, interpret
 from mcl.language.skills import Slot
@@ -50,49 +47,43 @@ class Provenance:
     snapshot: str
 
 
-def score(request: GoalRequest, classified: Classified, extraction: Extraction, rules: Rules) -> ScoreVerdict:
+def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
     """Weigh the parts of a compile as the confidence module says, and go the way that it says.
 
     An answer closes its gap unless it left something open that blocks; a gap that blocks is always asked. A
     word that may say something and was not read takes from the confidence, but nothing is asked for it: the
     compile is to be read with care.
     """
-    extraction = with_missing(request, classified, extraction, rules)
-    gaps = _open(request, classified, extraction)
-    confidence = _confidence(classified, extraction, gaps, rules)
+    goal = with_missing(goal, rules)
+    gaps = _open(goal)
+    confidence = _confidence(goal, gaps, rules)
     whys = [gap.why for gap in gaps]
-    late = with_missing(request, classified, extraction, rules, confidence, whys)
-    if late.gaps != extraction.gaps:  # blocks under conditions on confidence and unknowns said more
-        extraction, gaps = late, _open(request, classified, late)
-        confidence = _confidence(classified, extraction, gaps, rules)
+    late = with_missing(goal, rules, confidence, whys)
+    if late.extraction.gaps != goal.extraction.gaps:  # blocks under conditions on confidence and unknowns
+        goal, gaps = late, _open(late)
+        confidence = _confidence(goal, gaps, rules)
     blocked = any(gap.severity == "blocking" for gap in gaps)
     routing = rules.routing(confidence)
-    whole = _with_rest(confidence, classified, extraction, rules)
+    whole, over = _with_rest(confidence, goal, rules), goal.extraction.over
     if not blocked and routing.route != "clarify":
-        if extraction.over is not None and rules.routing(whole).route != routing.route:
-            why = f"“{extraction.over.value}” was read as part of nothing: see whether something is missing"
+        if over is not None and rules.routing(whole).route != routing.route:
+            why = f"“{over.value}” was read as part of nothing: see whether something is missing"
             return ScoreVerdict("review", _not_asked(whole, confidence, rules), gaps, why)
         return ScoreVerdict(routing.route, whole, gaps, routing.said)
     if not blocked:
-        gaps = one_a_field((*gaps, *_doubts(request, classified, extraction, rules, routing.said)))
-    return ScoreVerdict("clarify", whole, _as_asked(request, classified, extraction, gaps, confidence))
+        gaps = one_a_field((*gaps, *_doubts(goal, rules, routing.said)))
+    return ScoreVerdict("clarify", whole, _as_asked(goal, gaps, confidence))
 
 
-def _open(request: GoalRequest, classified: Classified, extraction: Extraction) -> tuple[Gap, ...]:
+def _open(goal: Understanding) -> tuple[Gap, ...]:
     """The gaps that no answer has closed."""
-    gaps = one_a_field((*classified.gaps, *extraction.gaps))
-    return tuple(gap for gap in gaps if request.answers.get(gap.field) is None or gap.severity == "blocking")
+    gaps, answers = one_a_field((*goal.classified.gaps, *goal.extraction.gaps)), goal.request.answers
+    return tuple(gap for gap in gaps if answers.get(gap.field) is None or gap.severity == "blocking")
 
 
-def build(
-    request: GoalRequest,
-    classified: Classified,
-    extraction: Extraction,
-    references: tuple[Reference, ...],
-    verdict: ScoreVerdict,
-    provenance: Provenance,
-) -> Intent:
+def build(goal: Understanding, verdict: ScoreVerdict, provenance: Provenance) -> Intent:
     """The Intent, with its hash. Raises IrError where a field cannot be what it is."""
+    request, extraction, skill = goal.request, goal.extraction, goal.skill
     costs = [
         one.max
         for one in extraction.frame.constraints
@@ -114,8 +105,8 @@ def build(
         model_digest=provenance.model_digest,
         model_version=provenance.model_version,
         grammar=provenance.grammar,
-        skill_id=classified.skill.id,
-        skill_version=classified.skill.version,
+        skill_id=skill.id,
+        skill_version=skill.version,
         cortex_snapshot_hash=provenance.snapshot,
         spans=extraction.spans,
     )
@@ -127,7 +118,7 @@ def build(
             prose=request.prose,
             frame=extraction.frame,
             unknowns=unknowns_of(verdict.gaps),
-            references=references,
+            references=goal.references,
             state="clarifying" if verdict.outcome == "clarify" else "proposed",
             confidence=verdict.confidence,
             budget=budget,
@@ -139,9 +130,10 @@ def build(
     )
 
 
-def _confidence(classified: Classified, extraction: Extraction, gaps: tuple[Gap, ...], rules: Rules) -> float:
+def _confidence(goal: Understanding, gaps: tuple[Gap, ...], rules: Rules) -> float:
     """The product of the parts that there are, each to the power of its weight, and of a factor for each
     gap."""
+    classified, extraction = goal.classified, goal.extraction
     slots = [p for path, p in extraction.certainty.items() if path.startswith("frame.objects")]
     limits = [p for path, p in extraction.certainty.items() if not path.startswith("frame.objects")]
     parts = {"skill": classified.skill_probability, "verb": classified.verb_probability}
@@ -152,11 +144,12 @@ def _confidence(classified: Classified, extraction: Extraction, gaps: tuple[Gap,
     return round(min(1.0, max(0.0, confidence)), _DIGITS)
 
 
-def _with_rest(confidence: float, classified: Classified, extraction: Extraction, rules: Rules) -> float:
+def _with_rest(confidence: float, goal: Understanding, rules: Rules) -> float:
     """A confidence, less what a word takes from it that was not read. A skill without slots reads none."""
-    if extraction.over is None or not classified.skill.slots:
+    over = goal.extraction.over
+    if over is None or not goal.skill.slots:
         return confidence
-    return round(confidence * math.pow(extraction.over.probability, rules.rest_weight), _DIGITS)
+    return round(confidence * math.pow(over.probability, rules.rest_weight), _DIGITS)
 
 
 def _not_asked(low: float, high: float, rules: Rules) -> float:
@@ -175,17 +168,11 @@ def _not_asked(low: float, high: float, rules: Rules) -> float:
     return enough / unit
 
 
-def _as_asked(
-    request: GoalRequest,
-    classified: Classified,
-    extraction: Extraction,
-    gaps: tuple[Gap, ...],
-    confidence: float,
-) -> tuple[Gap, ...]:
+def _as_asked(goal: Understanding, gaps: tuple[Gap, ...], confidence: float) -> tuple[Gap, ...]:
     """The gaps with the questions that the skill's clarify blocks word, and those that only these blocks
     ask."""
     unknowns = [gap.why for gap in gaps]
-    meant = meant_by(request, classified, extraction, confidence=confidence, unknowns=unknowns)
+    meant = meant_by(goal, confidence=confidence, unknowns=unknowns)
     worded = {f"slot.{rule.slot}": rule for rule in meant.clarifies}
     asked = []
     for gap in gaps:
@@ -198,25 +185,23 @@ def _as_asked(
                 default=gap.default or rule.default,
             )
         asked.append(gap)
-    empty = {slot.name for slot in classified.skill.slots} - set(filled(extraction))
+    empty = {slot.name for slot in goal.skill.slots} - set(filled(goal.extraction))
     for field, rule in worded.items():
-        if field not in request.answers and rule.slot in empty:
+        if field not in goal.request.answers and rule.slot in empty:
             severity = "blocking" if rule.required and rule.slot in empty else "preferred"
             why = f"the goal does not say {rule.slot}"
             asked.append(Gap(field, rule.type, severity, why, rule.prompt, rule.options, rule.default))
     return one_a_field(asked)
 
 
-def _doubts(
-    request: GoalRequest, classified: Classified, extraction: Extraction, rules: Rules, question: str
-) -> tuple[Gap, ...]:
+def _doubts(goal: Understanding, rules: Rules, question: str) -> tuple[Gap, ...]:
     """A question for each part that is not certain; for the least certain one where all seem to be.
 
     question: asked about a limit that has none of its own.
     """
-    skill = classified.skill
+    classified, extraction, skill = goal.classified, goal.extraction, goal.skill
     parts: list[tuple[float, Gap]] = []
-    if not request.skill:
+    if not goal.request.skill:
         name = skill.display or skill.id
         why, prompt = f"it is not certain that “{name}” is meant", f"Which skill is meant? {name}"
         options = (skill.id, *classified.others)
@@ -238,32 +223,29 @@ def _doubts(
 
 
 def with_missing(
-    request: GoalRequest,
-    classified: Classified,
-    extraction: Extraction,
+    goal: Understanding,
     rules: Rules,
     confidence: float | None = None,
     unknowns: Sequence[str] | None = None,
-) -> Extraction:
-    """The extraction with a gap for each slot that is required, or named in an `unknown` block that applies,
-    and empty; other gaps of such a slot block where the block says so.
+) -> Understanding:
+    """The goal with a gap for each slot that is required, or named in an `unknown` block that applies, and
+    empty; other gaps of such a slot block where the block says so.
 
     confidence, unknowns: where they are known, blocks under conditions on them count too.
     """
-    meant = meant_by(request, classified, extraction, confidence=confidence, unknowns=unknowns)
+    meant, extraction = meant_by(goal, confidence=confidence, unknowns=unknowns), goal.extraction
     objects = extraction.frame.objects
     missing = (
         _missing(slot, meant, rules)
-        for slot in classified.skill.slots
+        for slot in goal.skill.slots
         if _is_missing(slot, objects, extraction, meant)
     )
-    return replace(extraction, gaps=(*_strict(extraction.gaps, objects, meant), *missing))
+    gaps = (*_strict(extraction.gaps, objects, meant), *missing)
+    return replace(goal, extraction=replace(extraction, gaps=gaps))
 
 
 def meant_by(
-    request: GoalRequest,
-    classified: Classified,
-    extraction: Extraction,
+    goal: Understanding,
     *,
     confidence: float | None = None,
     unknowns: Sequence[str] | None = None,
@@ -271,10 +253,10 @@ def meant_by(
 ) -> Interpretation:
     """What the skill's procedure says of a goal whose slots are filled like this; the rest as `interpret`."""
     return interpret(
-        classified.skill,
-        verb=classified.verb,
-        prose=request.prose,
-        slots=filled(extraction),
+        goal.skill,
+        verb=goal.classified.verb,
+        prose=goal.request.prose,
+        slots=filled(goal.extraction),
         confidence=confidence,
         unknowns=unknowns,
         resolver=resolver,
