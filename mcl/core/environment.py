@@ -6,11 +6,10 @@ import os
 import re
 from datetime import datetime
 from pathlib import Path
-from typing import Final
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Final
 
-from executor.store.home import Home
-from mcl.core.errors import InputError
+if TYPE_CHECKING:
+    from executor.store.home import Home
 
 AGENT = "MCL_AGENT"  # what an agent is called
 HOME = "MCL_HOME"  # the folder of the home
@@ -50,6 +49,7 @@ _HALVES: Final = (1, 7)  # months; a zone that is UTC in both is UTC
 
 def zone_of(name: str) -> str:
     """The name of a time zone that is one. Raises InputError ZONE_UNKNOWN."""
+    from zoneinfo import ZoneInfo
 
     from mcl.core.errors import InputError
 
@@ -87,6 +87,8 @@ def zone_here(home: Home) -> str:
 def system_zone() -> str:
     """The IANA name of the machine's zone: TZ, else /etc/localtime, else /etc/timezone. Raises InputError
     ZONE_UNKNOWN where none of them names one and its time is not UTC."""
+
+    from mcl.core.errors import InputError
 
     for name in _told():
         try:
