@@ -1,13 +1,16 @@
-"""Time and fresh ids, passed in wherever they are needed."""
+"""Time: the clock and fresh ids, passed in wherever they are needed; durations and moments as texts."""
 
 from __future__ import annotations
 
+import re
 import threading
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from secrets import randbits
 from typing import Final, Protocol
+
+from executor.core.errors import ToolError
 
 _RANDOM_BITS: Final = 80
 
@@ -90,3 +93,61 @@ class FixedClock:
 
     def new_id(self) -> str:
         return self._ids.next(int(self._moment.timestamp() * 1000), 0)
+
+
+# ---- How long an ISO 8601 duration is.
+
+_DURATION = re.compile(
+    r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
+)
+_SECONDS = (365 * 86400, 30 * 86400, 7 * 86400, 86400, 3600, 60, 1)
+_LONGEST = 100 * _SECONDS[0]  # so that the end of every duration is a moment that the calendar has
+
+
+def duration(text: str) -> timedelta:
+    """An ISO 8601 duration, a century at most; a year counts 365 days, a month 30."""
+    found = _DURATION.fullmatch(text)
+    parts = found.groups() if found else ()
+    seconds = sum(float(part or 0) * unit for part, unit in zip(parts, _SECONDS, strict=False))
+    return timedelta(seconds=min(seconds, _LONGEST))
+
+
+# ---- Moments given to tools: ISO 8601, as exact as they were said.
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+def read_moment(text: str, name: str) -> datetime | date:
+    """A moment in UTC, or a date where no time of day is given.
+
+    Args:
+        text: ``2026-11-21T10:00:00Z``, with any offset; ``2026-11-21``.
+        name: the argument, for the message.
+
+    Raises:
+        ToolError: BAD_TIME, also for a time of day without an offset: it would be a guess.
+    """
+    found: datetime | date | None = None
+    try:
+        if _DATE.fullmatch(text):
+            found = date.fromisoformat(text)
+        elif "T" in text or " " in text:
+            moment = datetime.fromisoformat(text)
+            found = moment.astimezone(UTC) if moment.tzinfo is not None else None
+    except (ValueError, OverflowError):
+        pass
+    if found is None:
+        raise ToolError(
+            "BAD_TIME",
+            f"{name}: {text[:60]!r} is no moment with an offset from UTC, and no date",
+            place=name,
+            fix="such as 2026-11-21T10:00:00Z, 2026-11-21T10:00:00+01:00 or 2026-11-21",
+        )
+    return found
+
+
+def start_of(moment: datetime | date) -> datetime:
+    """The moment itself; for a date its first moment in UTC."""
+    if isinstance(moment, datetime):
+        return moment
+    return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)

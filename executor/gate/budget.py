@@ -9,8 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from executor.core.clock import Clock
-from executor.core.durations import duration
+from executor.core.clock import Clock, duration
 from executor.gate.verdict import Deny
 from ir import BudgetConstraint, DeadlineConstraint, Intent, PlanTree
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from executor.call import Call, Deferred
-from executor.core.durations import duration
+from executor.core.clock import duration
 from executor.core.errors import ToolError
 from executor.core.hashing import is_shallow
 from executor.gate.budget import Spending

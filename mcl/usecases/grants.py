@@ -143,7 +143,7 @@ def _require(classes: Collection[str], hosts: Collection[str], roots: Collection
 
 def _moment(text: str, now: str, home: Home) -> str:
     """The moment that a person means. Raises InputError BAD_UNTIL."""
-    from executor.core.durations import duration
+    from executor.core.clock import duration
 
     here = datetime.fromisoformat(now)
     try:

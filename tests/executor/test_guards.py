@@ -11,7 +11,7 @@ from walks import NODE, Walks, context_of, sequence, tool
 
 from executor import Allow, Ask, Call, Declaration, Deny, Grants, Home, Manifest, Pins, Tool, decide
 from executor.call import Deferred
-from executor.core.durations import duration
+from executor.core.clock import duration
 from executor.gate.budget import Spending
 from executor.gate.decide import foresee
 from executor.gate.effects import VERB_CEILING, need_of, over_ceiling

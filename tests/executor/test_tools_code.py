@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from walks import NODE, Walks, tool
 
 from executor import ToolError
-from executor.tools.code.pattern import matcher
+from executor.tools.code.search import matcher
 from executor.tools.project.sources import globs_of
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from walks import Walks, tool
 
 from executor import Grants, Outcome, Registry, ToolError
-from executor.tools.process.commands import declared_commands
-from executor.tools.process.template import expand, parse
+from executor.tools.process.commands import declared_commands, expand, parse
 
 COMMANDS = f"""
 [say]

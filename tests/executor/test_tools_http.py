@@ -16,8 +16,8 @@ from walks import Says, Walks, sequence, tool
 from websites import Site, certificate, moved, packed, page, website
 
 from executor import Grants, Home, Outcome, ToolError
+from executor.tools.http.answer import decode, readable
 from executor.tools.http.fetch import Body
-from executor.tools.http.told import decode, readable
 
 PAGE = """<!doctype html><html><head><title>A &amp; B</title><style>x { y }</style>
 <script>run()</script></head><body><nav><a href="/home">Home</a> <a href="#top">Up</a></nav>

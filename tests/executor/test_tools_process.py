@@ -12,7 +12,7 @@ from walks import Walks, tool
 
 from executor import Grants, Home, Outcome, ToolError, Workspace
 from executor.sandbox.environment import safe_path
-from executor.tools.process.summary import counts
+from executor.tools.process.tests import counts
 from executor.tools.project.suites import Folder, command, detect
 
 pytestmark = pytest.mark.usefixtures("unsandboxed")

@@ -18,8 +18,8 @@ from websites import Site, certificate, moved, packed, page, website
 
 from executor import Grants, Outcome
 from executor.tools.http import fetch as addresses
+from executor.tools.http.answer import readable
 from executor.tools.http.fetch import Body
-from executor.tools.http.told import readable
 
 
 @pytest.fixture

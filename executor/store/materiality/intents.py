@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from executor.core.durations import duration
+from executor.core.clock import duration
 from executor.store.materiality.rules import Change, changed
 from ir import Budget, Constraint, Frame, Intent, Reference, canonical_bytes, parse_json
 from ir.document import Document

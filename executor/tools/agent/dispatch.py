@@ -8,8 +8,8 @@ import anyio
 
 from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.origin import Url, parse_url
+from executor.tools.http.answer import refusal
 from executor.tools.http.fetch import Answer, Request, fetch
-from executor.tools.http.told import refusal
 from executor.tools.tool import Bench
 
 MAX_ANSWER = 1 << 18  # bytes of an envelope

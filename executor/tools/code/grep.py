@@ -10,7 +10,7 @@ from anyio import from_thread, to_thread
 from executor.core.errors import ScopeError, ToolError
 from executor.core.hashing import json_bytes
 from executor.sandbox.redaction import visible
-from executor.tools.fs.lines import shown
+from executor.tools.fs.files import shown
 from executor.tools.process.confined import Ran, program_outside, run_confined
 from executor.tools.project.suites import Folder
 from executor.tools.tool import Bench

@@ -7,10 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 from anyio import from_thread, to_thread
 
-from executor.core.clock import instant
+from executor.core.clock import instant, read_moment, start_of
 from executor.sandbox.paths import Entry
 from executor.tools.fs.files import files_of
-from executor.tools.time.moment import read_moment, start_of
 from executor.tools.tool import Bench
 
 _LIMIT = 2000  # changes told

@@ -1,4 +1,4 @@
-"""The files below a path that fit a pattern."""
+"""What a search looks through and shows: files below a path, lines in which it found something."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from executor.core.globs import anywhere
 from executor.sandbox.paths import Entry
+from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 
 
@@ -30,3 +31,24 @@ def files_of(path: str, glob: str, bench: Bench, check: Callable[[], None]) -> I
     for entry in bench.workspace.walk(path, check=check):
         if entry.kind == "file" and pattern.fits(tuple(entry.path[cut:].split("/"))):
             yield entry
+
+
+# ---- Lines that a search found: where words end, and what is shown of a long one.
+
+
+def in_word(text: str, cut: int) -> bool:
+    """Does a word go on across this place?"""
+    if not 0 < cut < len(text):
+        return False
+    return all(char == "_" or char.isalnum() for char in text[cut - 1 : cut + 1])
+
+
+def shown(line: str, place: int, most: int) -> str:
+    """At most ``most`` characters of a line, around a place in it; its line end is left out, and what a
+    terminal would obey is escaped."""
+    line = line.rstrip("\r")
+    if len(line) <= most:
+        return visible(line)
+    start = max(0, min(place - most // 4, len(line) - most))
+    end = start + most
+    return ("…" if start else "") + visible(line[start:end]) + ("…" if end < len(line) else "")

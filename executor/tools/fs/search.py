@@ -9,8 +9,7 @@ from anyio import from_thread, to_thread
 from executor.core.errors import ScopeError
 from executor.core.hashing import json_bytes
 from executor.sandbox.paths import Entry
-from executor.tools.fs.files import files_of
-from executor.tools.fs.lines import in_word, shown
+from executor.tools.fs.files import files_of, in_word, shown
 from executor.tools.tool import Bench
 
 _LIMIT = 200

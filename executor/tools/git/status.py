@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from executor.sandbox.git import repository
-from executor.tools.project.state import state
+from executor.tools.project.changes import state
 from executor.tools.tool import Bench
 
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from anyio import to_thread
 
 from executor.sandbox.origin import parse_url
-from executor.tools.http.fetch import Request
-from executor.tools.http.redirects import follow
-from executor.tools.http.told import refusal, told
+from executor.tools.http.answer import refusal, told
+from executor.tools.http.fetch import Request, follow
 from executor.tools.tool import Bench
 
 _MAX_BYTES = 1 << 20  # of the body, when nothing else is asked for

@@ -11,9 +11,8 @@ from anyio import to_thread
 from executor.core.errors import ToolError
 from executor.core.hashing import json_bytes
 from executor.sandbox.origin import Url, parse_url
-from executor.tools.http.fetch import Answer, Request
-from executor.tools.http.redirects import follow
-from executor.tools.http.told import refusal, told
+from executor.tools.http.answer import refusal, told
+from executor.tools.http.fetch import Answer, Request, follow
 from executor.tools.tool import Bench
 
 _MAX_BYTES = 1 << 20  # of the answer, when nothing else is asked for

@@ -11,10 +11,9 @@ from typing import TypeAlias
 
 from anyio import from_thread, to_thread
 
-from executor.core.clock import instant
+from executor.core.clock import instant, read_moment
 from executor.core.errors import ScopeError, ToolError
 from executor.core.hashing import json_bytes
-from executor.tools.time.moment import read_moment
 from executor.tools.tool import Bench
 
 _SLUG = 40  # characters of the name that come from the task

@@ -20,8 +20,8 @@ from executor.core.clock import Clock
 from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.git import Git, repository, text
 from executor.sandbox.paths import Workspace
+from executor.tools.project.changes import state
 from executor.tools.project.sources import sources
-from executor.tools.project.state import state
 from executor.tools.tool import Bench
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.target.difference import overlooked

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from executor.core.clock import Clock
 from executor.core.errors import ScopeError, ToolError
-from executor.tools.project.state import CONFLICTS
+from executor.tools.project.changes import CONFLICTS
 from mcl.core.awaiting import at_once
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.drift.declared import ProjectVersion, version_of

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from anyio import from_thread, to_thread
 
-from executor.core.clock import instant
+from executor.core.clock import instant, read_moment
 from executor.core.errors import ToolError
 from executor.core.hashing import json_bytes
-from executor.tools.time.moment import read_moment
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.calendar.file import MAX_BYTES, events, parse, with_event
 

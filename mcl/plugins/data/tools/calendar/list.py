@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from anyio import from_thread, to_thread
 
-from executor.core.clock import instant
+from executor.core.clock import instant, read_moment, start_of
 from executor.core.errors import ScopeError
 from executor.sandbox.redaction import visible
-from executor.tools.time.moment import read_moment, start_of
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.calendar.file import MAX_BYTES, events, parse
 
