@@ -55,6 +55,8 @@ from ir.plan import (
     PlanNode,
     PlanTree,
     Step,
+    SubDispatch,
+    ToolCall,
 )
 from ir.references import OutputRef, parse_references
 
@@ -179,33 +181,39 @@ def _payload_flaws(node: PlanNode, skill: SkillScope | None) -> Iterator[Finding
     if node.step is not None:
         yield from _step_flaws(node.id, node.step)
     if node.tool_call is not None:
-        call = node.tool_call
-        yield from _pin_flaws(node.id, "tool_ref", call.tool_ref)
-        if skill is not None and call.tool_ref and call.tool_ref not in skill.tools:
-            message = f"{call.tool_ref} is not among the tools of the skill"
-            yield Finding("TOOL_UNDECLARED", node.id, message, "name it in §TOOLS")
-        if call.side_effect_class not in SIDE_EFFECTS:
-            message = f"{call.side_effect_class!r} is no side effect class"
-            yield Finding("SIDE_EFFECT_UNKNOWN", node.id, message, f"one of {', '.join(SIDE_EFFECTS)}")
-        yield from _secret_flaws(node.id, call.args)
+        yield from _call_flaws(node.id, node.tool_call, skill)
     if node.sub_dispatch is not None:
-        ref = node.sub_dispatch.skill_ref
-        yield from _pin_flaws(node.id, "skill_ref", ref)
-        if skill is not None and ref and ref not in skill.sub_skills:
-            message = f"{ref} is not among the sub-skills of the skill"
-            yield Finding("SUB_SKILL_UNDECLARED", node.id, message, "name it in §SUB_SKILLS")
-        if (frame := node.sub_dispatch.sub_intent) is not None:
-            yield from _secret_flaws(node.id, {entry.name: entry.value for entry in frame.objects})
-    if node.gate is not None and not node.gate.question.strip():
-        yield Finding(
-            "QUESTION_BLANK", node.id, "the gate asks nothing", "write the question a person can decide"
-        )
+        yield from _dispatch_flaws(node.id, node.sub_dispatch, skill)
     if node.gate is not None:
-        yield from _option_flaws(node.id, node.gate)
+        yield from _gate_flaws(node.id, node.gate)
 
 
-def _option_flaws(node_id: str, gate: Gate) -> Iterator[Finding]:
-    """Answers that cannot be given as they are written, or that would not do what they say."""
+def _call_flaws(node_id: str, call: ToolCall, skill: SkillScope | None) -> Iterator[Finding]:
+    yield from _pin_flaws(node_id, "tool_ref", call.tool_ref)
+    if skill is not None and call.tool_ref and call.tool_ref not in skill.tools:
+        message = f"{call.tool_ref} is not among the tools of the skill"
+        yield Finding("TOOL_UNDECLARED", node_id, message, "name it in §TOOLS")
+    if call.side_effect_class not in SIDE_EFFECTS:
+        message = f"{call.side_effect_class!r} is no side effect class"
+        yield Finding("SIDE_EFFECT_UNKNOWN", node_id, message, f"one of {', '.join(SIDE_EFFECTS)}")
+    yield from _secret_flaws(node_id, call.args)
+
+
+def _dispatch_flaws(node_id: str, dispatch: SubDispatch, skill: SkillScope | None) -> Iterator[Finding]:
+    ref = dispatch.skill_ref
+    yield from _pin_flaws(node_id, "skill_ref", ref)
+    if skill is not None and ref and ref not in skill.sub_skills:
+        message = f"{ref} is not among the sub-skills of the skill"
+        yield Finding("SUB_SKILL_UNDECLARED", node_id, message, "name it in §SUB_SKILLS")
+    if (frame := dispatch.sub_intent) is not None:
+        yield from _secret_flaws(node_id, {entry.name: entry.value for entry in frame.objects})
+
+
+def _gate_flaws(node_id: str, gate: Gate) -> Iterator[Finding]:
+    """A gate that asks nothing, or answers that cannot be given or would not do what they say."""
+    if not gate.question.strip():
+        fix = "write the question a person can decide"
+        yield Finding("QUESTION_BLANK", node_id, "the gate asks nothing", fix)
     for place, option in enumerate(gate.options):
         why = "is written twice" if option in gate.options[:place] else ""
         if not option.isprintable() or option != option.strip() or not option:
@@ -250,27 +258,6 @@ def _secret_flaws(node_id: str, texts: Mapping[str, str]) -> Iterator[Finding]:
 _Route: TypeAlias = tuple[tuple[PlanNode, int], ...]
 
 
-def _texts(node: PlanNode) -> Iterator[str]:
-    """Every text of a node that may hold references."""
-    if node.step is not None:
-        yield from node.step.inputs.values()
-    if node.tool_call is not None:
-        yield from node.tool_call.args.values()
-    if node.sub_dispatch is not None and node.sub_dispatch.sub_intent is not None:
-        yield from _strings(node.sub_dispatch.sub_intent.model_dump(mode="json"))
-    if node.gate is not None:
-        yield node.gate.question
-
-
-def _strings(value: object) -> Iterator[str]:
-    """Every text in a JSON value, names of fields left out."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _strings(item)
-
-
 def _reference_flaws(root: PlanNode) -> Iterator[Finding]:
     routes: dict[str, _Route] = {}
     waiting: list[_Route] = [((root, 0),)]
@@ -283,7 +270,7 @@ def _reference_flaws(root: PlanNode) -> Iterator[Finding]:
         waiting.extend((*route, (child, place)) for place, child in reversed(list(enumerate(children))))
     for route in order:
         node = route[-1][0]
-        for text in _texts(node):
+        for _, text in node.texts():
             try:
                 pieces = parse_references(text)
             except IrError as error:

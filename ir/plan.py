@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -22,6 +22,8 @@ YES: Final = ("approve", "yes", "y")
 NO: Final = ("deny", "no", "n")
 MAX_DEPTH: Final = 64
 MAX_NODES: Final = 10_000
+# Where a text stands in a node: names of fields and places in lists, from the node down.
+Steps: TypeAlias = tuple[str | int, ...]
 
 
 class Step(Document):
@@ -31,6 +33,11 @@ class Step(Document):
     inputs: FrozenMap = FrozenMap()
     expected_outputs: tuple[Text, ...] = ()
     kind: Text = ""
+
+    def texts(self) -> Iterator[tuple[Steps, str]]:
+        """Those that may name the output of another node, each with its place."""
+        for name, text in self.inputs.items():
+            yield ("inputs", name), text
 
 
 class ToolCall(Document):
@@ -45,6 +52,11 @@ class ToolCall(Document):
     side_effect_class: Text = ""
     documents: tuple[Text, ...] = ()
 
+    def texts(self) -> Iterator[tuple[Steps, str]]:
+        """As of a step."""
+        for name, text in self.args.items():
+            yield ("args", name), text
+
 
 class SubDispatch(Document):
     """A sub-skill, in process when `agent_ref` is empty."""
@@ -53,6 +65,11 @@ class SubDispatch(Document):
     agent_ref: Text = ""
     sub_intent: Frame | None = None
     scope_uri: Text = ""
+
+    def texts(self) -> Iterator[tuple[Steps, str]]:
+        """As of a step: everything that its Frame says."""
+        if self.sub_intent is not None:
+            yield from _texts_in(self.sub_intent.model_dump(mode="json"), ("sub_intent",))
 
 
 class Gate(Document):
@@ -64,6 +81,18 @@ class Gate(Document):
     options: tuple[Text, ...] = ()
     timeout_ms: Count = 0
     refuses: tuple[Text, ...] = ()
+
+    def texts(self) -> Iterator[tuple[Steps, str]]:
+        """As of a step."""
+        yield ("question",), self.question
+
+
+def _texts_in(value: object, steps: Steps) -> Iterator[tuple[Steps, str]]:
+    if isinstance(value, str):
+        yield steps, value
+    elif isinstance(value, dict | list):
+        for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts_in(item, (*steps, step))
 
 
 class PlanNode(Document):
@@ -85,6 +114,13 @@ class PlanNode(Document):
             node, depth = waiting.pop()
             yield node, depth
             waiting.extend((child, depth + 1) for child in reversed(node.children))
+
+    def texts(self) -> Iterator[tuple[Steps, str]]:
+        """Every text of this node that may name the output of another one, each with its place."""
+        for kind in TERMINAL_KINDS:
+            payload = getattr(self, kind)
+            for steps, text in payload.texts() if payload is not None else ():
+                yield (kind, *steps), text
 
 
 class PlanTree(Document):

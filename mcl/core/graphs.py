@@ -121,6 +121,8 @@ def _box(node: PlanNode, parent: int, order: int, status: str, tone: str) -> Box
     elif (gate := node.gate) is not None:
         lines += _wrapped(gate.question, _LINE, _MOST)
         lines += _wrapped(" / ".join(gate.options), _LINE, 1)
+    else:
+        lines += [line for _, text in node.texts() for line in _wrapped(text, _LINE, 1)][:4]
     effect = plain(node.tool_call.side_effect_class) if node.tool_call else ""
     title = _wrapped(node.description, _LINE, _MOST)
     return Box(plain(node.id), node.kind, parent, order, title, tuple(lines), effect, plain(status), tone)

@@ -32,7 +32,8 @@ def has_effect(node: PlanNode) -> bool:
         return True
     if node.tool_call is not None:
         return node.tool_call.side_effect_class != "read"
-    return node.sub_dispatch is not None
+    # Of a kind that no rule here speaks of, the worst is assumed.
+    return is_leaf(node) and node.step is None and node.gate is None
 
 
 class Shape:
@@ -90,25 +91,13 @@ class Shape:
         for one in (below for below, _ in node.walk()) if node is not None else ():
             if one.id != node_id:
                 found.add(one.id)  # the output of a branch is that of what stands below it
-            for text in texts_of(one):
+            for _, text in one.texts():
                 try:
                     parts = parse_references(text)
                 except IrError:
                     continue
                 found.update(part.node_id for part in parts if isinstance(part, OutputRef))
         return found
-
-
-def texts_of(node: PlanNode) -> Iterator[str]:
-    """Every text of a node that may name the output of another one."""
-    if node.step is not None:
-        yield from node.step.inputs.values()
-    if node.tool_call is not None:
-        yield from node.tool_call.args.values()
-    if node.gate is not None:
-        yield node.gate.question
-    if node.sub_dispatch is not None and node.sub_dispatch.sub_intent is not None:
-        yield from (entry.value for entry in node.sub_dispatch.sub_intent.objects)
 
 
 # ---- What waited for what: an effect that waits for less than before is material.
@@ -164,7 +153,6 @@ WORDS: Final = frozenset(
     | {"since", "until", "from", "to", "columns", "header", "staged", "seconds"}
 )
 MOST: Final = frozenset({"limit", "count", "max_bytes", "max_results"})  # how much at most: fewer is narrower
-_PAYLOADS: Final = frozenset({"step", "tool_call", "gate", "sub_dispatch"})
 
 
 def added(node: PlanNode, before: Shape) -> Iterator[Change]:
@@ -178,8 +166,10 @@ def added(node: PlanNode, before: Shape) -> Iterator[Change]:
         yield changed("GATE_ADDED", place, None, plain(node.gate))
     elif node.step is not None:
         yield changed("NODE_ADDED", place, None, plain(node.step))
-    elif node.tool_call is None:
+    elif node.sub_dispatch is not None:
         yield changed("SUB_AGENT_ADDED", place, None, plain(node.sub_dispatch))
+    elif node.tool_call is None:
+        yield changed("FIELD_CHANGED", place, None, plain(node), "no rule speaks of such a node")
     elif has_effect(node):
         yield changed("EFFECT_ADDED", place, None, plain(node.tool_call))
     else:
@@ -209,7 +199,7 @@ def changes_of(old: PlanNode, new: PlanNode, before: Shape, *, used: bool) -> It
         was, now_is = getattr(old, name), getattr(new, name)
         if name in ("id", "kind", "description", "children") or was == now_is:
             continue
-        if name not in _PAYLOADS or was is None or now_is is None:
+        if name not in TERMINAL_KINDS or was is None or now_is is None:
             yield changed("FIELD_CHANGED", f"{place}.{name}", plain(was), plain(now_is))
         elif name == "tool_call":
             yield from _calls(was, now_is, place, before, used=used)
@@ -217,8 +207,10 @@ def changes_of(old: PlanNode, new: PlanNode, before: Shape, *, used: bool) -> It
             yield from _gates(was, now_is, place)
         elif name == "step":
             yield changed("ARGS_CHANGED" if used else "STEP_CHANGED", place, plain(was), plain(now_is))
-        else:
+        elif name == "sub_dispatch":
             yield changed("SUB_AGENT_CHANGED", place, plain(was), plain(now_is))
+        else:  # no rule of its own speaks of this kind of node: whatever differs is material
+            yield changed("FIELD_CHANGED", f"{place}.{name}", plain(was), plain(now_is))
 
 
 def _calls(old: ToolCall, new: ToolCall, place: str, before: Shape, *, used: bool) -> Iterator[Change]:

@@ -126,6 +126,9 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
         yield line_of(("asks", DIM), (bounded(gate.question), ""))
         offer = Offer.of(gate.options, gate.refuses)
         yield line_of(("answers", DIM), (offer.words, DIM))
+    elif payload := getattr(node, node.kind, None):  # what has no line of its own is shown whole all the same
+        yield line_of((node.kind, DIM))
+        yield from (_pair((name, str(value))) for name, value in payload.model_dump(mode="json").items())
 
 
 def _pair(pair: tuple[str, str]) -> Text:

@@ -198,14 +198,15 @@ class _Case:
                 steps = (*steps, *below)
                 break
         if flaw.code.startswith("REFERENCE_"):
-            steps = next((place for text, place in _texts(node, steps) if _refers(text, flaw)), steps)
+            steps = next(((*steps, *place) for place, text in node.texts() if _refers(text, flaw)), steps)
         there = _at(self.source.value, steps)
         text = there if isinstance(there, str) else ""
         self.add(steps, flaw.code, flaw.message, flaw.fix, text=text)
 
     def outputs(self, node: PlanNode, steps: Steps, manifests: Mapping[str, Manifest]) -> None:
         """References to what the tool of a node does not give."""
-        for text, place in _texts(node, steps):
+        for below, text in node.texts():
+            place = (*steps, *below)
             try:
                 pieces = parse_references(text)
             except IrError:
@@ -326,20 +327,6 @@ def _nodes(root: PlanNode, steps: Steps) -> Iterator[tuple[PlanNode, Steps]]:
         yield node, steps
         below = [(child, (*steps, "children", index)) for index, child in enumerate(node.children)]
         waiting.extend(reversed(below))
-
-
-def _texts(node: PlanNode, steps: Steps) -> Iterator[tuple[str, Steps]]:
-    """The texts of a node that may refer to others, each with its place."""
-    if node.tool_call is not None:
-        yield from ((text, (*steps, "tool_call", "args", name)) for name, text in node.tool_call.args.items())
-    if node.step is not None:
-        yield from ((text, (*steps, "step", "inputs", name)) for name, text in node.step.inputs.items())
-    if node.gate is not None:
-        yield node.gate.question, (*steps, "gate", "question")
-    if node.sub_dispatch is not None and node.sub_dispatch.sub_intent is not None:
-        place = (*steps, "sub_dispatch", "sub_intent", "objects")
-        for index, entry in enumerate(node.sub_dispatch.sub_intent.objects):
-            yield entry.value, (*place, index, "value")
 
 
 def _refers(text: str, flaw: Flaw) -> bool:
