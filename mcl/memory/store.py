@@ -10,7 +10,7 @@ from executor.store.database import Database
 from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.journal.merkle import EMPTY_ROOT, Frontier, leaf_hash
-from ir import CborError
+from ir import MclError
 from mcl.core.errors import CortexError
 from mcl.memory.memory import Memory, new_memory, parse_uri
 from mcl.memory.words import DOCUMENT, Memories, document_in, searched_words, stored, tokens
@@ -104,7 +104,7 @@ def index_again(database: Database) -> None:
             try:
                 document = document_in(wire)
                 memory = Memory.of_document(document, index.tree.size + 1)
-            except (CborError, CortexError):
+            except MclError:
                 continue  # `mcl memory verify` tells it
             index.add(memory, record, document)
         index.close()

@@ -1,6 +1,7 @@
 """The words by which memories are found, and how they stand in the full-text index."""
 
 import heapq
+import json
 import re
 import unicodedata
 from collections import Counter
@@ -9,8 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
+from executor.core.errors import JournalError
 from executor.store.database import Database
-from ir import decode_cbor
+from executor.store.journal.record import stored_body
 from mcl.core.errors import CortexError
 from mcl.language.bm25 import bound, rarity, share
 from mcl.memory.memory import TYPES, Memory, parse_uri
@@ -24,16 +26,15 @@ _TIMES, _TAG, _TYPE = "×", "÷", "¤"
 _MOST_TIMES = 9
 _LONGEST = 128  # characters of a word; FTS5 cuts what is much longer
 # A memory by its number and the record of the journal that tells it: the document is nowhere else.
+MANY: Final = "WHERE m.seq IN (SELECT value FROM json_each(?))"
 DOCUMENT: Final = "SELECT m.seq, j.wire FROM memories m JOIN journal j ON j.id = m.record"
 
 
 def document_in(wire: bytes) -> bytes:
-    """The document of a memory, in its record. Raises ir.CborError; CortexError MEMORY_DOCUMENT."""
-    said = decode_cbor(wire)
-    body = said.get(10) if isinstance(said, dict) else None
-    document = body.get("document") if isinstance(body, dict) else None
+    """The document of a memory, in its record. Raises JournalError RECORD_SHAPE."""
+    document = stored_body(wire).get("document")
     if type(document) is not bytes:
-        raise CortexError("MEMORY_DOCUMENT", "this record of the journal holds no memory")
+        raise JournalError("RECORD_SHAPE", "this record is not that of a memory")
     return document
 
 
@@ -216,11 +217,11 @@ class Search:
     ) -> None:
         """Add to the scores of some memories what further words in them count."""
         _, mean = self._statistics()
-        for seq, length in lengths.items():
-            said = searched_words(stored(self._read, "WHERE m.seq = ?", (seq,))[0])
+        for memory in stored(self._read, MANY, (json.dumps(list(lengths)),)):
+            seq, said = memory.seq, searched_words(memory)
             for word, weight in zip(words, weights, strict=True):
                 if times := counted(said, word):
-                    scores[seq] += share(weight, times, length / mean)
+                    scores[seq] += share(weight, times, lengths[seq] / mean)
 
 
 def _least(scores: dict[int, float], limit: int) -> float:
@@ -332,4 +333,5 @@ class Memories:
         return Search(self._database, self.size)
 
     def _read(self, seqs: Sequence[int]) -> list[Memory]:
-        return [found for seq in seqs for found in stored(self._database.read, "WHERE m.seq = ?", (seq,))]
+        found = {memory.seq: memory for memory in stored(self._database.read, MANY, (json.dumps(seqs),))}
+        return [found[seq] for seq in seqs if seq in found]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
+import cbor2
 from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
@@ -136,6 +137,18 @@ def open_record(wire: bytes, resolver: Callable[[str], PublicKey | None]) -> Rec
     if key.role != (role := role_of(record.kind)):
         raise _flaw("WRONG_ROLE", f"{record.kind} is signed by the {role}, not the {key.role}", record)
     return record
+
+
+def stored_body(wire: bytes) -> Mapping[str, Any]:
+    """The body of a record of this journal, where it is read often: it was checked when it was stored, which
+    takes ten times as long. Raises JournalError RECORD_SHAPE."""
+    try:
+        body = cbor2.loads(wire)[10]
+    except (cbor2.CBORDecodeError, LookupError, TypeError) as error:
+        raise JournalError("RECORD_SHAPE", f"not a record: {error}") from error
+    if not isinstance(body, dict):
+        raise JournalError("RECORD_SHAPE", "its body is no map")
+    return body
 
 
 def _read(wire: bytes) -> tuple[Record, bytes]:
