@@ -42,7 +42,7 @@ from mcl.usecases.replay import Replay as Replay
 from mcl.usecases.replay import replay as replay
 from mcl.usecases.run import run as run
 from mcl.usecases.runs import undo as undo
-from mcl.usecases.verification import FileReport as FileReport
+from mcl.usecases.verification import VerifiedFile as VerifiedFile
 from mcl.usecases.verification import verify as verify
 
 __version__: str

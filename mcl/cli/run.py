@@ -128,14 +128,14 @@ def _with_plans_below(
 def _display(
     intent: str, plan: "PlanTree | None", out: Output
 ) -> "tuple[AbstractContextManager[object], Listener]":
-    from mcl.cli.views.walk import Lines, LiveTree
+    from mcl.cli.views.walk import LiveTree, NodeLines
 
     if out.as_json:
         return nullcontext(), Events(intent, plan)
     if plan is not None and out.people.is_terminal and not out.people.is_dumb_terminal:
         tree = LiveTree(plan, out.people)
         return tree, tree
-    return nullcontext(), Lines(out.people)
+    return nullcontext(), NodeLines(out.people)
 
 
 def _people(listener: "Listener", *, yes: bool, no: bool, wait: bool) -> "People":

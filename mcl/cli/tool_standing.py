@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from executor.store.home import Home
-    from mcl.usecases.classify import Classified
+    from mcl.usecases.classify import ClassifiedTool
     from mcl.usecases.tools import KnownTool
 
 verbs = typer.Typer()
@@ -272,13 +272,13 @@ def unclassify_tool(tool: ToolName, as_json: AsJson = False) -> None:
     note(f"{after.manifest.name} counts as {after.effect.operation} again; {_consequence(after)}")
 
 
-def _consequence(said: "Classified") -> str:
+def _consequence(said: "ClassifiedTool") -> str:
     granted = " where the network is granted" if "network" in said.effect.classes else ""
     asks = "a person is asked about each call" if said.asked else f"calls need nobody{granted}"
     return f"agents call it by {said.call_with}, and {asks}"
 
 
-def _document_of_classify(said: "Classified") -> dict[str, Any]:
+def _document_of_classify(said: "ClassifiedTool") -> dict[str, Any]:
     return {
         "name": said.manifest.name,
         "uri": said.manifest.uri,
@@ -291,7 +291,7 @@ def _document_of_classify(said: "Classified") -> dict[str, Any]:
     }
 
 
-def _view(said: "Classified") -> "Iterator[RenderableType]":
+def _view(said: "ClassifiedTool") -> "Iterator[RenderableType]":
     from ir.display import clear
     from mcl.cli.views.definition import hints_said
     from mcl.cli.views.exact import exact, field

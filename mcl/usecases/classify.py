@@ -17,7 +17,7 @@ from mcl.core.home import open_home
 
 
 @dataclass(frozen=True)
-class Classified:
+class ClassifiedTool:
     """A tool of another server and what it counts as. by: whose word that is: the server's, that of an
     operator, or "": by default, as its server says nothing that is believed."""
 
@@ -36,7 +36,7 @@ class Classified:
         return need_of(self.effect) != "allow"
 
 
-def classified(name: str, *, home: Home | None = None) -> Classified:
+def classified(name: str, *, home: Home | None = None) -> ClassifiedTool:
     """What a tool of another server (``server:tool``) counts as now.
 
     Raises:
@@ -47,8 +47,8 @@ def classified(name: str, *, home: Home | None = None) -> Classified:
     said = Pins(home).classification(manifest)
     if said is None:
         by = "server" if manifest.annotated and manifest.hinted else ""
-        return Classified(manifest, Effect(frozenset(manifest.effects), manifest.operation), by)
-    return Classified(manifest, said, "operator")
+        return ClassifiedTool(manifest, Effect(frozenset(manifest.effects), manifest.operation), by)
+    return ClassifiedTool(manifest, said, "operator")
 
 
 def classify(
@@ -60,7 +60,7 @@ def classify(
     reason: str = "",
     home: Home | None = None,
     unseen: bool = False,
-) -> Classified:
+) -> ClassifiedTool:
     """Say what a tool of another server does; kept in the journal.
 
     Args:
@@ -86,7 +86,7 @@ def classify(
     return classified(manifest.name, home=home)
 
 
-def unclassify(name: str, *, home: Home | None = None) -> Classified:
+def unclassify(name: str, *, home: Home | None = None) -> ClassifiedTool:
     """Take back what was said of a tool; kept in the journal.
 
     Raises:

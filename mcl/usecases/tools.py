@@ -26,7 +26,7 @@ _MISSING: Final = object()
 
 
 @dataclass(frozen=True)
-class Change:
+class ManifestChange:
     """One thing that a manifest says otherwise than it did when it was approved.
 
     path: where, such as effects or args.properties.path; before, after: JSON values, None where nothing is.
@@ -53,7 +53,7 @@ class KnownTool:
     closed: bool = False
     since: str = ""
     approved_pin: str = ""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ManifestChange, ...] = ()
     outside: "DescribedTool | None" = None
     classified: Effect | None = None
 
@@ -319,17 +319,19 @@ def _definitions(home: Home) -> "Definitions":
     return Definitions(home)
 
 
-def _changed(approved: Approved, manifest: Manifest) -> tuple[Change, ...]:
+def _changed(approved: Approved, manifest: Manifest) -> tuple[ManifestChange, ...]:
     if approved.pin == manifest.pin or approved.meaning is None:
         return ()
     return tuple(_changes(approved.meaning, manifest.meaning))
 
 
-def _changes(before: object, after: object, path: str = "") -> Iterator[Change]:
+def _changes(before: object, after: object, path: str = "") -> Iterator[ManifestChange]:
     """Where two JSON values differ, as deep as both are objects."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in dict.fromkeys((*before, *after)):
             below = f"{path}.{name}" if path else str(name)
             yield from _changes(before.get(name, _MISSING), after.get(name, _MISSING), below)
     elif before != after:
-        yield Change(path, None if before is _MISSING else before, None if after is _MISSING else after)
+        yield ManifestChange(
+            path, None if before is _MISSING else before, None if after is _MISSING else after
+        )

@@ -36,7 +36,7 @@ class Flaw:
 
 
 @dataclass(frozen=True)
-class FileReport:
+class VerifiedFile:
     """What was found about one file. `kind`: intent, plan, that of an envelope or record, or ""."""
 
     path: Path
@@ -51,7 +51,7 @@ class FileReport:
         return not self.flaws
 
 
-def verify(paths: Iterable[Path | str], *, home: "Home | None" = None) -> Iterator[FileReport]:
+def verify(paths: Iterable[Path | str], *, home: "Home | None" = None) -> Iterator[VerifiedFile]:
     """Check Intents and PlanTrees (JSON), envelopes and records (CBOR), file by file.
 
     An Intent: shape, hash, seed derivation. A plan: shape, hash, all plan checks. An envelope: everything
@@ -81,14 +81,14 @@ def _resolver(home: "Home | None") -> Resolver:
     return resolve
 
 
-def _verify_file(path: Path, resolver: Resolver) -> FileReport:
+def _verify_file(path: Path, resolver: Resolver) -> VerifiedFile:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        return FileReport(path, "", "", "", (Flaw("FILE_UNREADABLE", error.strerror or str(error)),))
+        return VerifiedFile(path, "", "", "", (Flaw("FILE_UNREADABLE", error.strerror or str(error)),))
     if len(data) > MAX_BYTES:
-        return FileReport(path, "", "", "", (Flaw("FILE_TOO_LARGE", f"more than {MAX_BYTES} bytes"),))
+        return VerifiedFile(path, "", "", "", (Flaw("FILE_TOO_LARGE", f"more than {MAX_BYTES} bytes"),))
     try:
         if data.lstrip()[:1] == b"{":
             return _verify_document(path, data)
@@ -99,22 +99,22 @@ def _verify_file(path: Path, resolver: Resolver) -> FileReport:
 
         if is_record(data):
             record = open_record(data, resolver)
-            return FileReport(path, record.kind, record.id, record.self_hash, ())
+            return VerifiedFile(path, record.kind, record.id, record.self_hash, ())
         return _verify_envelope(path, open_envelope(data, resolver))
     except MclError as error:
-        return FileReport(path, "", "", "", (Flaw(error.code, error.message, error.place),))
+        return VerifiedFile(path, "", "", "", (Flaw(error.code, error.message, error.place),))
 
 
-def _verify_document(path: Path, data: bytes) -> FileReport:
+def _verify_document(path: Path, data: bytes) -> VerifiedFile:
     names = parse_json(data, max_nesting=PlanTree.max_nesting)
     if isinstance(names, dict) and "root" in names:
         plan = PlanTree.from_json(data)
-        return FileReport(path, "plan", plan.id, plan.hash, tuple(plan_flaws(plan)))
+        return VerifiedFile(path, "plan", plan.id, plan.hash, tuple(plan_flaws(plan)))
     intent = Intent.from_json(data)
-    return FileReport(path, "intent", intent.id, intent.hash, tuple(intent_flaws(intent)))
+    return VerifiedFile(path, "intent", intent.id, intent.hash, tuple(intent_flaws(intent)))
 
 
-def _verify_envelope(path: Path, envelope: Envelope) -> FileReport:
+def _verify_envelope(path: Path, envelope: Envelope) -> VerifiedFile:
     flaws: tuple[Flaw, ...] = ()
     match envelope.body:
         case IntentCompiledBody(intent_json=data):
@@ -123,7 +123,7 @@ def _verify_envelope(path: Path, envelope: Envelope) -> FileReport:
             flaws = tuple(plan_flaws(PlanTree.from_json(data, canonical=True)))
         case _:
             pass
-    return FileReport(path, envelope.kind, envelope.id, envelope.self_hash, flaws)
+    return VerifiedFile(path, envelope.kind, envelope.id, envelope.self_hash, flaws)
 
 
 def intent_flaws(intent: Intent) -> Iterator[Flaw]:

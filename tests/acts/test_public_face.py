@@ -18,8 +18,9 @@ NOUNS = {
     *("servers", "skills", "tools"),
 }
 VALUES = {
-    *("Acceptance", "Clarify", "Compiled", "Corrected", "Envelope", "FileReport", "Frame", "Home", "Intent"),
+    *("Acceptance", "Clarify", "Compiled", "Corrected", "Envelope", "Frame", "Home", "Intent"),
     *("MclError", "Outcome", "PlanTree", "Refused", "Replay", "Shown", "Summary", "UndoReport"),
+    "VerifiedFile",
 }
 
 

@@ -20,8 +20,7 @@ from executor.store.home import UNATTENDED, Home
 from ir import MclError
 from mcl.cli.app import app_for
 from mcl.usecases.authority.commands import command_in, commands
-from mcl.usecases.authority.door import TURNED_AWAY
-from mcl.usecases.authority.hosts import Process, _table, agent_host
+from mcl.usecases.authority.door import TURNED_AWAY, Process, _table, agent_host
 
 ROOT = Path(__file__).resolve().parents[2]
 MCL = [sys.executable, "-m", "mcl"]
@@ -273,7 +272,7 @@ def test_below_a_host_a_terminal_does_not_help(persons: Path) -> None:
 
 
 def _above() -> tuple[Process, ...]:
-    from mcl.usecases.authority.hosts import processes_above
+    from mcl.usecases.authority.door import processes_above
 
     return processes_above()
 

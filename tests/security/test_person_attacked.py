@@ -20,7 +20,7 @@ import pytest
 import mcl
 from executor.store.home import Home
 from ir.errors import MclError
-from mcl.usecases.authority.hosts import _table, agent_host, processes_above
+from mcl.usecases.authority.door import _table, agent_host, processes_above
 from tests.cli.test_cli_door import clean
 
 pytestmark = [

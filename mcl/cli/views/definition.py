@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from mcl.catalog.suspicion import Suspicion
-    from mcl.usecases.tools import Change, KnownTool
+    from mcl.usecases.tools import KnownTool, ManifestChange
 
 _MOST = 400  # lines of one value; more are told to be there
 _SHORT = 80  # characters of a JSON value that stands in one line
@@ -49,7 +49,7 @@ def findings_view(findings: "Iterable[Suspicion]") -> "Iterator[RenderableType]"
         yield _indented(f"{clear(one.place)}: {clear(one.excerpt)}")
 
 
-def change_view(changes: "Iterable[Change]") -> "Iterator[RenderableType]":
+def change_view(changes: "Iterable[ManifestChange]") -> "Iterator[RenderableType]":
     """What a manifest says otherwise, place by place, line by line; all of it."""
     told = False
     for change in changes:

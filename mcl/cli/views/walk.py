@@ -41,7 +41,7 @@ STATES: Mapping[str, str] = {
 }
 
 
-class Lines:
+class NodeLines:
     """One line for each node that ended: for pipes, logs and dumb terminals."""
 
     def __init__(self, console: Console) -> None:

@@ -16,7 +16,7 @@ As = Literal["", "own", "named", "host"]
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CommandEntry:
     """A row. path: such as `gate approve`; who, persons, as_: as the table says."""
 
     path: str
@@ -30,7 +30,7 @@ class Command:
 
 
 @cache
-def commands() -> Mapping[str, Command]:
+def commands() -> Mapping[str, CommandEntry]:
     """All rows by their path, those of plug-ins too. Raises InputError PLUGIN_BROKEN."""
     rows = dict(_table(__package__)["commands"])
     for plugin in plugins():
@@ -39,7 +39,7 @@ def commands() -> Mapping[str, Command]:
             if path not in rows and any(f"{path} ".startswith(f"{words} ") for words in plugin.commands):
                 rows[path] = row
     return {
-        path: Command(path, row["who"], tuple(row.get("persons", ())), row.get("as", ""))
+        path: CommandEntry(path, row["who"], tuple(row.get("persons", ())), row.get("as", ""))
         for path, row in rows.items()
     }
 
@@ -50,7 +50,7 @@ def plain_options() -> frozenset[str]:
     return frozenset(_table(__package__)["plain_options"])
 
 
-def command_in(words: Sequence[str]) -> Command | None:
+def command_in(words: Sequence[str]) -> CommandEntry | None:
     """The row of a command line without its program; None where it is of no command by its first words."""
     return next((row for count in (3, 2, 1) if (row := commands().get(" ".join(words[:count])))), None)
 

@@ -1,4 +1,4 @@
-"""One line of a batch compiled: a Line in, the result as a JSON object out."""
+"""One line of a batch compiled: a GoalLine in, the result as a JSON object out."""
 
 import json
 import time
@@ -21,7 +21,7 @@ from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core, core_of
 from mcl.language.skills import Skill, Skills, find_skills
 from mcl.model.protocol import Model
-from mcl.usecases.batch.lines import Id, Line, fingerprint, id_of, read_goal
+from mcl.usecases.batch.lines import GoalLine, Id, fingerprint, id_of, read_goal
 from mcl.usecases.compile import own_tools
 from mcl.usecases.installed import installed
 from mcl.usecases.models import Models
@@ -63,7 +63,7 @@ class Goals:
             }
         )
 
-    def result(self, line: Line, settings: str) -> dict[str, Any]:
+    def result(self, line: GoalLine, settings: str) -> dict[str, Any]:
         """What came of a line; what is wrong with it, or with its goal, is told as an outcome of its own.
 
         Raises executor.core.errors.ExecutorError where the home cannot be used: that is not the line's fault.
@@ -109,7 +109,7 @@ class Goals:
         return {"id": id, **told, "of": fingerprint(line, settings)}
 
 
-def failed(line: Line, error: MclError, settings: str) -> dict[str, Any]:
+def failed(line: GoalLine, error: MclError, settings: str) -> dict[str, Any]:
     """The result of a line whose goal could not be compiled at all."""
     return {"id": id_of(line), **_error(error, line), "ms": 0.0, "of": fingerprint(line, settings)}
 
@@ -169,7 +169,7 @@ def _fields(outcome: str) -> dict[str, Any]:
     }
 
 
-def _error(error: MclError, line: Line) -> dict[str, Any]:
+def _error(error: MclError, line: GoalLine) -> dict[str, Any]:
     said = error.to_json()
     here = f"line {line.number}"
     place = error.place if error.place.startswith(here) else f"{here}: {error.place}" if error.place else here

@@ -20,7 +20,7 @@ Id: TypeAlias = str | int | None
 
 
 @dataclass(frozen=True)
-class Line:
+class GoalLine:
     """One line of the input. number: from 1. data: its bytes without the line's end; of one that is longer
     than MAX_LINE only the sha256 (hex) of all of it."""
 
@@ -41,7 +41,7 @@ class Goal:
     at: str = ""
 
 
-def read_lines(stream: BinaryIO) -> Iterator[Line]:
+def read_lines(stream: BinaryIO) -> Iterator[GoalLine]:
     """The lines of a stream, each with at most MAX_LINE bytes in memory; empty ones at its end count for
     nothing."""
     number, empty = 0, 0
@@ -50,18 +50,18 @@ def read_lines(stream: BinaryIO) -> Iterator[Line]:
         if number == 1:
             piece = piece.removeprefix(_BOM)
         if len(piece) > MAX_LINE and not piece.endswith(b"\n"):
-            line = Line(number, _sum_to_end(piece, stream), too_long=True)
+            line = GoalLine(number, _sum_to_end(piece, stream), too_long=True)
         else:
-            line = Line(number, piece.rstrip(b"\r\n"))
+            line = GoalLine(number, piece.rstrip(b"\r\n"))
         if not line.data.strip():
             empty += 1
             continue
-        yield from (Line(number - back, b"") for back in range(empty, 0, -1))
+        yield from (GoalLine(number - back, b"") for back in range(empty, 0, -1))
         empty = 0
         yield line
 
 
-def read_goal(line: Line) -> Goal:
+def read_goal(line: GoalLine) -> Goal:
     """What a line asks for; keys that mean nothing here are left alone.
 
     Raises InputError LINE_EMPTY, LINE_TOO_LONG, LINE_FIELD; ir.DocumentError for what is not strict JSON.
@@ -91,7 +91,7 @@ def read_goal(line: Line) -> Goal:
     return Goal(said["id"], said["prose"], slots=_slots(said.get("slots"), place), **texts)
 
 
-def id_of(line: Line) -> Id:
+def id_of(line: GoalLine) -> Id:
     """The id that a line names, also where the rest of it cannot be read; None where it names none."""
     if line.too_long:
         return None
@@ -103,7 +103,7 @@ def id_of(line: Line) -> Id:
     return id if _is_id(id) else None
 
 
-def fingerprint(line: Line, settings: str) -> str:
+def fingerprint(line: GoalLine, settings: str) -> str:
     """16 hex digits that a line and the settings it is compiled with have in common with their result."""
     return hashlib.sha256(settings.encode() + b"\0" + line.data).hexdigest()[:16]
 

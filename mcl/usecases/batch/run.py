@@ -19,7 +19,15 @@ from mcl.core.errors import BatchError
 from mcl.core.home import locate, open_home
 from mcl.model.protocol import Model
 from mcl.usecases.batch.goals import Goals, Settings, open_goals
-from mcl.usecases.batch.lines import CACHED, Line, fingerprint, id_of, outcome_of, read_lines, result_bytes
+from mcl.usecases.batch.lines import (
+    CACHED,
+    GoalLine,
+    fingerprint,
+    id_of,
+    outcome_of,
+    read_lines,
+    result_bytes,
+)
 from mcl.usecases.batch.workers import Result, Workers
 
 # ---- The file that a batch writes: only ever added to, in whole lines. What is there and fits is kept.
@@ -49,7 +57,7 @@ class OutFile:
         if self._whole:
             self._lock()
 
-    def keep(self, lines: Iterator[Line], settings: str) -> int:
+    def keep(self, lines: Iterator[GoalLine], settings: str) -> int:
         """Compare what is there with the beginning of the input, and take the lines from it that need not be
         compiled again; half a line at the end is cut off. The number of lines kept.
 
@@ -105,7 +113,7 @@ class OutFile:
             fix = "wait for it, or name another --out"
             raise BatchError("OUT_BUSY", "another batch is writing it", place=self.place, fix=fix)
 
-    def _check(self, data: bytes, number: int, line: Line, settings: str) -> str:
+    def _check(self, data: bytes, number: int, line: GoalLine, settings: str) -> str:
         try:
             said = json.loads(data)
             outcome, of = said["outcome"], said.get("of")
@@ -255,7 +263,7 @@ class _Here:
     def __init__(self, goals: Goals) -> None:
         self._goals, self.settings = goals, goals.settings
 
-    def results(self, lines: Iterator[Line], chunk: int) -> Iterator[Result]:
+    def results(self, lines: Iterator[GoalLine], chunk: int) -> Iterator[Result]:
         """What came of each line."""
         for line in lines:
             result = self._goals.result(line, self.settings)

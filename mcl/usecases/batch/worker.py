@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from ir.errors import MclError
 from mcl.usecases.batch.goals import Settings, open_goals
-from mcl.usecases.batch.lines import Line, outcome_of, result_bytes
+from mcl.usecases.batch.lines import GoalLine, outcome_of, result_bytes
 from mcl.usecases.batch.workers import FATAL, READY
 
 _OBJECTS = 50_000  # made between two collections
@@ -46,9 +46,9 @@ def _work(asked: IO[bytes], answers: IO[bytes]) -> None:
                 _say(answers, outcome_of(result), result_bytes(result))
 
 
-def _line(data: bytes) -> Line:
+def _line(data: bytes) -> GoalLine:
     number, too_long, said = data.split(b" ", 2)
-    return Line(int(number), said[:-1], too_long == b"1")
+    return GoalLine(int(number), said[:-1], too_long == b"1")
 
 
 def _say(answers: IO[bytes], outcome: str, result: bytes) -> None:

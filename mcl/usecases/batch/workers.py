@@ -19,7 +19,7 @@ from typing import IO, Any, TypeAlias
 from ir.errors import FAILED, MclError
 from mcl.core.errors import BatchError
 from mcl.usecases.batch.goals import failed
-from mcl.usecases.batch.lines import Line, result_bytes
+from mcl.usecases.batch.lines import GoalLine, result_bytes
 
 FATAL, READY = "fatal", "ready"
 Result: TypeAlias = tuple[str, bytes]  # outcome, the line of the output
@@ -35,7 +35,7 @@ class Worker:
         self._process = self._start()
         self.settings = self._ready()
 
-    def results(self, lines: list[Line]) -> Iterator[Result]:
+    def results(self, lines: list[GoalLine]) -> Iterator[Result]:
         """What came of each line. One that the process dies of is told as an error; another process goes on
         behind it."""
         while lines:
@@ -75,7 +75,7 @@ class Worker:
             raise self._died()
         return answer[1].decode().strip()
 
-    def _send(self, lines: list[Line]) -> None:
+    def _send(self, lines: list[GoalLine]) -> None:
         parts = [b"%d\n" % len(lines)]
         parts += (b"%d %d %s\n" % (line.number, line.too_long, line.data) for line in lines)
         _write(self._process.stdin, b"".join(parts))
@@ -118,7 +118,7 @@ class Workers:
         """The digest of all that results depend on, as the processes know it."""
         return self._all[0].settings
 
-    def results(self, lines: Iterator[Line], chunk: int) -> Iterator[Result]:
+    def results(self, lines: Iterator[GoalLine], chunk: int) -> Iterator[Result]:
         """What came of each line, in order. chunk: how many a process is given at once."""
         numbered = enumerate(iter(lambda: list(islice(lines, chunk)), []))
         lock = threading.Lock()
