@@ -32,10 +32,10 @@ from pathlib import Path
 
 from executor.sandbox.paths import Workspace
 from mcl.core.home import open_home
-from mcl.plugins.review.maps import build
 from mcl.plugins.review.maps.documents import documents
+from mcl.plugins.review.maps.maps import rules
 from mcl.plugins.review.maps.ownership import LOG
-from mcl.plugins.review.maps.roles import rules
+from mcl.plugins.review.maps.survey import build
 
 MCL = Path(sys.executable).parent / "mcl"
 _HASHES = (

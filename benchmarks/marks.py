@@ -21,12 +21,11 @@ from typing import Any
 
 from mcl.model import Choice, Model, load_model
 from mcl.model.protocol import Writer
-from mcl.plugins.review.contracts import contract
-from mcl.plugins.review.findings import read_findings
-from mcl.plugins.review.passes.marks import candidates, is_marked, marking
-from mcl.plugins.review.passes.question import ReviewQuestion, the_pass
-from mcl.plugins.review.passes.reviewing import answered
-from mcl.plugins.review.target import piece_of
+from mcl.plugins.review.answer import answered, candidates, is_marked, marking
+from mcl.plugins.review.contract import contract
+from mcl.plugins.review.finding_text import read_findings
+from mcl.plugins.review.piece import piece_of
+from mcl.plugins.review.question import ReviewQuestion, the_pass
 
 PARTS, KINDS = ("fit", "held"), ("planted", "clean")
 _PAIRS = Path(__file__).with_name("review_pairs.toml")

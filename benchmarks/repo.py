@@ -83,7 +83,7 @@ def scored(rows: Iterable[dict[str, Any]], ask: Ask) -> Counter[str]:
 def costs(model: Model) -> dict[str, float]:
     """Medians in ms of the processor's time, in turn with the floor of each, and their ratios."""
     from mcl.model.answers import shown
-    from mcl.plugins.repo.asking import ask, candidates
+    from mcl.plugins.repo.model_answer import ask, candidates
 
     texts = [row["prompt"] for row in prompts()]
     document = RepoIntent("grep_repo", "mq-hal", None, ("OLLAMA_MODEL",), "Searches.").text

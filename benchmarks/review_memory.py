@@ -27,8 +27,8 @@ from typing import Any
 from benchmarks.timing import median_ms
 from executor import FixedClock, Home, Workspace
 from mcl.plugins.review.context import context_for
-from mcl.plugins.review.findings import SEVERITIES, ReviewFinding
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.finding import SEVERITIES, ReviewFinding
+from mcl.plugins.review.memory.history import ReviewMemories
 
 FOUND = [
     ReviewFinding(severity, "shared.py", 3, "something that is worth a look " * 3) for severity in SEVERITIES

@@ -28,10 +28,11 @@ import anyio
 from executor.core.clock import FixedClock
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
-from mcl.plugins.review.scan import ScanSource, scan_source
-from mcl.plugins.review.scan.python import judged
+from mcl.plugins.review.piece import ReviewTarget
+from mcl.plugins.review.scan.bandit_rules import judged
+from mcl.plugins.review.scan.patterns import ScanSource, scan_source
 from mcl.plugins.review.scan.weights import place_of
-from mcl.plugins.review.target import ReviewTarget, look_at
+from mcl.plugins.review.target import look_at
 
 
 def looked(folder: Path) -> ReviewTarget:
@@ -111,7 +112,7 @@ def beside_bandit(folder: Path) -> dict[str, Any]:
 _OURS = """
 import sys
 from pathlib import Path
-from mcl.plugins.review.scan import ScanSource, scan_source
+from mcl.plugins.review.scan.patterns import ScanSource, scan_source
 for name in Path(sys.argv[1]).read_text().split("\\n"):
     scan_source(ScanSource(name, Path(name).read_bytes().decode("utf-8", "replace")))
 """

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mcl.plugins.review.scan import ScanSource, scan_source
-from mcl.plugins.review.scan.python import judged
-from mcl.plugins.review.scan.walking import BanditIssue
+from mcl.plugins.review.scan.bandit_rules import judged
+from mcl.plugins.review.scan.patterns import ScanSource, scan_source
+from mcl.plugins.review.scan.syntax import BanditIssue
 
 _SEVERITIES = ("HIGH", "MEDIUM", "LOW")
 _BY_PATTERN = {

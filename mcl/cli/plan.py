@@ -31,22 +31,6 @@ class ShowsByDefault(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-class ReviewsByDefault(ShowsByDefault):
-    """`mcl review app.py` is `mcl review file app.py`, and `--diff=main` is `--diff main`."""
-
-    does: ClassVar[str] = "file"
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        end = args.index("--") if "--" in args else len(args)
-        given: list[str] = []
-        for word in args[:end]:
-            given += word.split("=", 1) if word.startswith("--diff=") else [word]
-        # What a word means may not depend on what lies in the folder: the command is meant, and that is told.
-        if given and given[0] in self.commands and Path(given[0]).exists():
-            note(f"{given[0]} is a command here; the file of that name: mcl review {self.does} {given[0]}")
-        return super().parse_args(ctx, given + args[end:])
-
-
 # ---- `mcl plan check`: what each guard says of each node, for people and for machines.
 
 

@@ -24,8 +24,7 @@ from mcl.plugins.agents.usecases import complete_work
 from mcl.plugins.probing.usecases import verify_contracts
 from mcl.plugins.repo.usecases import run_contract
 from mcl.plugins.review.usecases.draft import draft_review
-from mcl.plugins.review.usecases.drift import review_drift
-from mcl.plugins.review.usecases.release import check_release
+from mcl.plugins.review.usecases.release import check_release, review_drift
 from mcl.plugins.review.usecases.run import review_code
 
 ROOT = Path(__file__).resolve().parents[2]

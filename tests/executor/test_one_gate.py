@@ -102,7 +102,7 @@ DECLARED: Final = {
     ("mcl/serve/offered/tools.py", "by name"),
     ("mcl/model/llama/weights.py", "by name"),
     ("mcl/plugins/probing/calling.py", "by name"),  # what gives a registry; its tools are called as any
-    ("mcl/plugins/review/scan/plugins.py", "by name"),  # modules of bandit, from a table of constants
+    ("mcl/plugins/review/scan/bandit_rules.py", "by name"),  # modules of bandit, from a table of constants
 }
 
 

@@ -20,7 +20,9 @@ from mcl.core.errors import ModelError
 from mcl.model import Candidate, Choice, ExtractForm, Span, load_model
 from mcl.model.answers import separators, shown
 from mcl.model.protocol import Writer, WritingRequest, WrittenText
-from mcl.plugins.repo.asking import (
+from mcl.plugins.repo.contract import intent_types, judge, read_contract
+from mcl.plugins.repo.matcher import LONGEST_PROMPT, match
+from mcl.plugins.repo.model_answer import (
     GRAMMAR,
     SURE,
     SURE_TO_ACT,
@@ -30,8 +32,6 @@ from mcl.plugins.repo.asking import (
     candidates,
     contract_rules,
 )
-from mcl.plugins.repo.contract import intent_types, judge, read_contract
-from mcl.plugins.repo.matcher import LONGEST_PROMPT, match
 
 KEYS = ("mq-hal", "macos-scripts", 'odd"key\\')
 BYTES = LLTokenizer("byte")

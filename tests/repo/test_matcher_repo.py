@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mcl.plugins.repo.contract import intent_types, judge, read_contract
 from mcl.plugins.repo.matcher import LONGEST_PROMPT, match
-from mcl.plugins.repo.rules import rules
+from mcl.plugins.repo.wording import rules
 
 KEYS = ("mq-hal", "macos-scripts", "hal")
 

@@ -7,8 +7,8 @@ from shops import Shop
 from test_routing import Sure
 
 from mcl.model import load_model
-from mcl.plugins.repo.asking import ContractAnswer
 from mcl.plugins.repo.contract import RepoIntent
+from mcl.plugins.repo.model_answer import ContractAnswer
 from mcl.plugins.repo.routing import route
 
 KEYS = ("shop", "mq-hal")
@@ -95,7 +95,9 @@ def says(monkeypatch):
 
     def make(intent, *, sure=True):
         contract = RepoIntent(intent, None, None, (), "")
-        monkeypatch.setattr("mcl.plugins.repo.asking.ask", lambda *_: ContractAnswer(contract, "", 1.0, sure))
+        monkeypatch.setattr(
+            "mcl.plugins.repo.model_answer.ask", lambda *_: ContractAnswer(contract, "", 1.0, sure)
+        )
         return Sure(intent)
 
     return make

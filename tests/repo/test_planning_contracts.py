@@ -21,7 +21,7 @@ from mcl.core.errors import RepoError
 from mcl.core.repositories import Resolved
 from mcl.language.skills import find_skills, load_skill, skill_folders
 from mcl.plugins.repo.contract import COMMANDS, REFUSE, RepoIntent, intent_types, judge
-from mcl.plugins.repo.planning import ContractOrigin, plan_contract
+from mcl.plugins.repo.plan import ContractOrigin, plan_contract
 from mcl.plugins.repo.usecases import PACK
 from mcl.usecases.skills.checks import validate_skill
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from mcl.plugins.review.findings import SEVERITIES, ReviewFinding
+from mcl.plugins.review.finding import SEVERITIES, ReviewFinding
 
 PIECES = (
     *(

@@ -16,7 +16,7 @@ from mcl.core.errors import ModelError
 from mcl.model import Candidate, Choice, ExtractForm, Span
 from mcl.model.answers import separators
 from mcl.model.protocol import WritingRequest, WrittenText
-from mcl.plugins.review.contracts import contract
+from mcl.plugins.review.contract import contract
 
 BYTES = LLTokenizer("byte")
 

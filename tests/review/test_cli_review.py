@@ -9,8 +9,7 @@ import pytest
 from yards import APP, Yard
 
 from executor.walker.interfaces import WalkEvent
-from mcl.plugins.review.memory import ReviewMemories
-from mcl.plugins.review.memory.history import Review, ReviewHistory
+from mcl.plugins.review.memory.history import Review, ReviewHistory, ReviewMemories
 from mcl.plugins.review.usecases.run import review_code
 
 DANGER = "import subprocess\n\n\ndef run(words):\n    return subprocess.call(words, shell=True)\n"

@@ -11,9 +11,9 @@ from orchards import git, orchard, write
 from yards import Yard
 
 from executor.sandbox.paths import Workspace
-from mcl.plugins.review.maps import build
 from mcl.plugins.review.maps.documents import IGNORED, documents
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.maps.survey import build
+from mcl.plugins.review.memory.history import ReviewMemories
 
 FOLDER = "generated/architecture"
 MADE = [

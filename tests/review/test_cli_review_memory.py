@@ -13,8 +13,8 @@ import pytest
 
 from executor import Home
 from mcl.cli.main import main
-from mcl.plugins.review.findings import ReviewFinding
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.finding import ReviewFinding
+from mcl.plugins.review.memory.history import ReviewMemories
 
 
 class Shell:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mcl.cli.main import main
-from mcl.plugins.review.cli.next import MAX_BYTES
+from mcl.plugins.review.cli.review import MAX_BYTES
 
 TEXT = "Here it is.\r\n- **[note]** `b.py:9` — fine  \r\n* [Risk] a.py:3\r\n  the key is plain\r\n"
 

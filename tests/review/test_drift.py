@@ -21,10 +21,11 @@ from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
 from mcl.plugins.review.drift.drift import PARTS, DriftReport, find_drift
 from mcl.plugins.review.drift.rules import MOST, drift_rules
-from mcl.plugins.review.maps import build
 from mcl.plugins.review.maps.documents import documents
-from mcl.plugins.review.memory import ReviewMemories, write_adr
-from mcl.plugins.review.usecases.drift import review_drift
+from mcl.plugins.review.maps.survey import build
+from mcl.plugins.review.memory.decision import write_adr
+from mcl.plugins.review.memory.history import ReviewMemories
+from mcl.plugins.review.usecases.release import review_drift
 
 Plant = Callable[[Path], None]
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sound import looked, write
 
-from mcl.plugins.review.drift.declared import ProjectFiles, version_of
-from mcl.plugins.review.drift.documents import CommandTarget, named
 from mcl.plugins.review.drift.drift import entry_in, newest_entry, version_flaws
+from mcl.plugins.review.drift.pages import CommandTarget, named
+from mcl.plugins.review.drift.project import ProjectFiles, version_of
 
 
 @pytest.mark.parametrize(

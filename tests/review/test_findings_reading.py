@@ -9,16 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.findings import (
-    BLOCKING,
-    NO_FINDINGS,
-    SEVERITIES,
-    ReviewFinding,
-    read_findings,
-    write_finding,
-    write_findings,
-)
-from mcl.plugins.review.findings.finding import canonical_body
+from mcl.plugins.review.finding import BLOCKING, SEVERITIES, ReviewFinding, canonical_body
+from mcl.plugins.review.finding_text import NO_FINDINGS, read_findings, write_finding, write_findings
 
 # --- findings -------------------------------------------------------------------------------------------
 

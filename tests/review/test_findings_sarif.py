@@ -13,8 +13,8 @@ from any_findings import findings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.plugins.review.findings import SEVERITIES, ReviewFinding, in_order, to_sarif
-from mcl.plugins.review.findings.sarif import SCHEMA, uri_of
+from mcl.plugins.review.finding import SEVERITIES, ReviewFinding, in_order
+from mcl.plugins.review.sarif import SCHEMA, to_sarif, uri_of
 
 # RFC 3986, section 4.1: a relative reference has no colon in its first segment.
 REFERENCE = re.compile(r"(?:(?:file:///)|(?![^/]*:))(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")

@@ -9,15 +9,15 @@ from any_findings import findings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.plugins.review.findings import (
+from mcl.plugins.review.finding import (
     BLOCKING,
+    FAMILIES,
     SEVERITIES,
     ReviewFinding,
     in_order,
-    read_findings,
     without_repeats,
 )
-from mcl.plugins.review.findings.finding import FAMILIES
+from mcl.plugins.review.finding_text import read_findings
 
 
 def test_the_labels_are_those_of_the_contract_in_their_order():

@@ -14,9 +14,11 @@ from orchards import begun, commit, git, orchard, write
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
-from mcl.plugins.review.maps import Maps, build, files, stale
-from mcl.plugins.review.maps.cache import MapCache
+from mcl.plugins.review.maps import files
 from mcl.plugins.review.maps.documents import documents
+from mcl.plugins.review.maps.files import MapCache, stale
+from mcl.plugins.review.maps.maps import Maps
+from mcl.plugins.review.maps.survey import build
 
 
 def _built(folder: Path, cache: Path | None = None, **more: Any) -> Maps:

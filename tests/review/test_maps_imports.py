@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor.tools.project.sources import language_of
-from mcl.plugins.review.maps.building import Importing, importers
+from mcl.plugins.review.maps.survey import Importing, importers
 
 # The files, who imports (and what), and the files that it imports.
 CASES = [

@@ -16,8 +16,9 @@ from orchards import orchard, write
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.maps import build, load, loading
-from mcl.plugins.review.maps.documents import documents
+from mcl.plugins.review.maps import documents as loading
+from mcl.plugins.review.maps.documents import documents, load
+from mcl.plugins.review.maps.survey import build
 
 FOLDER = "generated/architecture"
 ROLES, OWNERS, SYMBOLS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcl.plugins.review.maps.roles import rules
+from mcl.plugins.review.maps.maps import rules
 
 # Path, language, marks, importers; the role, and the rule that gives it.
 CASES = [

@@ -9,7 +9,9 @@ import anyio
 from orchards import commit, git, orchard, write
 
 from executor.sandbox.paths import Workspace
-from mcl.plugins.review.maps import StaleEntry, build, stale
+from mcl.plugins.review.maps.files import stale
+from mcl.plugins.review.maps.maps import StaleEntry
+from mcl.plugins.review.maps.survey import build
 
 
 def _stale(folder: Path, maps: object = None) -> list[tuple[str, str]]:

@@ -12,10 +12,9 @@ from ending import ending
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcl.plugins.review.maps.loading import MAX_SYMBOLS
-from mcl.plugins.review.maps.symbols import TextFacts, read_text
-from mcl.plugins.review.maps.symbols import tables as tables_module
-from mcl.plugins.review.maps.symbols.tables import read_lines, tables
+from mcl.plugins.review.maps import symbols as tables_module
+from mcl.plugins.review.maps.documents import MAX_SYMBOLS
+from mcl.plugins.review.maps.symbols import TextFacts, read_lines, read_text, tables
 
 _SAID: dict[str, Any] = tomllib.loads(
     Path(tables_module.__file__).with_name("languages.toml").read_text(encoding="utf-8")

@@ -19,10 +19,10 @@ from executor.gate.locks import Locks, SharedLocks
 from executor.store.home import Home
 from mcl.cli.main import main
 from mcl.core.home import open_home
-from mcl.plugins.review.cli.flaws import release_view
+from mcl.plugins.review.cli.views import release_view
 from mcl.plugins.review.drift.rules import MOST, drift_rules
-from mcl.plugins.review.findings import ReviewFinding
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.finding import ReviewFinding
+from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.release.report import ReleaseCheck, ReleaseReport, release_rules
 from mcl.plugins.review.usecases.memory import review_dismiss
 from mcl.plugins.review.usecases.release import check_release

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from sound import looked, write
 
-from mcl.plugins.review.release.compiling import failures, python_files
+from mcl.plugins.review.release.compilation import failures, python_files
 
 
 def test_compiling_runs_and_writes_nothing(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_source_that_is_made_to_break_a_compiler_is_told(source: bytes, tmp_pa
 def test_a_compiler_that_ends_is_started_again_behind_the_file_it_ended_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mcl.plugins.review.release import compiling
+    from mcl.plugins.review.release import compilation as compiling
 
     text = compiling._CHILD.read_text().replace(
         "        compile(source", '        b"BOOM" in source and os._exit(1)\n        compile(source'

@@ -11,8 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.memory import KINDS, STATUSES, ArchitectureDecision, read_adr, write_adr
-from mcl.plugins.review.memory.decision import body_of, slug
+from mcl.plugins.review.memory.decision import (
+    KINDS,
+    STATUSES,
+    ArchitectureDecision,
+    body_of,
+    read_adr,
+    slug,
+    write_adr,
+)
 
 FOLDER = "architecture_memory"
 

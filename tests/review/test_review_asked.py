@@ -12,9 +12,9 @@ from yards import APP, Yard
 
 from mcl.core.errors import ModelError, ReviewError
 from mcl.model.protocol import WritingRequest
-from mcl.plugins.review.cli.file import tell
-from mcl.plugins.review.contracts import contract
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.cli.review import tell
+from mcl.plugins.review.contract import contract
+from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.usecases.run import ReviewRun, review_code
 from tests.model.random_gguf import small_words, write_gguf
 

@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 
 from executor import FixedClock, Home, Workspace
 from mcl.memory import Cortex
-from mcl.plugins.review.memory import ReviewMemories
-from mcl.plugins.review.memory.documents import Bootstrapped, bootstrap
-from mcl.plugins.review.memory.documents.sections import LONGEST, MOST, conventions, sections
+from mcl.plugins.review.memory.documents import (
+    LONGEST_SECTION,
+    MOST_SECTIONS,
+    Bootstrapped,
+    bootstrap,
+    conventions,
+    sections,
+)
+from mcl.plugins.review.memory.history import ReviewMemories
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
@@ -167,14 +173,14 @@ def test_what_is_not_read_is_said(again: Again, root: Path, tmp_path: Path) -> N
     (root / "AGENTS.md").write_text("\n\n".join("word " * 200 for _ in range(250)))
     done = again()
     assert dict(done.skipped) == {
-        "AGENTS.md": f"only its first {MOST} pieces were read",
+        "AGENTS.md": f"only its first {MOST_SECTIONS} pieces were read",
         "CONTRACT.md": "it is no plain file (a link, device or FIFO)",
         "README.md": "it is no plain file (a link, device or FIFO)",
         "ROADMAP.md": "it is not UTF-8 text",
         "SECURITY.md": "it is larger than 524,288 bytes",
         "docs": dict(done.skipped)["docs"],
     }
-    assert done.documents == (("AGENTS.md", MOST),)
+    assert done.documents == (("AGENTS.md", MOST_SECTIONS),)
     assert "outside" not in repr(again.told)
 
 
@@ -250,7 +256,7 @@ def test_pieces_are_short_in_order_and_from_the_text(text: str) -> None:
     assert found == sections(text)
     assert [one.first for one in found] == sorted(one.first for one in found)
     for one in found:
-        assert 0 < len(one.text) <= LONGEST or not one.text.strip()
+        assert 0 < len(one.text) <= LONGEST_SECTION or not one.text.strip()
         assert 1 <= one.first <= one.last <= len(lines)
         whole = "\n".join(lines[one.first - 1 : one.last])
         assert all(piece.strip() in whole for piece in one.text.split("\n"))

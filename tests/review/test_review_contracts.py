@@ -11,10 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.contracts import MODES, contract, contracts, guides_for
-from mcl.plugins.review.contracts.contract import FOLDER, MAX_BYTES, MOST_FINDINGS, read_contract
-from mcl.plugins.review.contracts.guide import guides, read_guide
-from mcl.plugins.review.findings import SEVERITIES
+from mcl.plugins.review.contract import (
+    FOLDER,
+    MAX_BYTES,
+    MODES,
+    MOST_FINDINGS,
+    contract,
+    contracts,
+    guides,
+    guides_for,
+    read_contract,
+    read_guide,
+)
+from mcl.plugins.review.finding import SEVERITIES
 
 # The table of the modes: what a review of each may say.
 LABELS = {
@@ -62,7 +71,7 @@ def test_each_mode_has_another_digest():
 
 
 def test_a_digest_covers_what_stands_beside_the_contract(monkeypatch, tmp_path):
-    module = sys.modules["mcl.plugins.review.contracts.contract"]  # in the package a function has its name
+    module = sys.modules["mcl.plugins.review.contract"]  # in the package a function has its name
     before = contract("risk").digest
     for changed in ("guides/python.md", "passes/review.md", "contracts/risk.md"):
         folder = tmp_path / changed.replace("/", "-")
@@ -194,7 +203,7 @@ def test_a_guide_that_is_written_wrongly_is_refused():
 
 def test_importing_the_contracts_loads_no_model_and_no_yaml():
     script = (
-        "import sys, mcl.plugins.review.contracts\n"
+        "import sys, mcl.plugins.review.contract\n"
         "print(sorted({'yaml', 'llama_cpp', 'llguidance', 'numpy', 'bandit'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

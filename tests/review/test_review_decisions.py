@@ -13,8 +13,9 @@ import yaml
 from executor import FixedClock, Home, ScopeError, Workspace
 from mcl.core.errors import ReviewError
 from mcl.memory import Cortex
-from mcl.plugins.review.memory import KINDS, ReviewMemories
+from mcl.plugins.review.memory.decision import KINDS
 from mcl.plugins.review.memory.decisions import Decisions
+from mcl.plugins.review.memory.history import ReviewMemories
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"

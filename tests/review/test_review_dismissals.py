@@ -18,10 +18,11 @@ from executor.store.home import Home
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
 from mcl.plugins.review.cli.history import complete_place
-from mcl.plugins.review.findings import ReviewFinding
-from mcl.plugins.review.memory import ReviewMemories
-from mcl.plugins.review.scan import KnownMarks, ScanSource, scan_source
-from mcl.plugins.review.usecases.found import concluded_before
+from mcl.plugins.review.finding import ReviewFinding
+from mcl.plugins.review.memory.history import ReviewMemories
+from mcl.plugins.review.scan.patterns import ScanSource, scan_source
+from mcl.plugins.review.scan.weights import KnownMarks
+from mcl.plugins.review.usecases.earlier import concluded_before
 from mcl.plugins.review.usecases.memory import review_dismiss, review_dismissals
 from mcl.plugins.review.usecases.release import check_release
 from mcl.plugins.review.usecases.run import review_code

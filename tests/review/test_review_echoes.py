@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scripted import Scripted
 from yards import Yard
 
-from mcl.plugins.review.findings import SEVERITIES, ReviewFinding
-from mcl.plugins.review.passes.asking import gathered, without_echoes
+from mcl.plugins.review.answer import gathered, without_echoes
+from mcl.plugins.review.finding import SEVERITIES, ReviewFinding
 from mcl.plugins.review.usecases.run import review_code
 
 WORDS = st.sampled_from(["No docstring.", "no docstring", "A price may be negative here.", "}", ""])

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scripted import Wanderer, says
 
 from mcl.model.protocol import WritingRequest
-from mcl.plugins.review.contracts import MODES, contract
-from mcl.plugins.review.findings import read_findings
-from mcl.plugins.review.passes.prompts import GRAMMAR, findings_form, structure_form
+from mcl.plugins.review.contract import GRAMMAR, MODES, contract
+from mcl.plugins.review.finding_text import read_findings
+from mcl.plugins.review.prompt import findings_form, structure_form
 
 ROOM = 2048
 

@@ -8,10 +8,10 @@ from scripted import inputs, piece, says
 from mcl.core.errors import ModelError
 from mcl.model import load_model
 from mcl.model.protocol import WritingRequest, WrittenText
-from mcl.plugins.review.contracts import MODES, contract
-from mcl.plugins.review.findings import read_findings
-from mcl.plugins.review.passes.question import PASSES, read_question, the_pass
-from mcl.plugins.review.passes.reviewing import answered
+from mcl.plugins.review.answer import answered
+from mcl.plugins.review.contract import MODES, contract
+from mcl.plugins.review.finding_text import read_findings
+from mcl.plugins.review.question import PASSES, read_question, the_pass
 from tests.model.random_gguf import small_pieces, small_words, write_gguf
 
 CONTROL = ("<|end|>", "<|im_start|>", "<|im_end|>")

@@ -15,9 +15,8 @@ from ir.characters import written_out
 from mcl.core.errors import ReviewError
 from mcl.memory import Cortex
 from mcl.memory.words import document_in
-from mcl.plugins.review.findings import SEVERITIES, ReviewFinding, in_order
-from mcl.plugins.review.memory import ReviewMemories
-from mcl.plugins.review.memory.history import LEFT_OUT, without_quotes
+from mcl.plugins.review.finding import SEVERITIES, ReviewFinding, in_order
+from mcl.plugins.review.memory.history import LEFT_OUT, ReviewMemories, without_quotes
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"

@@ -11,8 +11,8 @@ from orchards import orchard
 from yards import Yard
 
 from mcl.plugins.review.maps.documents import SCHEMAS
-from mcl.plugins.review.maps.roles import rules
-from mcl.plugins.review.maps.symbols.tables import tables
+from mcl.plugins.review.maps.maps import rules
+from mcl.plugins.review.maps.symbols import tables
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/review-maps.md").read_text()
 

@@ -7,12 +7,11 @@ from scripted import Tagger, inputs, piece
 
 from benchmarks.marks import chosen
 from mcl.model import load_model
-from mcl.plugins.review.contracts import MODES, contract
-from mcl.plugins.review.findings import read_findings
-from mcl.plugins.review.passes.marks import candidates, chunks, marking
-from mcl.plugins.review.passes.question import read_question
-from mcl.plugins.review.passes.reviewing import answered
-from mcl.plugins.review.target import piece_of
+from mcl.plugins.review.answer import answered, candidates, chunks, marking
+from mcl.plugins.review.contract import MODES, contract
+from mcl.plugins.review.finding_text import read_findings
+from mcl.plugins.review.piece import piece_of
+from mcl.plugins.review.question import read_question
 
 CODE = "import os\n\n\ndef remove(name):\n    os.system('rm ' + name)\n\n\ndef add(a, b):\n    return a + b\n"
 

@@ -12,8 +12,8 @@ from walks import Walks, sequence, tool
 from executor import FixedClock, Home, Outcome, Registry
 from mcl.catalog.tools import registry
 from mcl.memory import Cortex
-from mcl.plugins.review.findings import ReviewFinding
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.finding import ReviewFinding
+from mcl.plugins.review.memory.history import ReviewMemories
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"

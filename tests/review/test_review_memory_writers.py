@@ -11,15 +11,15 @@ import pytest
 
 from executor import Home, Workspace
 from mcl.memory.verification import verify_home
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.memory.history import ReviewMemories
 
 WRITER = """
 import sys
 from pathlib import Path
 from executor.sandbox.paths import Workspace
 from mcl.core.home import open_home
-from mcl.plugins.review.findings import ReviewFinding
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.finding import ReviewFinding
+from mcl.plugins.review.memory.history import ReviewMemories
 home, root, name, rounds = open_home(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 memories, workspace = ReviewMemories(home, root), Workspace(root, forbidden=(home.path,))
 print("ready", flush=True)

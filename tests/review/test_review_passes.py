@@ -7,11 +7,11 @@ from scripted import Scripted, Tagger, Wanderer, inputs, lines_of, piece, says
 
 from mcl.core.errors import ReviewError
 from mcl.model.protocol import Writer
-from mcl.plugins.review.contracts import MODES, contract, guides_for
-from mcl.plugins.review.findings import read_findings
-from mcl.plugins.review.passes.prompts import LONGEST_CONTEXT
-from mcl.plugins.review.passes.question import PASSES, read_question, the_pass
-from mcl.plugins.review.passes.reviewing import answered
+from mcl.plugins.review.answer import answered
+from mcl.plugins.review.contract import MODES, contract, guides_for
+from mcl.plugins.review.finding_text import read_findings
+from mcl.plugins.review.prompt import LONGEST_CONTEXT
+from mcl.plugins.review.question import PASSES, read_question, the_pass
 
 # The table of the passes: how many tokens each answer may have.
 TOKENS = {"structure": 400, "review": 2048, "consistency": 1024}

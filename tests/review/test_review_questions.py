@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scripted import inputs, piece
 
 from mcl.core.errors import ReviewError, SkillError
-from mcl.plugins.review.passes.question import read_pass, read_question
+from mcl.plugins.review.question import read_pass, read_question
 
 CODE = "def f(name):\n    return name\n"
 

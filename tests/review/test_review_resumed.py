@@ -13,7 +13,7 @@ from scripted import Scripted
 from yards import Yard
 
 from mcl import list_intents, run
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.usecases.models import Models
 
 HERE = Path(__file__).parent

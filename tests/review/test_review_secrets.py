@@ -9,8 +9,8 @@ import pytest
 
 from ir import KEY_SHAPES, find_secret
 from ir.inline_secrets import without_secrets
-from mcl.plugins.review.scan import scanning as patterns
-from mcl.plugins.review.scan.scanning import PatternRule, books
+from mcl.plugins.review.scan import patterns
+from mcl.plugins.review.scan.patterns import PatternRule, books
 
 HITS = [
     pytest.param(rule, hit, id=f"{rule.id}-{number}")

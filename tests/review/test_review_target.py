@@ -13,8 +13,7 @@ from yards import APP, Yard
 
 from executor.sandbox.paths import MAX_DEPTH
 from ir import MclError
-from mcl.plugins.review.target import piece_of, shown
-from mcl.plugins.review.target.piece import MAX_FILE, rows_of
+from mcl.plugins.review.piece import MAX_FILE, piece_of, rows_of, shown
 
 
 def refused(yard: Yard, *args: str, **more: bool) -> str:
@@ -343,11 +342,11 @@ def test_what_does_not_fit_into_gits_answer_is_judged_whole(
     yard.commit(a__py="1\n2\n", b__py="1\n2\n", c__py="1\n2\n")
     for name in "abc":
         yard.write(f"{name}.py", "1\n2\n3\n")
-    monkeypatch.setattr("mcl.plugins.review.target.difference._MAX_PATCH", 550)
+    monkeypatch.setattr("mcl.plugins.review.difference._MAX_PATCH", 550)
     target = yard.look(base="HEAD")
     assert [one.lines for one in target.pieces] == [((3, 3),), ((1, 3),), ((1, 3),)]
     assert target.truncated
-    monkeypatch.setattr("mcl.plugins.review.target.difference.MAX_CHANGED", 2)
+    monkeypatch.setattr("mcl.plugins.review.difference.MAX_CHANGED", 2)
     target = yard.look(base="HEAD")
     assert (target.paths, target.truncated) == (("a.py", "b.py"), True)
     assert [(one.path, one.why) for one in target.skipped] == [("c.py", "too many")]

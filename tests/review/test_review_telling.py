@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from executor import FixedClock, Home
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.context import BUDGET, ReviewContext, context_for
-from mcl.plugins.review.context.telling import LONGEST_ENTRY
-from mcl.plugins.review.findings import SEVERITIES, ReviewFinding
-from mcl.plugins.review.maps import FileSymbol, MappedFile, Maps
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.context import BUDGET, LONGEST_ENTRY, ReviewContext, context_for
+from mcl.plugins.review.finding import SEVERITIES, ReviewFinding
+from mcl.plugins.review.maps.maps import FileSymbol, MappedFile, Maps
+from mcl.plugins.review.memory.history import ReviewMemories
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
@@ -107,7 +106,7 @@ def test_each_layer_comes_from_its_source(memories: ReviewMemories, layer: str, 
 
 
 def test_the_layer_of_review_guides_is_chosen_by_extension_path_and_mode() -> None:
-    from mcl.plugins.review.contracts import guides_for
+    from mcl.plugins.review.contract import guides_for
 
     assert guides_for("a.py", "comment") != guides_for("Dockerfile", "comment")
     for mode in ("security", "risk"):

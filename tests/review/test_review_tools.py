@@ -15,7 +15,8 @@ from executor import Registry
 from mcl.catalog.tools.registry import registry
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.conclusion import concluded, finding_of
-from mcl.plugins.review.findings import SEVERITIES, ReviewFinding, read_findings, write_findings
+from mcl.plugins.review.finding import SEVERITIES, ReviewFinding
+from mcl.plugins.review.finding_text import read_findings, write_findings
 
 
 class OwnTools(Walks):

@@ -114,7 +114,7 @@ def test_a_review_that_ended_is_whole(yard: Yard) -> None:
 
 
 def test_what_failed_is_remembered_of_no_file(yard: Yard) -> None:
-    from mcl.plugins.review.memory import ReviewMemories
+    from mcl.plugins.review.memory.history import ReviewMemories
 
     reviewed(yard, numbers)
     with yard.opened() as home:

@@ -6,8 +6,8 @@ import pytest
 from scripted import Scripted, inputs, lines_of, piece, says
 
 from mcl.core.errors import ModelError
-from mcl.plugins.review.passes.question import read_question
-from mcl.plugins.review.passes.reviewing import answered
+from mcl.plugins.review.answer import answered
+from mcl.plugins.review.question import read_question
 
 CODE = "import os\n\n\ndef remove(name):\n    os.system('rm ' + name)\n"
 

@@ -9,8 +9,8 @@ import pytest
 from scripted import Scripted, inputs, piece
 
 from mcl.core.errors import ModelError, ReviewError
-from mcl.plugins.review.findings import read_findings
-from mcl.plugins.review.passes import Reviewing
+from mcl.plugins.review.answer import Reviewing
+from mcl.plugins.review.finding_text import read_findings
 from mcl.plugins.review.usecases.run import review_code
 
 CODE = "def f(name):\n    return name\n"

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.plugins.review.findings import ReviewFinding, read_findings, write_findings
-from mcl.plugins.review.scan import ScanSource, scan_source
-from mcl.plugins.review.scan.python import judged
+from mcl.plugins.review.finding import ReviewFinding
+from mcl.plugins.review.finding_text import read_findings, write_findings
+from mcl.plugins.review.scan.bandit_rules import judged
+from mcl.plugins.review.scan.patterns import ScanSource, scan_source
 
 SHOP = """\
 import hashlib
@@ -245,7 +246,7 @@ def test_nothing_is_loaded_before_python_is_judged_and_nothing_is_written(tmp_pa
     (tmp_path / "site" / "strange.py").write_text("raise SystemExit('loaded')\n")
     code = (
         "import sys, warnings; form = warnings.formatwarning\n"
-        "from mcl.plugins.review.scan import ScanSource, scan_source\n"
+        "from mcl.plugins.review.scan.patterns import ScanSource, scan_source\n"
         "scan_source(ScanSource('a.js', 'eval(x)'))\n"
         "assert not {'bandit', 'stevedore', 'rich'} & set(sys.modules)\n"
         "print([one.rule for one in scan_source(ScanSource('a.py', 'eval(x)'))])\n"

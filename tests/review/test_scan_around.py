@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mcl.plugins.review.scan import ScanSource, scan_source
+from mcl.plugins.review.scan.bandit_rules import judged
 from mcl.plugins.review.scan.bindings import MAX_DEPTH
-from mcl.plugins.review.scan.python import judged
-from mcl.plugins.review.scan.walking import SyntaxContext
+from mcl.plugins.review.scan.patterns import ScanSource, scan_source
+from mcl.plugins.review.scan.syntax import SyntaxContext
 
 NAMES = "import os, pickle, subprocess, tarfile, yaml, zipfile\nfrom shlex import quote\n"
 
@@ -106,7 +106,7 @@ def test_a_question_that_is_none_is_an_error_and_each_in_the_weights_is_one() ->
     import tomllib
     from pathlib import Path
 
-    from mcl.plugins.review.scan.walking import QUESTIONS
+    from mcl.plugins.review.scan.syntax import QUESTIONS
 
     weights = Path(bindings_place()).with_name("weights.toml").read_text()
     asked = {

@@ -10,8 +10,8 @@ from itertools import count
 import pytest
 from ending import ending
 
-from mcl.plugins.review.scan import ScanSource, scan_source
-from mcl.plugins.review.scan.walking import MAX_DEPTH
+from mcl.plugins.review.scan.patterns import ScanSource, scan_source
+from mcl.plugins.review.scan.syntax import MAX_DEPTH
 
 
 def rules_in(text: str, path: str = "a.py") -> list[str]:
@@ -75,8 +75,8 @@ def test_a_text_of_many_selects_takes_no_longer_than_its_length() -> None:
 
 
 def test_a_rule_that_takes_its_time_is_given_up_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mcl.plugins.review.scan import scanning as patterns
-    from mcl.plugins.review.scan import walking
+    from mcl.plugins.review.scan import patterns
+    from mcl.plugins.review.scan import syntax as walking
 
     monkeypatch.setattr(patterns, "MAX_SECONDS", -1.0)
     assert rules_in("eval(x)\n", "a.js") == ["scan-slow"]
@@ -106,7 +106,7 @@ STEPS = {
 
 @pytest.mark.parametrize("text", STEPS.values(), ids=STEPS.keys())
 def test_what_rules_look_at_again_and_again_is_counted(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mcl.plugins.review.scan import walking
+    from mcl.plugins.review.scan import syntax as walking
 
     assert "scan-bounds" not in rules_in(text)
     monkeypatch.setattr(walking, "MAX_STEPS", 80_000)
@@ -172,7 +172,7 @@ def test_no_file_takes_longer_than_both_bounds(path: str, text: str) -> None:
         "from pathlib import Path\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
         "resource.setrlimit(resource.RLIMIT_CPU, (300, 300))\n"  # a guard, no measure
-        "from mcl.plugins.review.scan import ScanSource, scan_source\n"
+        "from mcl.plugins.review.scan.patterns import ScanSource, scan_source\n"
         "scan_source(ScanSource(sys.argv[1], sys.stdin.read()))\n"
         # getrusage counts what the process that started this one held: Linux keeps it across exec.
         "status = Path('/proc/self/status')\n"

@@ -12,10 +12,9 @@ import pytest
 import regex
 
 import mcl.plugins.review.scan
-from mcl.plugins.review.scan import KnownMarks, ScanSource, scan_source
-from mcl.plugins.review.scan.plugins import rules
-from mcl.plugins.review.scan.scanning import PatternBook, PatternRule, books
-from mcl.plugins.review.scan.weights import place_of
+from mcl.plugins.review.scan.bandit_rules import rules
+from mcl.plugins.review.scan.patterns import PatternBook, PatternRule, ScanSource, books, scan_source
+from mcl.plugins.review.scan.weights import KnownMarks, place_of
 
 # Put together, so that whoever searches this file for keys finds none.
 TOKEN = "ghp_" + "R4nD0mV8kQ2wZ7xLpT3sYc9HbJ6fMgNe1UaI"

@@ -7,8 +7,8 @@ import io
 import pytest
 
 from executor.walker.interfaces import WalkEvent
-from mcl.plugins.review.cli import next as waiting
-from mcl.plugins.review.cli.file import Progress
+from mcl.plugins.review.cli import progress as waiting
+from mcl.plugins.review.cli.progress import StepProgress
 
 
 class Screen(io.StringIO):
@@ -27,7 +27,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: float) -> s
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(waiting, "_QUIET", quiet)
-    with Progress() as progress:
+    with StepProgress() as progress:
         progress.on(WalkEvent("scan", "tool_call", "running", "Search it by fixed rules"))
         for done in range(3):
             progress.advanced("scan", done, 2)

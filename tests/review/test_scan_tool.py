@@ -12,9 +12,10 @@ from walks import Walks, tool
 
 from executor import FixedClock, Home, Registry
 from mcl.catalog.tools import registry
-from mcl.plugins.review.findings import BLOCKING, read_findings, write_findings
-from mcl.plugins.review.scan import SweepResult, sweep
-from mcl.plugins.review.target import ReviewTarget, piece_of
+from mcl.plugins.review.finding import BLOCKING
+from mcl.plugins.review.finding_text import read_findings, write_findings
+from mcl.plugins.review.piece import ReviewTarget, piece_of
+from mcl.plugins.review.scan.sweep import SweepResult, sweep
 
 SHELL = "import subprocess\n\n\ndef run(line):\n    return subprocess.run(line, shell=True)\n"
 

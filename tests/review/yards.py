@@ -17,7 +17,8 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.tool import Bench
 from mcl.cli.main import main
-from mcl.plugins.review.target import FilePiece, ReviewTarget, look_at
+from mcl.plugins.review.piece import FilePiece, ReviewTarget
+from mcl.plugins.review.target import look_at
 
 GIT = {
     **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},

@@ -13,7 +13,7 @@ from walks import Walks, tool
 from executor import FixedClock, Home, Registry
 from mcl.catalog.tools import registry
 from mcl.memory import Cortex
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.usecases.memory import review_dismiss
 from mcl.plugins.review.usecases.run import review_code
 

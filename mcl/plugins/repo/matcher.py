@@ -13,10 +13,11 @@ from mcl.plugins.repo.contract import (
     refusal,
     shown,
 )
-from mcl.plugins.repo.rules import MatchRule, WordLists, rules
 from mcl.plugins.repo.wording import (
+    MatchRule,
     NamedRepository,
     PromptWord,
+    WordLists,
     argument_of,
     asks_where,
     begin,
@@ -27,6 +28,7 @@ from mcl.plugins.repo.wording import (
     normal,
     phrase_at,
     query_of,
+    rules,
     text_of,
     trimmed,
     unknown_in,

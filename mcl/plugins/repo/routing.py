@@ -46,9 +46,7 @@ def route(
     several = None if compat else several_wishes(prompt, keys)
     if several is not None:  # a model would choose one of them, and nobody would hear of the other
         return Routed(several, "matcher")
-    from mcl.plugins.repo.asking import (
-        ask,  # brings numpy and llguidance: without a model nobody pays for them
-    )
+    from mcl.plugins.repo.model_answer import ask
 
     try:
         answer = ask(model, prompt, keys)

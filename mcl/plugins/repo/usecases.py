@@ -27,7 +27,7 @@ from mcl.core.repositories import Repositories, Repository, Resolved
 from mcl.language.mtx.files import Cache
 from mcl.language.skills import load_skill
 from mcl.plugins.repo.contract import REFUSE, RepoIntent, intent_types, judge, shown
-from mcl.plugins.repo.planning import REFUSED, ContractOrigin, plan_contract, short
+from mcl.plugins.repo.plan import REFUSED, ContractOrigin, plan_contract, short
 from mcl.plugins.repo.routing import Routed, route
 from mcl.usecases.accept import accept
 from mcl.usecases.direct import proposal

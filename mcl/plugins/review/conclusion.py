@@ -6,24 +6,21 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from executor.core.hashing import json_bytes
+from executor.sandbox.redaction import visible
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.contracts import contract
-from mcl.plugins.review.findings import (
+from mcl.plugins.review.contract import contract
+from mcl.plugins.review.finding import SEVERITIES, ReviewFinding, Severity, in_order, without_repeats
+from mcl.plugins.review.finding_text import (
     NO_FINDINGS,
-    SEVERITIES,
     FindingsRead,
-    ReviewFinding,
-    Severity,
     UnreadableLine,
-    in_order,
     read_findings,
-    without_repeats,
     write_finding,
     write_findings,
 )
-from mcl.plugins.review.memory import ReviewMemories
 from mcl.plugins.review.memory.dismissals import dismissed_json
-from mcl.plugins.review.memory.meanings import plain_line, plain_lines
+from mcl.plugins.review.memory.history import ReviewMemories
+from mcl.plugins.review.memory.meanings import plain_lines
 
 
 @dataclass(frozen=True)
@@ -181,4 +178,4 @@ def _fitting(findings: tuple[ReviewFinding, ...], room: int) -> tuple[tuple[Revi
 
 
 def _short(line: str) -> str:
-    return plain_line(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…")
+    return visible(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…")

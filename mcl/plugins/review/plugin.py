@@ -7,8 +7,8 @@ PLUGIN = Plugin(
     __name__,
     needs=("bandit",),
     commands={
-        "review": "mcl.plugins.review.cli.commands:register",
-        "release": "mcl.plugins.review.cli.release:register",
+        "review": "mcl.plugins.review.cli.commands:register_review",
+        "release": "mcl.plugins.review.cli.commands:register_release",
     },
     tools=(
         "review/conclude",
@@ -19,5 +19,5 @@ PLUGIN = Plugin(
         "review/remember",
         "review/scan",
     ),
-    runs="mcl.plugins.review.runs:RUNS",
+    runs="mcl.plugins.review.usecases.earlier:RUNS",
 )

@@ -5,20 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson
 from mcl.cli.output import Output, note, write_line
-from mcl.plugins.repo.cli.arguments import Key
+from mcl.plugins.repo.cli.contracts import complete_key
 
 if TYPE_CHECKING:
     from mcl.plugins.repo.usecases import ChangedRepository
 
-
-def register(repo: typer.Typer) -> None:
-    """Add these verbs."""
-    repo.command("add", epilog=example("mcl repo add shop ~/code/shop", "mcl repo add shop"))(add_command)
-    repo.command("list", epilog=example("mcl repo list", "mcl repo list --json"))(list_command)
-    repo.command("switch", epilog=example("mcl repo switch shop"))(switch_command)
-    repo.command("remove", epilog=example("mcl repo remove shop"))(remove_command)
+Key = Annotated[
+    str,
+    typer.Argument(metavar="KEY", help="The short name of a repository.", autocompletion=complete_key),
+]
 
 
 def add_command(
@@ -28,9 +25,9 @@ def add_command(
 ) -> None:
     """Name a repository. The first one becomes the active one."""
     from mcl.cli.home import use_home
-    from mcl.plugins.repo import usecases as acts
+    from mcl.plugins.repo import usecases
 
-    changed = acts.add_repository(key, path, home=use_home(signs=True))
+    changed = usecases.add_repository(key, path, home=use_home(signs=True))
     _changed(changed, "added", as_json=as_json)
     if changed.history is not None:
         note(f"its history lies in {changed.history}, and is read and written there")
@@ -46,17 +43,17 @@ def add_command(
 def switch_command(key: Key, as_json: AsJson = False) -> None:
     """Make a repository the active one: the one that is meant where none is named."""
     from mcl.cli.home import use_home
-    from mcl.plugins.repo import usecases as acts
+    from mcl.plugins.repo import usecases
 
-    _changed(acts.switch_repository(key, home=use_home(signs=True)), "switched to", as_json=as_json)
+    _changed(usecases.switch_repository(key, home=use_home(signs=True)), "switched to", as_json=as_json)
 
 
 def remove_command(key: Key, as_json: AsJson = False) -> None:
     """Forget a repository. Nothing in its folder is touched."""
     from mcl.cli.home import use_home
-    from mcl.plugins.repo import usecases as acts
+    from mcl.plugins.repo import usecases
 
-    _changed(acts.remove_repository(key, home=use_home(signs=True)), "removed", as_json=as_json)
+    _changed(usecases.remove_repository(key, home=use_home(signs=True)), "removed", as_json=as_json)
 
 
 def list_command(as_json: AsJson = False) -> None:

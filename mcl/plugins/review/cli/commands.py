@@ -1,15 +1,106 @@
-"""The verbs of `mcl review`."""
+"""The verbs of `mcl review` and `mcl release`, with an example or two of each."""
+
+from typing import Any, Final
 
 import typer
 
 from mcl.cli.arguments import example
-from mcl.cli.plan import ReviewsByDefault
-from mcl.plugins.review.cli import context, drift, file, history, memory, next
+from mcl.cli.plan import ShowsByDefault
+from mcl.plugins.review.cli import history, maps, memory, release, review
+
+_REVIEW: Final = (  # in the order of the help
+    (
+        ("file", review.file_command),
+        "mcl review file app.py",
+        "mcl review app.py --mode security --deep",
+        "mcl review --diff",
+        "mcl review --diff main --sarif found.sarif",
+        "mcl review src --no-ai --json",
+    ),
+    (("next", maps.next_command), "mcl review next", "mcl review next --limit 3 --json"),
+    (
+        ("parse", review.parse_command),
+        "mcl review parse answer.txt",
+        "mcl review parse answer.txt --mode security --json",
+        "cat answer.txt | mcl review parse -",
+    ),
+    (
+        ("history", history.history_command),
+        "mcl review history",
+        "mcl review history src/app.py --limit 3 --json",
+    ),
+    (
+        ("dismiss", history.dismiss_command),
+        'mcl review dismiss src/app.py:12 --why "the text is a constant"',
+        'mcl review dismiss src/app.py:30 --rule B608 --why "only names of our own tables"',
+        "mcl review dismiss src/app.py:12 --forget",
+    ),
+    (
+        ("dismissals", history.dismissals_command),
+        "mcl review dismissals",
+        "mcl review dismissals src/app.py --json",
+    ),
+    (("bootstrap", memory.bootstrap_command), "mcl review bootstrap", "mcl review bootstrap --json"),
+    (
+        ("decide", memory.decide_command),
+        'mcl review decide "One SQLite file" --decision "All is kept in one file." --about "store/**"',
+        'mcl review decide "No ORM" --kind rejected --decision - --context "We tried one." < why.md',
+    ),
+    (
+        ("decisions", memory.decisions_command),
+        "mcl review decisions",
+        "mcl review decisions ADR-0001",
+        "mcl review decisions --about src/app.py",
+        "mcl review decisions --check",
+        "mcl review decisions --read",
+    ),
+    (
+        ("recall", memory.recall_command),
+        'mcl review recall "who talks to SQLite" --limit 2',
+        "mcl review recall",
+    ),
+    (
+        ("remember", memory.remember_command),
+        'mcl review remember "Only store/ talks to SQLite" --kind convention --tag store',
+        "mcl review remember - --kind summary --source docs/design.md < summary.txt",
+    ),
+    (("drift", release.drift_command), "mcl review drift", "mcl review drift --workspace ../shop --json"),
+)
+_CONTEXT: Final = (
+    (("build", maps.build_command), "mcl review context build", "mcl review context build --yes --json"),
+    (
+        ("show", maps.show_command),
+        "mcl review context show src/app.py",
+        "mcl review context show src/app.py --told",
+    ),
+    (("status", maps.status_command), "mcl review context status"),
+)
+_RELEASE: Final = (
+    (
+        ("check", release.check_command),
+        "mcl release check",
+        "mcl release check --no-tests --workspace ../shop",
+        "mcl release check --strict --json",
+    ),
+)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    review = typer.Typer(
+class ReviewsByDefault(ShowsByDefault):
+    """`mcl review app.py` is `mcl review file app.py`, and `--diff=main` is `--diff main`."""
+
+    does = "file"
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        end = args.index("--") if "--" in args else len(args)
+        given: list[str] = []
+        for word in args[:end]:
+            given += word.split("=", 1) if word.startswith("--diff=") else [word]
+        return super().parse_args(ctx, given + args[end:])
+
+
+def register_review(app: typer.Typer) -> None:
+    """Add `mcl review`."""
+    noun = typer.Typer(
         name="review",
         cls=ReviewsByDefault,
         help="Reviews of code. `mcl review FILE` is `mcl review file FILE`.",
@@ -17,6 +108,31 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
         subcommand_metavar="[FILE] | COMMAND [ARGS]...",
     )
-    for verbs in (file, next, context, history, memory, drift):
-        verbs.register(review)
-    app.add_typer(review)
+    context = typer.Typer(
+        name="context",
+        help="Maps of a repository: what its files are, what they offer, who owns them.",
+        no_args_is_help=True,
+        epilog=example("mcl review context build", "mcl review context show src/app.py"),
+        rich_markup_mode=None,
+    )
+    _add(noun, _REVIEW)
+    _add(context, _CONTEXT)
+    noun.add_typer(context)
+    app.add_typer(noun)
+
+
+def register_release(app: typer.Typer) -> None:
+    """Add `mcl release`."""
+    noun = typer.Typer(
+        name="release",
+        help="May this repository be released?",
+        epilog=example("mcl release check"),
+        rich_markup_mode=None,
+    )
+    _add(noun, _RELEASE)
+    app.add_typer(noun)
+
+
+def _add(noun: typer.Typer, verbs: tuple[Any, ...]) -> None:
+    for (name, command), *examples in verbs:
+        noun.command(name, epilog=example(*examples))(command)

@@ -5,15 +5,8 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, Workspace, example
+from mcl.cli.arguments import AsJson, Workspace
 from mcl.cli.output import Output, note
-
-
-def _add_history(review: typer.Typer) -> None:
-    """Add this verb."""
-    review.command(
-        "history", epilog=example("mcl review history", "mcl review history src/app.py --limit 3 --json")
-    )(history_command)
 
 
 def history_command(
@@ -28,7 +21,7 @@ def history_command(
 ) -> None:
     """Show the newest reviews of a file, at most 10; or the last review of each file."""
     from mcl.cli.home import use_home
-    from mcl.plugins.review.cli.remembered import files_view, history_view
+    from mcl.plugins.review.cli.views import files_view, history_view
     from mcl.plugins.review.usecases.memory import review_history
 
     found = review_history(file, limit=limit, workspace=workspace, home=use_home())
@@ -55,18 +48,6 @@ def complete_place(incomplete: str) -> Iterator[tuple[str, str]]:
     for one in found:
         if one.location.startswith(incomplete):
             yield one.location, one.rule or one.severity
-
-
-def _add_dismiss(review: typer.Typer) -> None:
-    """Add this verb."""
-    review.command(
-        "dismiss",
-        epilog=example(
-            'mcl review dismiss src/app.py:12 --why "the text is a constant"',
-            'mcl review dismiss src/app.py:30 --rule B608 --why "only names of our own tables"',
-            "mcl review dismiss src/app.py:12 --forget",
-        ),
-    )(dismiss_command)
 
 
 def dismiss_command(
@@ -97,7 +78,7 @@ def dismiss_command(
         raise typer.BadParameter("--why TEXT says why it is no fault; --forget lets it count again")
     from mcl.cli.compile import as_typed
     from mcl.cli.home import use_home
-    from mcl.plugins.review.cli.remembered import dismissals_view
+    from mcl.plugins.review.cli.views import dismissals_view
     from mcl.plugins.review.usecases.memory import review_dismiss, review_undismiss
 
     home, out = use_home(signs=True), Output(as_json)
@@ -118,13 +99,6 @@ def dismiss_command(
 # ---- `mcl review dismissals`: what was dismissed, and why.
 
 
-def _add_dismissals(review: typer.Typer) -> None:
-    """Add this verb."""
-    review.command(
-        "dismissals", epilog=example("mcl review dismissals", "mcl review dismissals src/app.py --json")
-    )(dismissals_command)
-
-
 def dismissals_command(
     file: Annotated[
         str, typer.Argument(metavar="[FILE]", help="A file of the workspace; all files where left out.")
@@ -137,16 +111,10 @@ def dismissals_command(
     To let one count again: mcl review dismiss FILE:LINE --forget.
     """
     from mcl.cli.home import use_home
-    from mcl.plugins.review.cli.remembered import dismissals_view
+    from mcl.plugins.review.cli.views import dismissals_view
     from mcl.plugins.review.usecases.memory import review_dismissals
 
     found = review_dismissals(file, workspace=workspace, home=use_home())
     out = Output(as_json)
     out.document({"dismissals": [one.to_json() for one in found]})
     out.view(dismissals_view(found))
-
-
-def register(noun: typer.Typer) -> None:
-    """Add these verbs."""
-    for add in (_add_history, _add_dismiss, _add_dismissals):
-        add(noun)

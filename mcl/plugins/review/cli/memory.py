@@ -1,22 +1,12 @@
 """`mcl review decide`, `decisions`, `remember`, `recall` and `bootstrap`: what reviews are told."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, Workspace, example
+from mcl.cli.arguments import AsJson, Workspace
 from mcl.cli.output import Output, note
-
-if TYPE_CHECKING:
-    pass
-
-
-def _add_bootstrap(review: typer.Typer) -> None:
-    """Add this verb."""
-    review.command("bootstrap", epilog=example("mcl review bootstrap", "mcl review bootstrap --json"))(
-        bootstrap_command
-    )
 
 
 def bootstrap_command(workspace: Workspace = None, as_json: AsJson = False) -> None:
@@ -26,7 +16,7 @@ def bootstrap_command(workspace: Workspace = None, as_json: AsJson = False) -> N
     forgets what they say no more.
     """
     from mcl.cli.home import use_home
-    from mcl.plugins.review.cli.remembered import bootstrap_view
+    from mcl.plugins.review.cli.views import bootstrap_view
     from mcl.plugins.review.usecases.memory import review_bootstrap
 
     done = review_bootstrap(workspace=workspace, home=use_home(signs=True))
@@ -38,17 +28,6 @@ def bootstrap_command(workspace: Workspace = None, as_json: AsJson = False) -> N
 # ---- `mcl review decide`: a decision of architecture is written down.
 
 _MOST_BYTES = 64_000  # of standard input
-
-
-def _add_decide(review: typer.Typer) -> None:
-    """Add this verb."""
-    review.command(
-        "decide",
-        epilog=example(
-            'mcl review decide "One SQLite file" --decision "All is kept in one file." --about "store/**"',
-            'mcl review decide "No ORM" --kind rejected --decision - --context "We tried one." < why.md',
-        ),
-    )(decide_command)
 
 
 def decide_command(
@@ -92,7 +71,7 @@ def decide_command(
     """
     from mcl.cli.compile import as_typed
     from mcl.cli.home import use_home
-    from mcl.plugins.review.cli.remembered import decision_view
+    from mcl.plugins.review.cli.views import decision_view
     from mcl.plugins.review.usecases.memory import review_decide
 
     made, new = review_decide(
@@ -138,20 +117,6 @@ def said(text: str) -> str:
 # ---- `mcl review decisions`: what was decided, and whether its files say the same.
 
 
-def _add_decisions(review: typer.Typer) -> None:
-    """Add this verb."""
-    review.command(
-        "decisions",
-        epilog=example(
-            "mcl review decisions",
-            "mcl review decisions ADR-0001",
-            "mcl review decisions --about src/app.py",
-            "mcl review decisions --check",
-            "mcl review decisions --read",
-        ),
-    )(decisions_command)
-
-
 def decisions_command(
     id: Annotated[str, typer.Argument(metavar="[ID]", help="One decision, such as ADR-0001.")] = "",
     about: Annotated[
@@ -170,7 +135,7 @@ def decisions_command(
 
     Exit codes: 0; with --check 1 where files and memory differ.
     """
-    from mcl.plugins.review.cli.remembered import decision_view, decisions_view, differences_view
+    from mcl.plugins.review.cli.views import decision_view, decisions_view, differences_view
 
     if sum(map(bool, (id, about, check, read))) > 1:
         raise typer.BadParameter("ID, --about, --check and --read go one at a time")
@@ -201,13 +166,6 @@ def decisions_command(
 # ---- `mcl review recall`: what is known of a workspace.
 
 
-def _add_recall(review: typer.Typer) -> None:
-    """Add this verb."""
-    review.command(
-        "recall", epilog=example('mcl review recall "who talks to SQLite" --limit 2', "mcl review recall")
-    )(recall_command)
-
-
 def recall_command(
     words: Annotated[
         str, typer.Argument(metavar="[WORDS]", help="What it should be about; all of it where left out.")
@@ -218,7 +176,7 @@ def recall_command(
 ) -> None:
     """Find what is remembered about the workspace that shares words with WORDS, the best first."""
     from mcl.cli.home import use_home
-    from mcl.plugins.review.cli.remembered import meanings_view
+    from mcl.plugins.review.cli.views import meanings_view
     from mcl.plugins.review.usecases.memory import review_recall
 
     found = review_recall(words, limit=limit, workspace=workspace, home=use_home())
@@ -228,17 +186,6 @@ def recall_command(
 
 
 # ---- `mcl review remember`: something about a workspace that reviews are told.
-
-
-def _add_remember(review: typer.Typer) -> None:
-    """Add this verb."""
-    review.command(
-        "remember",
-        epilog=example(
-            'mcl review remember "Only store/ talks to SQLite" --kind convention --tag store',
-            "mcl review remember - --kind summary --source docs/design.md < summary.txt",
-        ),
-    )(remember_command)
 
 
 def remember_command(
@@ -258,7 +205,7 @@ def remember_command(
 ) -> None:
     """Remember a text about the workspace. Reviews of files that share words with it are told."""
     from mcl.cli.home import use_home
-    from mcl.plugins.review.cli.remembered import meanings_view
+    from mcl.plugins.review.cli.views import meanings_view
     from mcl.plugins.review.usecases.memory import review_remember
 
     given = said(text)
@@ -277,12 +224,3 @@ def remember_command(
         note("a secret was taken out of it")
     if not as_json:
         out.tell(meanings_view([made]))
-
-
-# ---- How what reviews remember is shown.
-
-
-def register(noun: typer.Typer) -> None:
-    """Add these verbs."""
-    for add in (_add_bootstrap, _add_decide, _add_decisions, _add_recall, _add_remember):
-        add(noun)

@@ -1,32 +1,13 @@
-"""`mcl release`: may a repository be released as it is?"""
+"""`mcl release` and `mcl review drift`: may a repository be released, and does it say how it is?"""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, Workspace, example
+from mcl.cli.arguments import AsJson, Workspace
 
 BLOCKED = 1
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    release = typer.Typer(
-        name="release",
-        help="May this repository be released?",
-        epilog=example("mcl release check"),
-        rich_markup_mode=None,
-    )
-    release.command(
-        "check",
-        epilog=example(
-            "mcl release check",
-            "mcl release check --no-tests --workspace ../shop",
-            "mcl release check --strict --json",
-        ),
-    )(check_command)
-    app.add_typer(release)
 
 
 def check_command(
@@ -44,7 +25,8 @@ def check_command(
     """
     from mcl.cli.home import use_home
     from mcl.cli.output import Output
-    from mcl.plugins.review.cli.flaws import release_view, steps
+    from mcl.plugins.review.cli.progress import steps
+    from mcl.plugins.review.cli.views import release_view
     from mcl.plugins.review.usecases.release import check_release
 
     home, out = use_home(signs=not no_tests), Output(as_json)
@@ -53,3 +35,34 @@ def check_command(
     out.document(report.to_json())
     out.view(release_view(report))
     return BLOCKED if report.verdict == "blocked" or (strict and report.verdict == "warning") else 0
+
+
+# ---- `mcl review drift`: what a repository says of itself and is not so any more.
+
+FOUND = 1
+
+
+def drift_command(workspace: Workspace = None, as_json: AsJson = False) -> int:
+    """Find what a repository says of itself and is not so any more.
+
+    Versions that differ, documents of tools, maps and decisions that are old, pages that name what is not
+    there. Nothing is written or run.
+
+    Exit codes: 0 no drift, 1 drift.
+    """
+    from mcl.cli.home import use_home
+    from mcl.cli.output import Output
+    from mcl.plugins.review.cli.progress import steps
+    from mcl.plugins.review.cli.views import drift_view
+    from mcl.plugins.review.usecases.release import review_drift
+
+    home, out = use_home(), Output(as_json)
+    with steps() as step:
+        report = review_drift(
+            workspace or Path.cwd(),
+            progress=lambda done, total, what: step("drift", done, total, what),
+            home=home,
+        )
+    out.document(report.to_json())
+    out.view(drift_view(report))
+    return FOUND if report.flaws else 0

@@ -5,28 +5,29 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from executor.core.errors import ScopeError
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.drift.declared import (
+from mcl.plugins.review.drift.pages import document_flaws
+from mcl.plugins.review.drift.project import (
     VERSION,
     DeclaredVersion,
+    Modules,
     ProjectFiles,
     ProjectVersion,
+    entry_flaws,
     version_of,
 )
-from mcl.plugins.review.drift.documents import document_flaws
-from mcl.plugins.review.drift.modules import Modules, entry_flaws
 from mcl.plugins.review.drift.rules import RepositoryFlaw, bounded, drift_rules
 from mcl.plugins.review.drift.tools import ToolDocuments
 from mcl.plugins.review.drift.tree import Progress, RepositoryTree, quiet
 
 if TYPE_CHECKING:
     from mcl.catalog.contracts import Contract
-    from mcl.plugins.review.memory import ReviewMemories
+    from mcl.plugins.review.memory.history import ReviewMemories
 
 
 # ---- What is remembered of a folder, or made of it, and is not so any more: decisions and maps.
@@ -67,8 +68,9 @@ def decision_flaws(tree: RepositoryTree, memories: ReviewMemories) -> Iterator[R
 
 
 def map_flaws(tree: RepositoryTree, cache: Path) -> Iterator[RepositoryFlaw]:
-    """Maps that are not of the files as they are. cache: as for ``mcl.plugins.review.maps.build``."""
-    from mcl.plugins.review.maps import load, stale
+    """Maps that are not of the files as they are. cache: as for ``mcl.plugins.review.maps.survey.build``."""
+    from mcl.plugins.review.maps.documents import load
+    from mcl.plugins.review.maps.files import stale
     from mcl.plugins.review.maps.maps import FOLDER
 
     rules = drift_rules()
@@ -265,7 +267,7 @@ class DriftReport:
             "version": self.version,
             "files": self.files,
             "truncated": self.cut,
-            "drift": [{"part": drift_rules()[one.code].about, **one.to_json()} for one in self.flaws],
+            "drift": [{"part": drift_rules()[one.code].about, **asdict(one)} for one in self.flaws],
         }
 
 

@@ -40,10 +40,6 @@ class RepositoryFlaw:
     message: str
     fix: str
 
-    def to_json(self) -> dict[str, object]:
-        """The flaw as a JSON object."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 class FlawRules:
     """The rules of one file, by code. flaw: makes a flaw of a rule."""

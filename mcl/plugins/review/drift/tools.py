@@ -17,8 +17,8 @@ from mcl.catalog.contracts import (
     read_contracts,
     read_safety,
 )
-from mcl.plugins.review.drift.declared import parsed
 from mcl.plugins.review.drift.pages import pages
+from mcl.plugins.review.drift.project import parsed
 from mcl.plugins.review.drift.rules import RepositoryFlaw, drift_rules
 from mcl.plugins.review.drift.tree import RepositoryTree
 

@@ -24,7 +24,7 @@ from executor.tools.project.changes import state
 from executor.tools.project.sources import sources
 from executor.tools.tool import Bench
 from mcl.core.errors import ReviewError
-from mcl.plugins.review.target.difference import overlooked
+from mcl.plugins.review.difference import overlooked
 
 MAX_FILES: Final = 50_000
 MAX_TEXT: Final = 2 << 20  # bytes of a file that is read as text

@@ -8,20 +8,19 @@ imported otherwise counts as one.
 import hmac
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
+from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.store.keys.keyfile import marking_secret
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import Memory
 from mcl.memory.words import Memories as Remembered
-from mcl.plugins.review.findings import ReviewFinding
-from mcl.plugins.review.findings.finding import normalised
-from mcl.plugins.review.memory.meanings import plain_line
+from mcl.plugins.review.finding import ReviewFinding, normalised
 from mcl.plugins.review.memory.place import TAG, WorkspaceMemory
 
 if TYPE_CHECKING:
@@ -93,18 +92,9 @@ class Dismissal:
 
     def to_json(self) -> dict[str, object]:
         """The dismissal as a JSON object."""
-        return {
-            "mark": self.mark,
-            "location": self.location,
-            "line": self.line,
-            "severity": self.severity,
-            "rule": self.rule,
-            "said": self.said,
-            "why": self.why,
-            "by": self.by,
-            "at": self.at,
-            "uri": self.uri,
-        }
+        told = asdict(self)
+        del told["file"]  # the location says it
+        return {"mark": told.pop("mark"), "location": self.location, **told}
 
 
 class Dismissals:
@@ -131,7 +121,7 @@ class Dismissals:
                 place=finding.location,
                 fix=f"mend it; or review the file again, then dismiss it: mcl review {finding.file}",
             )
-        said = without_secrets(plain_line(" ".join(why.split())))
+        said = without_secrets(visible(" ".join(why.split())))
         if not said or len(said) > LONGEST_WHY:
             message = f"more than {LONGEST_WHY:,} characters" if said else "it says nothing"
             raise ReviewError(
@@ -140,11 +130,11 @@ class Dismissals:
         first = finding.body.partition("\n")[0]
         data = {
             "mark": finding.mark,
-            "file": plain_line(finding.file)[:_LONGEST_PATH],
+            "file": visible(finding.file)[:_LONGEST_PATH],
             "line": str(finding.line),
             "severity": finding.severity,
-            "rule": plain_line(finding.rule),
-            "said": without_secrets(plain_line(first))[:_LONGEST_SAID],
+            "rule": visible(finding.rule),
+            "said": without_secrets(visible(first))[:_LONGEST_SAID],
             "by": self._place.home.keyring.user.did,
             "seal": self.maker.seal(finding.mark, said),
         }

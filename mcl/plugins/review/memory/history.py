@@ -15,14 +15,15 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
+from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import LONGEST_TEXT, Memory
-from mcl.plugins.review.findings import BLOCKING, SEVERITIES, ReviewFinding, Severity, in_order
+from mcl.plugins.review.finding import BLOCKING, SEVERITIES, ReviewFinding, Severity, in_order
 from mcl.plugins.review.memory.decisions import Decisions
 from mcl.plugins.review.memory.dismissals import Dismissals
-from mcl.plugins.review.memory.meanings import Meanings, plain_line, plain_lines
+from mcl.plugins.review.memory.meanings import Meanings, plain_lines
 from mcl.plugins.review.memory.place import TAG, WorkspaceMemory, file_name
 
 # ---- Bodies of findings without the code that they quote.
@@ -204,6 +205,10 @@ class ReviewHistory:
         found = (_read(one, gone) for one in self._place.all(_TYPE, _KIND))
         return tuple(sorted(found, key=lambda one: one.file))
 
+    def moments(self) -> dict[str, str]:
+        """When each file was reviewed last, ISO 8601 UTC by path."""
+        return {one.file: one.at for one in self.files()}
+
     def open(self) -> tuple[Review, ...]:
         """The last reviews that found what blocks, in the order of their files."""
         return tuple(one for one in self.files() if one.blocking)
@@ -223,13 +228,13 @@ def _written(
     blocking = sum(one.blocking for one in findings[:counted])
     said_of = f"{counted} findings, {blocking} of them blocking"
     said_of += f", {len(findings) - counted} dismissed" if len(findings) > counted else ""
-    text = plain_line(f"{mode} review of {file}: {said_of}")
+    text = visible(f"{mode} review of {file}: {said_of}")
     kept = 0
     for one in findings:
         body = plain_lines(without_secrets(without_quotes(one.body, content)))
         said: dict[str, Any] = {"severity": one.severity, "line": one.line, "body": _short(body)}
-        said |= {"file": plain_line(one.file)} if one.file != file else {}
-        said |= {"rule": plain_line(one.rule)} if one.rule else {}
+        said |= {"file": visible(one.file)} if one.file != file else {}
+        said |= {"rule": visible(one.rule)} if one.rule else {}
         said |= {"mark": one.mark} if one.mark else {}
         line = json.dumps(said, ensure_ascii=False, sort_keys=True)
         if without_secrets(line) != line:  # a secret that was taken apart
@@ -242,7 +247,7 @@ def _written(
 
 
 def _named(name: str) -> str:
-    return plain_line(name)[:_LONGEST_NAME]
+    return visible(name)[:_LONGEST_NAME]
 
 
 def _short(body: str) -> str:

@@ -1,7 +1,7 @@
 """What is known of a workspace in words: facts, decisions, conventions, summaries, warnings."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -11,16 +11,10 @@ from mcl.core.errors import ReviewError
 from mcl.memory.memory import Memory, is_tag
 from mcl.plugins.review.memory.place import TAG, WorkspaceMemory
 
-# ---- Text that shows all it holds: nothing in it drives a terminal, or tells a model what no person sees.
-
-
-def plain_line(text: str) -> str:
-    """The text with every character that is not seen written out; line ends too, but \\n."""
-    return visible(text)
-
 
 def plain_lines(text: str) -> str:
-    """The same of several lines, whose ends all become \\n."""
+    """Text that shows all it holds, with every character that is not seen written out: nothing in it drives a
+    terminal, or tells a model what no person sees. Line ends all become \\n."""
     return visible(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -49,15 +43,7 @@ class Meaning:
 
     def to_json(self) -> dict[str, object]:
         """The text as a JSON object."""
-        return {
-            "id": self.id,
-            "text": self.text,
-            "kind": self.kind,
-            "tags": list(self.tags),
-            "source": self.source,
-            "at": self.at,
-            "uri": self.uri,
-        }
+        return asdict(self) | {"tags": list(self.tags)}
 
 
 class Meanings:
@@ -150,7 +136,7 @@ class Meanings:
             "type": _TYPE,
             "id": f"text.{id}",
             "text": text,
-            "source": without_secrets(plain_line(one.source)),
+            "source": without_secrets(visible(one.source)),
         }
         return self._place.made(given, kind=_KIND, tags=(f"kind.{one.kind}", *one.tags), at=one.at)
 

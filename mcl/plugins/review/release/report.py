@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
@@ -101,7 +101,7 @@ class ReleaseCheck:
             "weight": self.looked.weight,
             "status": self.status,
             "said": self.said,
-            "flaws": [one.to_json() for one in self.flaws],
+            "flaws": [asdict(one) for one in self.flaws],
         }
 
 

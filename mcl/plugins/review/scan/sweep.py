@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from mcl.plugins.review.findings import BLOCKING, SEVERITIES, ReviewFinding, in_order
-from mcl.plugins.review.scan.scanning import ScanSource, scan_source
+from mcl.plugins.review.finding import BLOCKING, SEVERITIES, ReviewFinding, in_order
+from mcl.plugins.review.scan.patterns import ScanSource, scan_source
 from mcl.plugins.review.scan.weights import KnownMarks
 
 if TYPE_CHECKING:
-    from mcl.plugins.review.target import ReviewTarget, SkippedFile
+    from mcl.plugins.review.piece import ReviewTarget, SkippedFile
 
 MAX_SECONDS: Final = 240.0  # of all files; those that are left are told as not looked at
 MAX_FINDINGS: Final = 2000
@@ -71,7 +71,7 @@ def sweep(
         check()
         progress(done, len(target.pieces))
         if time.monotonic() > until:
-            from mcl.plugins.review.target import SkippedFile
+            from mcl.plugins.review.piece import SkippedFile
 
             found.skipped += [SkippedFile(one.path, "no time") for one in target.pieces[done:]]
             found.truncated = True

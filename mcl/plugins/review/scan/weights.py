@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from executor.core.globs import fits_name
 from executor.sandbox.redaction import Redactor, visible
-from mcl.plugins.review.findings import BLOCKING, Severity
+from mcl.plugins.review.finding import BLOCKING, Severity
 
 if TYPE_CHECKING:
-    from mcl.plugins.review.scan.walking import BanditIssue
+    from mcl.plugins.review.scan.syntax import BanditIssue
 
 
 # ---- What a rule found in a text, before anybody is told.
@@ -48,14 +48,14 @@ Place = Literal["product", "tests", "examples"]
 def place_of(path: str) -> Place:
     """What a file is for, by its path alone."""
     *folders, name = path.lower().split("/")
-    for place, inside, names in _table():
+    for place, inside, names in _places():
         if any(one in inside for one in folders) or fits_name(names, name):
             return place
     return "product"
 
 
 @cache
-def _table() -> tuple[tuple[Place, frozenset[str], tuple[str, ...]], ...]:
+def _places() -> tuple[tuple[Place, frozenset[str], tuple[str, ...]], ...]:
     table = tomllib.loads(Path(__file__).with_name("places.toml").read_text(encoding="utf-8"))
     places: tuple[Place, ...] = ("tests", "examples")
     return tuple((one, frozenset(table[one]["folders"]), tuple(table[one]["names"])) for one in places)
@@ -70,7 +70,7 @@ def weighed(issue: BanditIssue, rows: Sequence[str], place: Place) -> ScanHit | 
 
     rows: the lines of the text. What is said never quotes them.
     """
-    known: Mapping[str, Any] = _table_of_weights()["rules"].get(issue.rule, {})
+    known: Mapping[str, Any] = _weights()["rules"].get(issue.rule, {})
     severity = _severity(issue, known, rows)
     if severity in BLOCKING:
         severity = _lowered(severity, issue, known)
@@ -84,7 +84,7 @@ def weighed(issue: BanditIssue, rows: Sequence[str], place: Place) -> ScanHit | 
 
 
 def _severity(issue: BanditIssue, known: Mapping[str, Any], rows: Sequence[str]) -> Any:
-    usual = _table_of_weights()["severity"].get(issue.severity, {}).get(issue.confidence, "NOTE")
+    usual = _weights()["severity"].get(issue.severity, {}).get(issue.confidence, "NOTE")
     severity = known.get(issue.severity, {}).get(issue.confidence, known.get("is", usual))
     if special := known.get("where"):
         some = rows[issue.first - 1 : min(issue.last, issue.first + _LOOKED_AT)]
@@ -105,7 +105,7 @@ def _lowered(severity: Any, issue: BanditIssue, known: Mapping[str, Any]) -> Any
 
 
 @cache
-def _table_of_weights() -> Mapping[str, Any]:
+def _weights() -> Mapping[str, Any]:
     return tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8"))
 
 

@@ -22,9 +22,10 @@ from mcl.core.home import open_home
 from mcl.language.mtx.files import Cache
 from mcl.language.plans.planner import KnownTools, make_plan
 from mcl.language.skills import Skill, load_skill
-from mcl.plugins.review.contracts import Mode, contract
-from mcl.plugins.review.memory import ReviewMemories
-from mcl.plugins.review.target import ReviewTarget, in_folder, look_at
+from mcl.plugins.review.contract import Mode, contract
+from mcl.plugins.review.memory.history import ReviewMemories
+from mcl.plugins.review.piece import ReviewTarget
+from mcl.plugins.review.target import in_folder, look_at
 from mcl.usecases.models import BUNDLED, Models
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ def _noise(home: Home, model: "Path | Model | None", digest: str) -> str:
     if path is None:
         return ""
     from mcl.model.files import read_header
-    from mcl.plugins.review.passes.noise import noise_note
+    from mcl.plugins.review.answer import noise_note
 
     said = noise_note(read_header(path))
     return f"{said}; rely on the rules, or name a larger one (--model PATH)" if said else ""

@@ -10,19 +10,13 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
-from mcl.plugins.review.findings import ReviewFinding
-from mcl.plugins.review.memory import (
-    ArchitectureDecision,
-    DecisionDifference,
-    Dismissal,
-    Meaning,
-    Review,
-    ReviewMemories,
-)
-from mcl.plugins.review.memory.decision import KINDS, STATUSES, Kind, Status
+from mcl.plugins.review.finding import ReviewFinding
+from mcl.plugins.review.memory.decision import KINDS, STATUSES, ArchitectureDecision, Kind, Status
+from mcl.plugins.review.memory.decisions import DecisionDifference
+from mcl.plugins.review.memory.dismissals import Dismissal
 from mcl.plugins.review.memory.documents import Bootstrapped, bootstrap
-from mcl.plugins.review.memory.history import NEWEST
-from mcl.plugins.review.memory.meanings import MEANINGS, MeaningKind
+from mcl.plugins.review.memory.history import NEWEST, Review, ReviewMemories
+from mcl.plugins.review.memory.meanings import MEANINGS, Meaning, MeaningKind
 
 
 def review_history(

@@ -1,4 +1,4 @@
-"""`mcl release check`: may this repository be released as it is?"""
+"""`mcl release check` and `mcl review drift`: may this repository be released, and does it say how it is?"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -14,16 +14,43 @@ from mcl.catalog.contracts import contracts_of
 from mcl.catalog.tools import registry
 from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.home import open_home
-from mcl.plugins.review.drift.drift import find_drift
-from mcl.plugins.review.drift.tree import look
-from mcl.plugins.review.memory import ReviewMemories
-from mcl.plugins.review.release.checking import ReleaseInputs, Step, TestResult
+from mcl.plugins.review.drift.drift import DriftReport, find_drift
+from mcl.plugins.review.drift.tree import Progress, look, quiet
+from mcl.plugins.review.memory.history import ReviewMemories
+from mcl.plugins.review.release.checks import ReleaseInputs, Step, TestResult
 from mcl.plugins.review.release.report import ReleaseReport, release_rules
 from mcl.usecases.call import Called, call_tool
 
 if TYPE_CHECKING:
     from executor.walker.questions import People
     from mcl.usecases.plans import Planned
+
+
+def review_drift(
+    workspace: Path | None = None, *, progress: Progress = quiet, home: Home | None = None
+) -> DriftReport:
+    """Look for drift in a repository (default: the current folder). Nothing is written, signed or run.
+
+    progress: told how many of how many parts are done, and which is next.
+
+    Raises:
+        ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. CortexError, HomeError.
+    """
+    outside_loop("review_drift", plugin=True)
+    home = home or open_home()
+    place = workspace_of(home, workspace or Path.cwd())
+    try:
+        tree = at_once(partial(look, place, home.clock))
+        return find_drift(
+            tree,
+            contracts=contracts_of(registry()),
+            memories=ReviewMemories(home, place.root),
+            cache=home.path / "cache",
+            progress=progress,
+        )
+    finally:
+        place.close()
+
 
 _TOOL = "process/tests"
 _SAID = 200  # characters of the line that a suite ends with

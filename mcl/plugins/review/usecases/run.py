@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import BaseModel
+
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from ir.errors import MclError
@@ -18,9 +20,10 @@ from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
 from mcl.language.skills import load_skill
 from mcl.plugins.review.conclusion import finding_of
-from mcl.plugins.review.findings import ReviewFinding
+from mcl.plugins.review.finding import ReviewFinding
+from mcl.plugins.review.finding_text import NO_FINDINGS
 from mcl.plugins.review.usecases.draft import PACK, DraftedReview, draft_review
-from mcl.plugins.review.usecases.found import BLOCKED, found_before
+from mcl.plugins.review.usecases.earlier import BLOCKED, found_before
 from mcl.usecases.accept import accept
 from mcl.usecases.direct import proposal
 from mcl.usecases.models import Models
@@ -73,6 +76,30 @@ def _differs(workspace: Workspace, one: Mapping[str, Any], began: float) -> bool
 _UNREAD = "A line of the review looks like a finding and cannot be read: "
 _SHORT = "name a model with a context of 4,096 tokens or more: --model PATH"
 _WITHOUT = {"--model": "ask another model: --model PATH", "--no-ai": "review by the rules alone: --no-ai"}
+
+
+class ReviewDocument(BaseModel):
+    """What became of a review, for programs. As it stands it is that of one that there was nothing for."""
+
+    intent: str = ""
+    state: str = "unchanged"
+    exit: int = 0
+    mode: str
+    passes: str = ""
+    whole: bool = True
+    note: str = ""
+    kind: str = "diff"
+    base: str = ""
+    files: list[str] = []
+    skipped: list[dict[str, Any]] = []
+    findings: list[dict[str, Any]] = []
+    dismissed: list[dict[str, Any]] = []
+    blocking: bool = False
+    unreadable: list[dict[str, Any]] = []
+    counts: dict[str, int] = {}
+    truncated: bool = False
+    text: str
+    failure: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -161,33 +188,31 @@ class ReviewRun:
         asked, looked, output = self.drafted.asked, self.looked, self.output
         failure, problem = self.outcome.failure, self.problem()
         told = {"message": problem.message, "fix": problem.fix} if problem else {}
-        return {
-            "intent": self.outcome.intent_id,
-            "state": self.outcome.state,
-            "exit": self.exit,
-            "mode": asked.mode,
-            "passes": asked.passes,
-            "whole": self.whole,
-            "note": self.drafted.note,
-            "kind": looked.get("kind", ""),
-            "base": looked.get("base", ""),
-            "files": looked.get("paths", []),
-            "skipped": looked.get("skipped", []),
-            "findings": output.get("findings", []),
-            "dismissed": output.get("dismissed", []),
-            "blocking": self.blocking,
-            "unreadable": output.get("unreadable", []),
-            "counts": output.get("counts", {}),
-            "truncated": bool(output.get("truncated") or looked.get("truncated")),
-            "text": self.text,
-            "failure": {**failure.to_json(), **told} if failure else None,
-        }
+        return ReviewDocument(
+            intent=self.outcome.intent_id,
+            state=self.outcome.state,
+            exit=self.exit,
+            mode=asked.mode,
+            passes=asked.passes,
+            whole=self.whole,
+            note=self.drafted.note,
+            kind=looked.get("kind", ""),
+            base=looked.get("base", ""),
+            files=looked.get("paths", []),
+            skipped=looked.get("skipped", []),
+            **{name: output.get(name, []) for name in ("findings", "dismissed", "unreadable")},
+            blocking=self.blocking,
+            counts=output.get("counts", {}),
+            truncated=bool(output.get("truncated") or looked.get("truncated")),
+            text=self.text,
+            failure={**failure.to_json(), **told} if failure else None,
+        ).model_dump()
 
     def to_sarif(self) -> dict[str, object]:
         """The findings as SARIF 2.1.0. A line that looks like one and could not be read is a result too: it
         blocks here, and so it must there."""
         from mcl.core.distribution import VERSION
-        from mcl.plugins.review.findings import to_sarif
+        from mcl.plugins.review.sarif import to_sarif
 
         file = next(iter(self.looked.get("paths", ())), ".")
         unread = (
@@ -256,3 +281,30 @@ def review_code(
     began(made)
     outcome = run(id, workspace=made.workspace, listener=listener, model=model, ai=ai, home=home)
     return ReviewRun(made, outcome, found_before(home, made.workspace, made.plan, outcome.outputs))
+
+
+# ---- What a review of a difference comes to in which nothing changed: nothing is signed or run.
+
+NOTHING_CHANGED: Final = "NOTHING_CHANGED"
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """The documents of a review that there was nothing for. why: what did not change, since when."""
+
+    why: str
+    mode: str
+    workspace: Path
+    text: str = NO_FINDINGS
+    exit: int = 0
+
+    def to_json(self) -> dict[str, object]:
+        """The same names as a review's document; it is no intent, and no step was made."""
+        return ReviewDocument(mode=self.mode, text=self.text, exit=self.exit).model_dump()
+
+    def to_sarif(self) -> dict[str, object]:
+        """SARIF 2.1.0 without a finding."""
+        from mcl.core.distribution import VERSION
+        from mcl.plugins.review.sarif import to_sarif
+
+        return to_sarif((), version=VERSION, root=str(self.workspace.resolve()))

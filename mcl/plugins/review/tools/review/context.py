@@ -7,9 +7,9 @@ from executor.store.home import Home
 from executor.tools.tool import Bench
 from ir.errors import MclError
 from mcl.plugins.review.context import context_for
-from mcl.plugins.review.maps import Maps, load
-from mcl.plugins.review.maps.maps import AgedMaps
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.maps.documents import load
+from mcl.plugins.review.maps.maps import AgedMaps, Maps
+from mcl.plugins.review.memory.history import ReviewMemories
 
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:

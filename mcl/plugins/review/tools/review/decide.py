@@ -7,7 +7,7 @@ from anyio import from_thread, to_thread
 
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.memory.history import ReviewMemories
 
 
 async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:

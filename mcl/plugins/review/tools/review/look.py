@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 from executor.core.errors import ToolError
@@ -12,8 +13,9 @@ from executor.store.home import Home
 from executor.tools.project.sources import language_of
 from executor.tools.tool import Bench
 from ir.inline_secrets import WHOLE_KEY
-from mcl.plugins.review.findings import ReviewFinding
-from mcl.plugins.review.target import FilePiece, ReviewTarget, look_at
+from mcl.plugins.review.finding import ReviewFinding
+from mcl.plugins.review.piece import FilePiece, ReviewTarget
+from mcl.plugins.review.target import look_at
 
 _ROOM: Final = 8192  # bytes of the answer beside its lists
 _MOST_SKIPPED: Final = 1000  # files left out that are named
@@ -45,7 +47,7 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
         "paths": list(target.paths),
         "files": [_file(one, sealed=target.kind != "folder") for one in target.pieces],
         "findings": [one.to_json() for one in (*_conflicts(target), *_unseen(target))],
-        "skipped": [one.to_json() for one in target.skipped[:_MOST_SKIPPED]],
+        "skipped": [asdict(one) for one in target.skipped[:_MOST_SKIPPED]],
         "truncated": target.truncated or len(target.skipped) > _MOST_SKIPPED,
         "seal": target.seal,
         "text": _told(target),

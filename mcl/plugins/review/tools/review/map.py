@@ -8,11 +8,10 @@ from anyio import from_thread, to_thread
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from mcl.plugins.review.maps.building import survey
-from mcl.plugins.review.maps.differing import differing
-from mcl.plugins.review.maps.maps import Maps
-from mcl.plugins.review.maps.reviewed import reviews_of
-from mcl.plugins.review.maps.roles import rules
+from mcl.plugins.review.maps.documents import differing
+from mcl.plugins.review.maps.maps import Maps, rules
+from mcl.plugins.review.maps.survey import survey
+from mcl.plugins.review.memory.history import ReviewMemories
 
 _HISTORY: Final = {
     "whole": "",
@@ -30,7 +29,7 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
         ScopeError: what lies in their place is no plain file.
     """
     seen = await survey(bench.workspace, cache=home.path / "cache")
-    maps = seen.maps(reviews_of(home, bench.workspace.root))
+    maps = seen.maps(ReviewMemories(home, bench.workspace.root).history.moments())
     written = await to_thread.run_sync(_write, maps, bench.workspace)
     code = sum(one.role in rules().code for one in maps.files.values())
     said = f"wrote {', '.join(written)}" if written else "the maps are as they were; nothing was written"

@@ -6,7 +6,7 @@ from typing import Any
 from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from mcl.plugins.review.memory import ReviewMemories
+from mcl.plugins.review.memory.history import ReviewMemories
 
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:

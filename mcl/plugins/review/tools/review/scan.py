@@ -1,6 +1,7 @@
 """Searches code for what is known to be dangerous."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
@@ -9,10 +10,9 @@ from anyio import from_thread, to_thread
 from executor.core.hashing import json_bytes
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from mcl.plugins.review.findings import write_findings
-from mcl.plugins.review.memory import ReviewMemories
-from mcl.plugins.review.scan import SweepResult, sweep
-from mcl.plugins.review.scan.sweep import told
+from mcl.plugins.review.finding_text import write_findings
+from mcl.plugins.review.memory.history import ReviewMemories
+from mcl.plugins.review.scan.sweep import SweepResult, sweep, told
 from mcl.plugins.review.target import look_at
 
 _LIMIT: Final = 500
@@ -46,7 +46,7 @@ async def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, ob
 def _answer(found: SweepResult, room: int) -> dict[str, object]:
     skipped: list[dict[str, str]] = []
     for left_out in found.skipped[:_MOST_SKIPPED]:
-        skipped.append(left_out.to_json())
+        skipped.append(asdict(left_out))
         room -= len(json_bytes(skipped[-1])) + 1
     kept = 0
     for one in found.findings:  # each stands in the answer twice: by itself, and in the text
