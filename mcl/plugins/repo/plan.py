@@ -9,7 +9,7 @@ from ir import Frame, Gate, Intent, PlanNode, PlanTree, SlotEntry, with_hash
 from ir.inline_secrets import find_secret
 from mcl.core.errors import RepoError, SkillError
 from mcl.core.repositories import Resolved
-from mcl.language.plans.planner import make_plan
+from mcl.language.plans.planner import KnownTools, make_plan
 from mcl.language.skills import Skill
 from mcl.plugins.repo.contract import Effect, RepoIntent, intent_types
 from mcl.plugins.repo.wording import rules, words_of

@@ -10,7 +10,7 @@ from threading import Event, Lock
 from anyio import to_thread
 
 from mcl.core.errors import ModelError, ReviewError
-from mcl.model.files import Header
+from mcl.model.files import GgufHeader
 from mcl.model.form import FORM
 from mcl.model.protocol import Candidate, Choice, Model, Writer, WritingRequest
 from mcl.plugins.review.contract import GRAMMAR, ReviewContract
@@ -300,7 +300,7 @@ def bound() -> NoiseBound:
     return NoiseBound(int(said["below"]), str(said["reason"]))
 
 
-def noise_note(header: Header) -> str:
+def noise_note(header: GgufHeader) -> str:
     """A sentence where a model only chooses, or is so small that its findings are likely noise; else "".
 
     A file without a tensor that has weights says nothing of its size, and so does this.
