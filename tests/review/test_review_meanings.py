@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcl.memory.learned import bundle
 
 from executor import FixedClock, Home
 from mcl.core.errors import CortexError, ReviewError
 from mcl.memory import TYPES, Cortex
+from mcl.memory.lessons import bundle
 from mcl.plugins.review.finding import ReviewFinding
 from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.memory.meanings import MEANINGS, Meanings
