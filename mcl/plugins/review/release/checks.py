@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from executor.tools.project.state import CONFLICTS
-
 from executor.core.clock import Clock
 from executor.core.errors import ScopeError, ToolError
+from executor.tools.project.changes import CONFLICTS
 from executor.tools.project.sources import language_of
 from executor.tools.tool import Bench
 from mcl.core.awaiting import at_once
