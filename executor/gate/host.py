@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from executor.call import Operation
 from executor.core.errors import ManifestError
-from executor.tools.manifest import Manifest, Mode, Scope, SideEffect
+from executor.tools.manifest import Manifest, Mode, SideEffect, ToolScope
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -40,7 +40,7 @@ def _manifest(
         timeout_ms=1,
         max_output=1,
         safety="D" if "shell" in effects else "A" if operation == "read" else "C",
-        scope=Scope(kind="workspace" if paths else "none", paths=dict(paths or {})),
+        scope=ToolScope(kind="workspace" if paths else "none", paths=dict(paths or {})),
         args={**closed, "required": [*args], "properties": named},
         output=closed,
     )

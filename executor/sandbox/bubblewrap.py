@@ -58,7 +58,7 @@ _TRIAL: Final = 4096  # bytes kept of what a trial says
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class SandboxView:
     """What a command sees besides the system, each at its own path.
 
     private: its home with its temporary files, which it may write; what is needed beside it is made in the
@@ -80,7 +80,7 @@ def find_bubblewrap() -> str | None:
 
 
 async def confined(
-    argv: list[str], cwd: Path, view: View, environment: Mapping[str, str]
+    argv: list[str], cwd: Path, view: SandboxView, environment: Mapping[str, str]
 ) -> list[str] | None:
     """The argument list that runs a command behind bubblewrap; None where that does not work here.
 
@@ -150,7 +150,7 @@ def _installed(folder: Path) -> Path:
     return above if (above / "lib").is_dir() and not own else folder
 
 
-def _arguments(view: View) -> list[str]:
+def _arguments(view: SandboxView) -> list[str]:
     root = view.workspace.root
     said = [*_ALONE, *_system(), *_MACHINE]
     if view.network:

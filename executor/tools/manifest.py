@@ -61,7 +61,7 @@ class Case(_Closed):
         return not self.exists or exists(str(args.get(self.exists, "")))
 
 
-class Scope(_Closed):
+class ToolScope(_Closed):
     """Where a tool acts, and which of its arguments are paths (and what it does with them) or web addresses.
 
     Modes of a path: read; write (nobody else writes there meanwhile); add (what is there stays, others may
@@ -154,7 +154,7 @@ class Manifest(_Closed):
     timeout_ms: int = Field(gt=0, le=7_200_000)
     max_output: int = Field(gt=0, le=1 << 20)
     safety: Literal["A", "B", "C", "D", "E"]
-    scope: Scope
+    scope: ToolScope
     when: list[Case] = []
     retries: Retries = Retries()
     cost: Cost | None = None

@@ -22,7 +22,7 @@ from executor.gate.policy import PolicyFile
 from executor.gate.roots import allowed_roots
 from executor.gate.verdict import Deny
 from executor.gate.workspaces import workspace_of
-from executor.sandbox import taken
+from executor.sandbox import secret_variables
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home
@@ -96,7 +96,7 @@ class Walker:
         self._listener = listener or Silent()
         self._prompts = prompts
         self._failures = failures
-        shown = taken.variables() if environment is None else environment
+        shown = secret_variables.variables() if environment is None else environment
         variables = os.environ if environment is None else environment
         self._redactor, self._credentials = Redactor(shown), Credentials(variables)
         self._engine = engine or LocalEngine()

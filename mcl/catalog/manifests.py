@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from executor.call import Operation
 from executor.core.hashing import is_shallow, json_size
-from executor.tools.manifest import Manifest, Outside, Scope, SideEffect
+from executor.tools.manifest import Manifest, Outside, SideEffect, ToolScope
 from executor.tools.names import OURSELVES, is_server, is_tool, outside_uri
 from mcl.core.errors import McpError
 
@@ -161,7 +161,7 @@ def manifest_of(server: str, definition: Mapping[str, object], *, trusted: bool)
                 "timeout_ms": TIMEOUT_MS,
                 "max_output": MAX_OUTPUT,
                 "safety": _safety(judged.effects, judged.operation),
-                "scope": Scope(kind="none"),
+                "scope": ToolScope(kind="none"),
                 "annotated": judged.annotated,
                 "outside": Outside(server=server, tool=tool, definition=kept),
                 "args": kept["inputSchema"],

@@ -64,7 +64,7 @@ def tell_unattended(home: "Home") -> None:
 
 def given_passphrase() -> bytes:
     """$MCL_PASSPHRASE as it stood in the environment that this command was given; b"" where it did not."""
-    from executor.sandbox.taken import taken
+    from executor.sandbox.secret_variables import taken
     from mcl.core.environment import PASSPHRASE
 
     return taken(PASSPHRASE).encode()

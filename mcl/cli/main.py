@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ir import MclError
 
-_TAKEN = "executor.sandbox.taken"
+_TAKEN = "executor.sandbox.secret_variables"
 INTERNAL, INTERRUPTED = 70, 130
 _OBJECTS = 200_000  # made between two collections, of which one takes 10 ms; more than a compile makes
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given and (named := FIRST.get(given[0])) and (code := load_named(named)(given[1:])) is not None:
         return int(code)
     if PASSPHRASE in os.environ or _TAKEN in sys.modules:
-        from executor.sandbox.taken import take
+        from executor.sandbox.secret_variables import take
 
         take(PASSPHRASE)
     as_json = "--json" in given

@@ -17,7 +17,7 @@ from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
 from executor.gate.roots import allowed_roots
 from executor.gate.workspaces import workspace_of
-from executor.sandbox import taken
+from executor.sandbox import secret_variables
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home
 from executor.store.keys.keyring import is_personal
@@ -86,7 +86,7 @@ class Session:
         self.upstreams = upstreams
         self.definitions = definitions
         self.activity = activity
-        shown = taken.variables() if environment is None else environment
+        shown = secret_variables.variables() if environment is None else environment
         variables = os.environ if environment is None else environment
         self.redactor, self.credentials = Redactor(shown), Credentials(variables)
         self.pins, self.grants = Pins(home), Grants(home)

@@ -11,7 +11,7 @@ from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.names import nearest, parse_tool, short_name
 from executor.tools.registry import Registry
-from mcl.catalog.contracts.reading import contract_of
+from mcl.catalog.contracts.contract import contract_of
 from mcl.catalog.tools.foreign import Foreign, all_tools
 from mcl.core.errors import InputError
 from mcl.core.home import open_home

@@ -11,7 +11,7 @@ import pytest
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import Reach, look_elsewhere, plain_place, reaching
-from executor.sandbox.removing import remove
+from executor.sandbox.removal import remove
 
 pytestmark = pytest.mark.outside_dev  # folders are granted
 

@@ -17,7 +17,7 @@ from websites import Site, certificate, moved, packed, page, website
 
 from executor import Grants, Home, Outcome, ToolError
 from executor.tools.http.answer import decode, readable
-from executor.tools.http.fetch import Body
+from executor.tools.http.fetch import ResponseBody
 
 PAGE = """<!doctype html><html><head><title>A &amp; B</title><style>x { y }</style>
 <script>run()</script></head><body><nav><a href="/home">Home</a> <a href="#top">Up</a></nav>
@@ -301,7 +301,7 @@ def test_a_packed_body_is_unpacked_and_measured_unpacked(walks: Walks, site: Sit
 def test_packed_parts_come_out_whole_however_they_are_cut(parts: list[bytes], step: int, limit: int) -> None:
     whole = b"".join(parts)
     raw = b"".join(gzip.compress(part) for part in parts)
-    body = Body("gzip", limit)
+    body = ResponseBody("gzip", limit)
     for start in range(0, len(raw), step):
         body.take(raw[start : start + step])
     assert body.end() == (whole[:limit], len(whole) > limit)
@@ -309,10 +309,10 @@ def test_packed_parts_come_out_whole_however_they_are_cut(parts: list[bytes], st
 
 def test_a_packed_body_that_breaks_off_is_truncated_and_one_with_padding_is_whole() -> None:
     raw = gzip.compress(b"hello" * 1000)
-    body = Body("gzip", 10_000)
+    body = ResponseBody("gzip", 10_000)
     body.take(raw[:-10])
     assert body.end()[1]
-    body = Body("gzip", 10_000)
+    body = ResponseBody("gzip", 10_000)
     body.take(raw + b"\0" * 100)
     body.take(b"\0" * 100)
     assert body.end() == (b"hello" * 1000, False)
@@ -321,5 +321,5 @@ def test_a_packed_body_that_breaks_off_is_truncated_and_one_with_padding_is_whol
 def test_a_body_packed_as_nobody_asked_is_refused() -> None:
     for encoding in ("br", "zstd", "gzip, gzip", "deflate"):
         with pytest.raises(ToolError) as caught:
-            Body(encoding, 10)
+            ResponseBody(encoding, 10)
         assert caught.value.code == "BAD_RESPONSE"

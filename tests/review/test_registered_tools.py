@@ -12,7 +12,7 @@ import pytest
 
 from executor import Manifest, Registry
 from executor.tools.tool import Tool
-from mcl.catalog.contracts.registered import registered_drift, rooms
+from mcl.catalog.contracts.drift import registered_drift, rooms
 from mcl.catalog.tools import registry
 
 MANIFEST = """uri = "matrix://tool/fs/extra@1.0.0"\n"""

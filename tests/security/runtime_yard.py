@@ -19,7 +19,7 @@ from executor import AlwaysApprove, Home
 from executor.sandbox.leash import unlaunched
 from executor.tools.manifest import Manifest
 from ir.errors import MclError
-from mcl.catalog.contracts.reading import programs_of
+from mcl.catalog.contracts.contract import programs_of
 from mcl.catalog.tools import registry
 from mcl.plugins.probing.folder import (
     AREAS,

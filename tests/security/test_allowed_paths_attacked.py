@@ -16,7 +16,7 @@ from executor.gate.guards import scope
 from executor.gate.roots import allowed_roots
 from executor.tools.manifest import Manifest
 from ir.errors import MclError
-from mcl.catalog.contracts.reading import resolver_of
+from mcl.catalog.contracts.contract import resolver_of
 from mcl.catalog.tools import registry
 from mcl.cli.main import main
 

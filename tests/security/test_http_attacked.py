@@ -19,7 +19,7 @@ from websites import Site, certificate, moved, packed, page, website
 from executor import Grants, Outcome
 from executor.tools.http import fetch as addresses
 from executor.tools.http.answer import readable
-from executor.tools.http.fetch import Body
+from executor.tools.http.fetch import ResponseBody
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def test_a_body_without_end_is_cut_and_the_host_is_left(walks: Walks, site: Site
 @pytest.mark.parametrize("member", [gzip.compress(bytes(200 << 20)), gzip.compress(gzip.compress(b"x")) * 3])
 def test_a_packed_bomb_grows_no_further_than_was_asked_for(member: bytes) -> None:
     tracemalloc.start()
-    body = Body("gzip", 50_000)
+    body = ResponseBody("gzip", 50_000)
     for start in range(0, len(member), 65536):
         body.take(member[start : start + 65536])
     peak = tracemalloc.get_traced_memory()[1]
@@ -228,7 +228,7 @@ def test_a_packed_bomb_grows_no_further_than_was_asked_for(member: bytes) -> Non
 
 
 def test_packed_parts_that_hold_nothing_do_not_go_on_for_ever() -> None:
-    body, empty, taken = Body("gzip", 1000), gzip.compress(b"") * 100, 0
+    body, empty, taken = ResponseBody("gzip", 1000), gzip.compress(b"") * 100, 0
     while not body.full:
         body.take(empty)
         taken += len(empty)

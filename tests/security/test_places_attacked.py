@@ -16,7 +16,7 @@ from walks import Says, Walks, tool
 
 from executor import Grants, Outcome, ScopeError, Workspace
 from executor.sandbox.reach import reaching
-from executor.sandbox.removing import remove
+from executor.sandbox.removal import remove
 
 SECRET = "the-secret-outside"
 

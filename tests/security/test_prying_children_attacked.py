@@ -168,7 +168,7 @@ def test_the_passphrase_is_taken_out_of_texts_though_it_is_no_variable_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from executor.sandbox.redaction import Redactor
-    from executor.sandbox.taken import take, taken, variables
+    from executor.sandbox.secret_variables import take, taken, variables
 
     monkeypatch.setenv("MCL_PASSPHRASE", PASSPHRASE)
     take("MCL_PASSPHRASE")

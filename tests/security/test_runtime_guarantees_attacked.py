@@ -19,7 +19,7 @@ from runtime_yard import MANIFESTS, SECRET, Yard, short, started, template, yard
 
 from executor.gate.grants import Grants
 from executor.tools.manifest import Manifest
-from mcl.catalog.contracts.reading import programs_of
+from mcl.catalog.contracts.contract import programs_of
 from mcl.cli.app import app_for
 from mcl.cli.main import main
 

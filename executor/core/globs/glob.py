@@ -60,25 +60,25 @@ MAX_DEPTH: Final = 8  # braces in braces
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Alternative:
     """A pattern without braces. text: its characters. places: where each stands in what was written."""
 
     text: str
     places: Sequence[int] = field(compare=False)
 
-    def then(self, other: Written) -> Written:
+    def then(self, other: Alternative) -> Alternative:
         """This, and the other behind it."""
-        return Written(self.text + other.text, (*self.places, *other.places))
+        return Alternative(self.text + other.text, (*self.places, *other.places))
 
 
-def written_out(text: str) -> list[Written]:
+def written_out(text: str) -> list[Alternative]:
     """All that a pattern stands for, in the order written. Classes stay as they are.
 
     Raises:
         GlobError: INVALID_GLOB.
     """
     if not any(sign in text for sign in "{}["):
-        return [Written(text, range(len(text)))]
+        return [Alternative(text, range(len(text)))]
     return _Reading(text).until("", 0)
 
 
@@ -87,9 +87,9 @@ class _Reading:
         self.text = text
         self.here = 0
 
-    def until(self, ends: str, depth: int) -> list[Written]:
+    def until(self, ends: str, depth: int) -> list[Alternative]:
         """What stands before one of these ends, or before the end of the text where there is none."""
-        found = [Written("", ())]
+        found = [Alternative("", ())]
         while self.here < len(self.text) and (char := self.text[self.here]) not in ends:
             if char == "}":
                 refuse(self.text, self.here, "a } closes nothing", "open it with {, or write two patterns")
@@ -98,7 +98,7 @@ class _Reading:
             else:
                 start = self.here
                 self.here = self._class() if char == "[" else start + 1
-                more = [Written(self.text[start : self.here], range(start, self.here))]
+                more = [Alternative(self.text[start : self.here], range(start, self.here))]
             found = [before.then(behind) for before in found for behind in more]
             if len(found) > MAX_ALTERNATIVES or sum(len(one.text) for one in found) > MAX_WRITTEN_OUT:
                 refuse(
@@ -109,9 +109,9 @@ class _Reading:
                 )
         return found
 
-    def _group(self, depth: int) -> list[Written]:
+    def _group(self, depth: int) -> list[Alternative]:
         """The alternatives between two braces."""
-        start, found, choices = self.here, list[Written](), 0
+        start, found, choices = self.here, list[Alternative](), 0
         if start and self.text[start - 1] == "$":
             refuse(self.text, start - 1, "it holds ${", "nothing is put in for variables here")
         if depth > MAX_DEPTH:
@@ -180,7 +180,7 @@ def _plain(text: str) -> None:
         refuse(text, found.start(), "it holds an extended pattern", "write alternatives as {a,b}")
 
 
-def _path(written: Written, text: str) -> Path:
+def _path(written: Alternative, text: str) -> Path:
     """Names and gaps; everything below a folder is a gap, and one name that ends it."""
     names, places = written.text.split("/"), written.places
     if written.text[:1] in ("", "/"):

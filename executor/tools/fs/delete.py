@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from anyio import from_thread, to_thread
 
 from executor.core.errors import ToolError
-from executor.sandbox.removing import remove
+from executor.sandbox.removal import remove
 from executor.tools.tool import Bench
 
 

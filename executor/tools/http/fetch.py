@@ -33,7 +33,7 @@ _SPARE = 1 << 16  # bytes that may come in packed beyond the limit: packing make
 _ENCODINGS = {"": False, "identity": False, "gzip": True, "x-gzip": True}
 
 
-class Body:
+class ResponseBody:
     """Takes pieces of a body until it is full.
 
     Args:
@@ -288,7 +288,7 @@ async def _ask(request: Request, address: IPAddress, limit: int, trust: ssl.SSLC
         if response.status_code in _REDIRECTS and (location := response.headers.get("location", "")):
             return Answer(response.status_code, content_type, location, reason=reason, headers=told)
         limit = limit if response.is_success else min(limit, _ERROR_BYTES)
-        body = Body(response.headers.get("content-encoding", ""), limit)
+        body = ResponseBody(response.headers.get("content-encoding", ""), limit)
         async for piece in response.aiter_raw():
             body.take(piece)
             if body.full:

@@ -12,7 +12,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from executor.core.errors import ToolError
-from executor.sandbox.bubblewrap import Sandbox, View, confined, programs_of
+from executor.sandbox.bubblewrap import Sandbox, SandboxView, confined, programs_of
 from executor.sandbox.environment import private_environment
 from executor.sandbox.observation import listing, require_unchanged
 from executor.sandbox.process import Finished, Keep, run_command
@@ -96,7 +96,7 @@ async def run_confined(
         argv = command(environment)
         found = [Path(place) for place in environment["PATH"].split(os.pathsep)]
         own = [Path(environment["RUSTUP_HOME"])] if "RUSTUP_HOME" in environment else []
-        view = View(
+        view = SandboxView(
             workspace,
             Path(environment["HOME"]),
             writes,

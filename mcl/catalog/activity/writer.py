@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.core.hashing import json_bytes
-from executor.sandbox import taken
+from executor.sandbox import secret_variables
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home
 from executor.store.journal.journal import Statement
@@ -149,7 +149,7 @@ class Activity:
 
     def __init__(self, home: Home, *, redactor: Redactor | None = None) -> None:
         self._home = home
-        self._redactor = redactor or Redactor(taken.variables())
+        self._redactor = redactor or Redactor(secret_variables.variables())
         self._index = ActivityIndex(home)
         self._waiting: list[tuple[str, dict[str, Any], asyncio.Future[KeptCall]]] = []
 

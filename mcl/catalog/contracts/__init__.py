@@ -1,7 +1,6 @@
 """What each tool promises: its contract, the two documents made of all contracts, and what is stale."""
 
-from mcl.catalog.contracts.comparing import Drift, document_drift, folder_drift
-from mcl.catalog.contracts.reading import (
+from mcl.catalog.contracts.contract import (
     JSON_FILE,
     SAFETY_FILE,
     Contract,
@@ -13,6 +12,7 @@ from mcl.catalog.contracts.reading import (
     read_safety,
     safety_document,
 )
+from mcl.catalog.contracts.drift import Drift, document_drift, folder_drift
 
 __all__ = [
     "JSON_FILE",

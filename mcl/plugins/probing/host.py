@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from executor.tools.manifest import Manifest
-    from mcl.plugins.probing.calling import Tools
+    from mcl.plugins.probing.calls import ProbedTools
 
 
 @dataclass
@@ -44,12 +44,12 @@ def main(job: Path) -> None:
     import anyio
 
     from mcl.plugins.probing import folder
-    from mcl.plugins.probing.calling import Tools
-    from mcl.plugins.probing.judging import PLAN
+    from mcl.plugins.probing.calls import ProbedTools
+    from mcl.plugins.probing.judgement import PLAN
 
     said = json.loads(job.read_text())
     place = Path(said["folder"])
-    tools = Tools(said["source"])
+    tools = ProbedTools(said["source"])
     manifests = [one for one in tools.registry.own if not said["only"] or one.name in said["only"]]
     listening = folder.listen()
     host = folder.origin(listening)
@@ -80,7 +80,7 @@ def _load() -> None:
 def _run_all(
     said: Mapping[str, Any],
     place: Path,
-    tools: Tools,
+    tools: ProbedTools,
     host: str,
     wanted: Sequence[tuple[Manifest, Mapping[str, object]]],
 ) -> None:
@@ -104,8 +104,8 @@ def _made(number: int, manifest: Manifest, args: Mapping[str, object], place: Pa
     return _Probe(number, manifest, args, own, before, opening, time.monotonic())
 
 
-def _start(probe: _Probe, tools: Tools, host: str) -> int:
-    from mcl.plugins.probing.calling import run_example
+def _start(probe: _Probe, tools: ProbedTools, host: str) -> int:
+    from mcl.plugins.probing.calls import run_example
 
     def work() -> None:
         try:
@@ -120,7 +120,7 @@ def _start(probe: _Probe, tools: Tools, host: str) -> int:
 
 def _finish(probe: _Probe, status: int, place: Path, host: str) -> None:
     from mcl.plugins.probing.folder import AREAS, changes, look
-    from mcl.plugins.probing.judging import RESULTS, judge
+    from mcl.plugins.probing.judgement import RESULTS, judge
 
     opened = probe.opening.opened()
     probe.opening.close()

@@ -19,11 +19,11 @@ import anyio
 from executor.sandbox.process import Finished, run_command
 from executor.sandbox.scratch import scratch
 from ir.errors import FAILED
-from mcl.catalog.contracts.comparing import Drift
+from mcl.catalog.contracts.drift import Drift
 from mcl.core.awaiting import at_once
 from mcl.core.errors import InputError
 from mcl.plugins.probing.folder import BIN
-from mcl.plugins.probing.judging import PLAN, RESULTS, Probed, State, behind_sandbox
+from mcl.plugins.probing.judgement import PLAN, RESULTS, Probed, State, behind_sandbox
 
 # ---- What the process of the examples wrote down, read.
 

@@ -18,11 +18,11 @@ from mcl.catalog.contracts import (
     json_document,
     safety_document,
 )
-from mcl.catalog.contracts.registered import registered_drift
+from mcl.catalog.contracts.drift import registered_drift
 from mcl.catalog.tools.registry import registry
 from mcl.core.awaiting import outside_loop
 from mcl.core.errors import InputError
-from mcl.plugins.probing.judging import Probed, State, unprobed, unshown
+from mcl.plugins.probing.judgement import Probed, State, unprobed, unshown
 from mcl.plugins.probing.probing import SOURCE, Progress, probe
 
 
@@ -104,10 +104,10 @@ def verify_contracts(
         InputError: PROBE_FAILED.
     """
     outside_loop("verify_contracts", plugin=True)
-    from mcl.plugins.probing.calling import Tools
+    from mcl.plugins.probing.calls import ProbedTools
 
     try:
-        tools = Tools(source).registry
+        tools = ProbedTools(source).registry
     except ManifestError as problem:
         return VerifiedContracts(0, broken=(problem,))
     drift = list(registered_drift(tools))

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final, Literal
 
 from executor.tools.manifest import Manifest
-from mcl.catalog.contracts.comparing import Drift
+from mcl.catalog.contracts.drift import Drift
 
 # Where programs and what they are made of lie: nobody's files.
 _SYSTEM: Final = (

@@ -26,7 +26,7 @@ from executor.walker.questions import AlwaysApprove
 from ir import IntentAcceptBody, MclError
 from mcl.core.home import sealed
 from mcl.plugins.probing.folder import Snapshot, changes, environment_of, look_at_home, moved, settle
-from mcl.plugins.probing.judging import is_declared
+from mcl.plugins.probing.judgement import is_declared
 from mcl.usecases.direct import direct_call, texts_of
 
 # ---- What a process does while a tool works in it: files that are opened and changed, programs,
@@ -77,7 +77,7 @@ class ForbiddenError(PermissionError):
     """What a probe does not let a tool do; it was seen all the same."""
 
 
-class Watch:
+class ProbeWatch:
     """Sees what this process does between ``on`` and ``off``. It cannot be taken out of the process again.
 
     allowed: asked of each thing before it is done; where it says no, it is not done.
@@ -234,7 +234,7 @@ def _text(value: Any) -> str:
 LETTER: Final = b"\xa0"  # what a tool that sends a signed letter is given to send
 
 
-class Tools:
+class ProbedTools:
     """The tools of a source, made once for the processes of all examples; each opens a home of its own."""
 
     def __init__(self, source: str) -> None:
@@ -254,7 +254,7 @@ class Tools:
 
 
 def run_example(
-    tools: Tools, manifest: Manifest, given: Mapping[str, object], place: Path, host: str
+    tools: ProbedTools, manifest: Manifest, given: Mapping[str, object], place: Path, host: str
 ) -> dict[str, Any]:
     """Run one example in this process, which is for nothing else: it ends as whatever the tool made of it.
 
@@ -272,7 +272,7 @@ def run_example(
     settle(place, home)
     args = {**given, **{name: moved(str(given[name]), host) for name in manifest.scope.urls if name in given}}
     effect = _effect(manifest, args, place / "work")
-    watch = Watch(_limits(manifest, place, host))
+    watch = ProbeWatch(_limits(manifest, place, host))
     watched = _Watched(tools.registry, watch, lambda: look_at_home(place / "mcl"))
     said = _called(home, cast("Registry", watched), manifest, args, effect, place / "work")
     return {
@@ -289,7 +289,7 @@ def run_example(
 class _Watched:
     """A registry whose tools are watched while they work, and no longer."""
 
-    def __init__(self, registry: Registry, watch: Watch, look: Callable[[], Snapshot]) -> None:
+    def __init__(self, registry: Registry, watch: ProbeWatch, look: Callable[[], Snapshot]) -> None:
         self._registry, self._watch, self._look = registry, watch, look
         self.before: Snapshot = {}
         self.after: Snapshot = {}
