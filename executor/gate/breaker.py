@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from executor.core.hashing import json_hash
-from executor.store.home import Home
 
-MOST: Final = 3  # times that the very same call is judged and refused
-FORGOTTEN: Final = timedelta(seconds=60)  # after which it is judged again
+if TYPE_CHECKING:
+    from executor.store.home import Home
+
+MOST: Final = 3  # times that the very same call is refused before its caller is told to stop; of runs too
+FORGOTTEN: Final = timedelta(seconds=60)  # after which it counts anew
 _KEPT: Final = 4096  # calls of a home
 # number: grows with each note, so that the oldest can go. lease: what the agent held then, "" nothing.
 _TABLES: Final = (
@@ -84,7 +86,7 @@ class Breaker:
         return before
 
     def open(self, agent: str, root: Path | str, key: str, at: str, *, lease: str = "") -> str | None:
-        """The code with which a call was refused MOST times lately; None: judge it. Raises HomeError."""
+        """The code with which a call was refused MOST times lately; None: not so often. Raises HomeError."""
         times, code = self._times(agent, root, key, at, lease)
         return code if times >= MOST else None
 

@@ -10,13 +10,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from executor.core.clock import Clock, duration
+from executor.gate.breaker import MOST
 from executor.gate.verdict import Deny
 from ir import BudgetConstraint, DeadlineConstraint, Intent, PlanTree
 
 if TYPE_CHECKING:
     from executor.tools.manifest import Cost
-
-_BREAKER = 3  # the same call refused so often is not judged again
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,7 @@ class Spending:
 
     def tripped(self, call_hash: str) -> bool:
         """Was this very call refused too often?"""
-        return self._refused[call_hash] >= _BREAKER
+        return self._refused[call_hash] >= MOST
 
     def _count(self, used: Used) -> None:
         self.used += used

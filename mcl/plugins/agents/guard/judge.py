@@ -72,7 +72,7 @@ _LEAVE: Final = HookDecision("leave")
 
 
 @dataclass(frozen=True)
-class _Here:
+class _AgentInFolder:
     """A governed folder and one agent in it, as the gate asks for its checkouts (Checkouts). What it holds is
     looked up once, and renewed by that."""
 
@@ -147,7 +147,7 @@ class HookGate:
         return None
 
     def _verdict(
-        self, event: Event, here: _Here, manifest: Manifest, args: dict[str, object]
+        self, event: Event, here: _AgentInFolder, manifest: Manifest, args: dict[str, object]
     ) -> Allow | Ask | Deny:
         """What the gate says. Nothing is recorded by it: whoever refuses here records that (`_refuse`)."""
         said = Declaration(manifest.operation, name=event.tool)
@@ -202,7 +202,7 @@ class HookGate:
         if all(self._is_the_hosts(path, event) for path in event.paths):
             return _LEAVE
         working_in = self.governed(event, caller)
-        targets: list[tuple[_Here, str]] = []
+        targets: list[tuple[_AgentInFolder, str]] = []
         doubts: list[str] = []
         for path in event.paths:
             place = lexical(path, event.cwd)
@@ -239,7 +239,7 @@ class HookGate:
             return HookDecision("ask", " ".join(doubts))
         return HookDecision("allow", f"{targets[0][1]} is in the scope of {held.label}")
 
-    def _written(self, event: Event, here: _Here, path: str, inside: str) -> Allow | Ask | Violation:
+    def _written(self, event: Event, here: _AgentInFolder, path: str, inside: str) -> Allow | Ask | Violation:
         """What the gate says of one file. inside: relative to the folder, "" where it lies elsewhere."""
         if self._in_home(path, event.cwd):
             return refusals.protected_path(path)
@@ -303,11 +303,11 @@ class HookGate:
         known = self._line(event, caller, self._here(Path(cwd), caller.agent))
         return known or HookDecision("ask", "Folders that signed work governs lie below this one. Allow it?")
 
-    def _line(self, event: Event, caller: HookCaller, here: _Here) -> HookDecision | None:
+    def _line(self, event: Event, caller: HookCaller, here: _AgentInFolder) -> HookDecision | None:
         """What a line is that only reads (allow: as far as the gate agrees), or is mcl's own; None of any
         other."""
         cwd = os.path.join(event.cwd, event.folder)  # noqa: PTH118
-        shell = Shell(here.root, cwd, caller.search, caller.agent, caller.told, self._home.path)
+        shell = Shell(here.root, cwd, caller.search, caller.agent, caller.in_environment, self._home.path)
         try:
             found = look_at(event.command, shell)
         except NotPlainError:
@@ -331,7 +331,7 @@ class HookGate:
 
     # ---- what they share ----
 
-    def _here(self, root: Path, agent: str) -> _Here:
+    def _here(self, root: Path, agent: str) -> _AgentInFolder:
         """Raises PolicyError BAD_POLICY where the operator's policy cannot be followed, every entry of it."""
         policy = Policy.read(self._home.path / "policy.toml")
         if policy.version != self._policy.version:
@@ -340,7 +340,7 @@ class HookGate:
 
                 policy = policy.closing(all_tools(self._home))
             self._policy = policy
-        return _Here(root, BoundCheckouts(self._work, self._leases, root, agent))
+        return _AgentInFolder(root, BoundCheckouts(self._work, self._leases, root, agent))
 
     def _root_of(self, place: str) -> Path | None:
         with suppress(OSError, RuntimeError, ValueError):  # links in a circle; no path at all
@@ -371,7 +371,7 @@ class HookGate:
         return any(is_below(one, os.path.realpath(self._home.path)) for one in real)
 
     def _refuse(
-        self, event: Event, here: _Here, violation: Violation, path: str, inside: str = ""
+        self, event: Event, here: _AgentInFolder, violation: Violation, path: str, inside: str = ""
     ) -> HookDecision:
         """Refuse a call, and record that; one that keeps coming is told so, whichever door it came by."""
         shared = violation.code in SHARED and event.same and (event.does != "writes" or inside)
@@ -396,7 +396,7 @@ class HookGate:
     def _keep(
         self,
         event: Event,
-        here: _Here,
+        here: _AgentInFolder,
         held: Checkout,
         written: Sequence[tuple[str, Mode]],
         state: Mapping[str, object] | None = None,

@@ -132,7 +132,7 @@ def _read(parts: Sequence[bytes]) -> tuple[str, AgentHost, HookCaller]:
     projects = dict(zip(("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"), around[:2], strict=True))
     agent = agent_name(given or around[2] or host.name)
     project = projects.get(host.project_variable, "")
-    return verb, host, HookCaller(agent, told=agent == around[2], project=project, search=around[3])
+    return verb, host, HookCaller(agent, in_environment=agent == around[2], project=project, search=around[3])
 
 
 def _fields(data: bytes) -> list[str]:

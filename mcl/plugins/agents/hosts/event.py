@@ -58,11 +58,11 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class HookCaller:
-    """Who calls. agent: its name; told: do commands that it starts know it (MCL_AGENT)? project: the folder
-    that the host was started for, "" where it does not say; search: the PATH of its shell."""
+    """Who calls. agent: its name; in_environment: do commands that it starts know it (MCL_AGENT)? project:
+    the folder that the host was started for, "" where it does not say; search: the PATH of its shell."""
 
     agent: str
-    told: bool = False
+    in_environment: bool = False
     project: str = ""
     search: str = ""
 
