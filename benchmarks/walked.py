@@ -45,7 +45,7 @@ sys.exit(code)
 
 def walked(place: Path) -> dict[str, set[tuple[str, str]]]:
     """Of each command of the demo: the functions of ours that ran, as file and name."""
-    home = {**os.environ, "MCL_HOME": str(place / "home")}
+    home = {**os.environ, "MCL_HOME": str(place / "home"), "PYTHONPATH": str(ROOT)}
     (place / "notes").mkdir()
     (place / "notes" / "monday.txt").write_text("Invoice 4711 is due on Friday.\n")
     subprocess.run(
