@@ -74,8 +74,12 @@ GUARDS: Final[tuple[tuple[str, Guard], ...]] = (
     ("budget", budget.check),
     ("approval", approval.check),
 )
-# What can be said of a call before its turn: the first ten, and whether a person will be asked.
-BEFOREHAND: Final[tuple[tuple[str, Guard], ...]] = (*GUARDS[:10], ("approval", approval.foresee))
+# What can be said of a call before its turn: locks and budget are of that moment alone, and of a person's
+# answer only that one will be asked for.
+BEFOREHAND: Final[tuple[tuple[str, Guard], ...]] = (
+    *((name, check) for name, check in GUARDS if name not in ("locks", "budget", "approval")),
+    ("approval", approval.foresee),
+)
 
 
 def decide(call: Call, context: Context) -> Allow | Ask | Deny:
