@@ -121,61 +121,43 @@ def read_call(variant: str, arguments: Mapping[str, object]) -> ToolCallRequest:
 
 
 def _args(given: Mapping[str, object]) -> dict[str, object]:
-    text = given.get("args_json", "")
-    if "args" in given and text != "":
+    text, example = given.get("args_json", ""), 'args = {"number": 7}'
+    if "args" not in given:
+        return _args_of_text(text)
+    if text != "":
         raise _error(
-            "ARGS_TWICE",
-            "args and args_json are both given",
-            "args_json",
-            "give one of them",
-            'args = {"number": 7}',
+            "ARGS_TWICE", "args and args_json are both given", "args_json", "give one of them", example
         )
-    if "args" in given:
-        args = given["args"]
-        if not isinstance(args, dict):
-            hint = "a text goes into args_json" if isinstance(args, str) else "give an object"
-            raise _error(
-                "BAD_ARGS", f"args is {_kind(args)}, not an object", "args", hint, 'args = {"number": 7}'
-            )
-        if not is_shallow(args, _DEPTH) or not all(isinstance(key, str) for key in args):
-            raise _error(
-                "BAD_ARGS", f"args has more than {_DEPTH} levels", "args", "give less deep arguments"
-            )
-        if json_size(args) is None:
-            why = "args holds a number that JSON has not (NaN, infinity), or half a character"
-            raise _error("BAD_ARGS", why, "args", "leave it out, or give null", 'args = {"number": 7}')
-        return dict(args)
-    example = 'args_json = "{\\"number\\": 7}"'
+    args = given["args"]
+    if not isinstance(args, dict):
+        hint = "a text goes into args_json" if isinstance(args, str) else "give an object"
+        raise _error("BAD_ARGS", f"args is {_kind(args)}, not an object", "args", hint, example)
+    if not is_shallow(args, _DEPTH) or not all(isinstance(key, str) for key in args):
+        raise _error("BAD_ARGS", f"args has more than {_DEPTH} levels", "args", "give less deep arguments")
+    if json_size(args) is None:
+        why = "args holds a number that JSON has not (NaN, infinity), or half a character"
+        raise _error("BAD_ARGS", why, "args", "leave it out, or give null", example)
+    return dict(args)
+
+
+def _args_of_text(text: object) -> dict[str, object]:
+    def bad(why: str, fix: str, example: str = 'args_json = "{\\"number\\": 7}"') -> McpError:
+        return _error("BAD_ARGS_JSON", f"args_json {why}", "args_json", fix, example)
+
     if text == "":
         return {}
     if not isinstance(text, str):
-        raise _error(
-            "BAD_ARGS_JSON",
-            f"args_json is {_kind(text)}, not a text",
-            "args_json",
-            "an object goes into args",
-            example,
-        )
+        raise bad(f"is {_kind(text)}, not a text", "an object goes into args")
     if len(text) > MAX_ARGS:
-        raise _error(
-            "BAD_ARGS_JSON", f"args_json has {len(text):,} characters", "args_json", f"at most {MAX_ARGS:,}"
-        )
+        raise bad(f"has {len(text):,} characters", f"at most {MAX_ARGS:,}", _EXAMPLE)
     try:
         parsed = parse_json(text, max_nesting=_DEPTH)
     except DocumentError as problem:
         where = f" at {problem.place}" if problem.place not in ("", "$") else ""
-        why = f"args_json cannot be read{where}: {problem.message[:200]}"
-        raise _error(
-            "BAD_ARGS_JSON", why, "args_json", problem.fix or "give one JSON object", example
-        ) from problem
+        why = f"cannot be read{where}: {problem.message[:200]}"
+        raise bad(why, problem.fix or "give one JSON object") from problem
     if not isinstance(parsed, dict):
-        raise _error(
-            "BAD_ARGS_JSON",
-            f"args_json is {_kind(parsed)}, not an object",
-            "args_json",
-            "give an object",
-            example,
-        )
+        raise bad(f"is {_kind(parsed)}, not an object", "give an object")
     return parsed
 
 
