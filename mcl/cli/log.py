@@ -149,9 +149,8 @@ def accept_break(row: Seq, as_json: AsJson = False) -> None:
     For a person who looked at what mcl log verify tells of it. It is signed, and shown ever after.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.journal import accept_break
 
-    _tell_said(accept_break(row, home=use_home(signs=True)), as_json)
+    _tell_said(use_home(signs=True).journal.accept_break(row), as_json)
 
 
 def restore_tables(as_json: AsJson = False) -> None:
@@ -160,9 +159,8 @@ def restore_tables(as_json: AsJson = False) -> None:
     For a person whom mcl log verify tells TABLE_CHANGED. It is signed, and shown ever after.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.journal import restore_tables
 
-    _tell_said(restore_tables(home=use_home(signs=True)), as_json)
+    _tell_said(use_home(signs=True).journal.tables.restore(), as_json)
 
 
 def say_restored(as_json: AsJson = False) -> None:
@@ -171,9 +169,8 @@ def say_restored(as_json: AsJson = False) -> None:
     What came after it is lost. It is signed, and shown ever after.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.journal import say_restored
 
-    _tell_said(say_restored(home=use_home(signs=True)), as_json)
+    _tell_said(use_home(signs=True).journal.restored(), as_json)
 
 
 def _tell_said(said: "Row", as_json: bool) -> None:

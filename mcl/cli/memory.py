@@ -52,17 +52,6 @@ def full(address: str) -> str:
 # ---- `mcl memory find`, `list` and `show`: what is remembered.
 
 
-def _add_reading(cortex: typer.Typer) -> None:
-    """Add these verbs."""
-    cortex.command("find", epilog=example('mcl memory find "who sells paper" --type Fact --limit 3'))(find)
-    cortex.command("list", epilog=example("mcl memory list --type Goal", "mcl memory list --at 12"))(
-        list_memories
-    )
-    cortex.command(
-        "show", epilog=example("mcl memory show Fact/office", "mcl memory show Fact/office@v1 --history")
-    )(show)
-
-
 def find(
     near: Annotated[str, typer.Argument(metavar="WORDS", help="What it should be about.")],
     types: Types = None,
@@ -128,20 +117,6 @@ class Switch(StrEnum):
 
     on = "on"
     off = "off"
-
-
-def _add_writing(cortex: typer.Typer) -> None:
-    """Add these verbs."""
-    cortex.command(
-        "add",
-        epilog=example(
-            'mcl memory add Fact "The office is in Oslo" --id office --tag place',
-            "mcl memory add Belief - --confidence 0.6 < note.txt",
-            "mcl memory add --file memories.jsonl",
-        ),
-    )(put)
-    cortex.command("remove", epilog=example("mcl memory remove Fact/office"))(forget)
-    cortex.command("learning", epilog=example("mcl memory learning", "mcl memory learning off"))(learning)
 
 
 def put(
@@ -337,22 +312,6 @@ def _edge(text: str) -> tuple[str, str]:
 # ---- `mcl memory snapshot`, `prove` and `verify`: that memories are what they were.
 
 
-def _add_proving(cortex: typer.Typer) -> None:
-    """Add these verbs."""
-    cortex.command("snapshot", epilog=example("mcl memory snapshot", "mcl memory snapshot 12 --json"))(
-        snapshot
-    )
-    cortex.command(
-        "prove",
-        epilog=example(
-            "mcl memory prove Fact/office --out proof.json", "mcl memory prove Fact/office@v1 --since 12"
-        ),
-    )(prove)
-    cortex.command(
-        "verify", epilog=example("mcl memory verify", "mcl memory verify proof.json --key did:key:z6Mk…")
-    )(verify)
-
-
 def snapshot(
     which: Annotated[
         str, typer.Argument(metavar="[SNAPSHOT]", help="Its size or root; now, where left out.")
@@ -476,12 +435,33 @@ def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
-    cortex = typer.Typer(
+    memory = typer.Typer(
         name="memory",
         help="Memories: what is remembered.",
         epilog=example('mcl memory add Fact "The office is in Oslo"', "mcl memory find office"),
         rich_markup_mode=None,
     )
-    for add in (_add_writing, _add_reading, _add_proving):
-        add(cortex)
-    app.add_typer(cortex)
+    for name, verb, *examples in (
+        (
+            "add",
+            put,
+            'mcl memory add Fact "The office is in Oslo" --id office --tag place',
+            "mcl memory add Belief - --confidence 0.6 < note.txt",
+            "mcl memory add --file memories.jsonl",
+        ),
+        ("remove", forget, "mcl memory remove Fact/office"),
+        ("learning", learning, "mcl memory learning", "mcl memory learning off"),
+        ("find", find, 'mcl memory find "who sells paper" --type Fact --limit 3'),
+        ("list", list_memories, "mcl memory list --type Goal", "mcl memory list --at 12"),
+        ("show", show, "mcl memory show Fact/office", "mcl memory show Fact/office@v1 --history"),
+        ("snapshot", snapshot, "mcl memory snapshot", "mcl memory snapshot 12 --json"),
+        (
+            "prove",
+            prove,
+            "mcl memory prove Fact/office --out proof.json",
+            "mcl memory prove Fact/office@v1 --since 12",
+        ),
+        ("verify", verify, "mcl memory verify", "mcl memory verify proof.json --key did:key:z6Mk…"),
+    ):
+        memory.command(name, epilog=example(*examples))(verb)
+    app.add_typer(memory)
