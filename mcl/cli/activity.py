@@ -100,11 +100,11 @@ def export_calls(
     from ir.errors import UNVERIFIED
     from mcl.cli.home import use_home
     from mcl.cli.views.activity import flaw_lines
-    from mcl.usecases.activity import export_activity
+    from mcl.usecases import activity
 
     sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]  # as for any document
     try:
-        done = export_activity(form, output or sys.stdout, filters, fresh=fresh, home=use_home())
+        done = activity.export(form, output or sys.stdout, filters, fresh=fresh, home=use_home())
     except BrokenPipeError:
         hush(sys.stdout)  # whoever read has enough
         return 0
@@ -134,9 +134,9 @@ def list_calls(
     from ir.errors import UNVERIFIED
     from mcl.cli.home import use_home
     from mcl.cli.views.activity import calls_view, flaw_lines
-    from mcl.usecases.activity import list_activity
+    from mcl.usecases import activity
 
-    page = list_activity(filters, limit=limit, cursor=cursor, fresh=fresh, home=use_home())
+    page = activity.list(filters, limit=limit, cursor=cursor, fresh=fresh, home=use_home())
     out = Output(as_json)
     out.document(page.to_json())
     if not as_json:
@@ -164,9 +164,9 @@ def show_call(
     """
     from mcl.cli.home import use_home
     from mcl.cli.views.activity import call_view
-    from mcl.usecases.activity import show_activity
+    from mcl.usecases import activity
 
-    shown, out = show_activity(record, home=use_home()), Output(as_json)
+    shown, out = activity.show(record, home=use_home()), Output(as_json)
     out.document(shown.to_json())
     out.view(call_view(shown))
 
@@ -187,9 +187,9 @@ def count_calls(
     from ir.errors import UNVERIFIED
     from mcl.cli.home import use_home
     from mcl.cli.views.activity import stats_view
-    from mcl.usecases.activity import activity_stats
+    from mcl.usecases import activity
 
-    told, out = activity_stats(filters, fresh=fresh, home=use_home()), Output(as_json)
+    told, out = activity.stats(filters, fresh=fresh, home=use_home()), Output(as_json)
     out.document(told.to_json())
     out.view(stats_view(told))
     if told.flaws:
@@ -213,10 +213,10 @@ def watch_calls(
     Of any process that keeps them in this home, until Ctrl-C, or until nobody reads any more.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.activity import watch_activity
+    from mcl.usecases import activity
 
     try:
-        for found in watch_activity(_wait, filters, home=use_home()):
+        for found in activity.watch(_wait, filters, home=use_home()):
             sys.stdout.write(_line(found, as_json=as_json) + "\n")
             sys.stdout.flush()
     except KeyboardInterrupt:

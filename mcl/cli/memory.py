@@ -63,9 +63,10 @@ def find(
     """Find memories that share words with WORDS, the best first."""
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import tell_list
-    from mcl.usecases.memories import cortex_find
+    from mcl.usecases import memories
 
-    found = cortex_find(near, types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
+    home = use_home()
+    found = memories.find(near, types=types or (), tags=tag or (), limit=limit, at=at or None, home=home)
     tell_list(found, Output(as_json))
 
 
@@ -79,9 +80,9 @@ def list_memories(
     """List memories, the most important and newest first."""
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import tell_list
-    from mcl.usecases.memories import cortex_list
+    from mcl.usecases import memories
 
-    found = cortex_list(types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
+    found = memories.list(types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
     tell_list(found, Output(as_json))
 
 
@@ -94,15 +95,15 @@ def show(
     """Show one memory."""
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import document, history_view, memory_view
-    from mcl.usecases.memories import cortex_history, cortex_show
+    from mcl.usecases import memories
 
     home, out = use_home(), Output(as_json)
     if history:
-        versions = cortex_history(full(uri), at=at or None, home=home)
+        versions = memories.history(full(uri), at=at or None, home=home)
         out.document({"uri": versions[-1].address, "versions": [document(one) for one in versions]})
         out.view([history_view(versions)])
         return
-    memory = cortex_show(full(uri), at=at or None, home=home)
+    memory = memories.show(full(uri), at=at or None, home=home)
     out.document(document(memory))
     out.view(memory_view(memory))
 
@@ -174,9 +175,9 @@ def put(
         raise typer.BadParameter("give TYPE and TEXT, or --file")
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import document, memory_view
-    from mcl.usecases.memories import cortex_put
+    from mcl.usecases import memories
 
-    said = cortex_put(
+    said = memories.add(
         type,
         _text(text),
         id=id,
@@ -208,16 +209,16 @@ def forget(
     from ir.errors import REFUSED
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import document, memory_view
-    from mcl.usecases.memories import cortex_forget, cortex_show
+    from mcl.usecases import memories
 
     home, out = use_home(signs=True), Output(as_json)
-    found = cortex_show(full(uri).partition("@")[0], home=home)
+    found = memories.show(full(uri).partition("@")[0], home=home)
     if not yes and sys.stdin.isatty():
         out.tell(memory_view(found))
         if not typer.confirm("Forget it?", err=True):
             note("nothing was forgotten")
             return REFUSED
-    gone = cortex_forget(found.address, home=home)
+    gone = memories.remove(found.address, home=home)
     out.document(document(gone))
     note(f"forgotten: {gone.address}")
     return 0
@@ -232,10 +233,10 @@ def learning(
     Off, nothing new is learned and what was learned is not made use of; it is not forgotten.
     """
     from mcl.cli.home import use_home
-    from mcl.usecases.memories import cortex_learning
+    from mcl.usecases import memories
 
     wanted = None if switch is None else switch is Switch.on
-    on = cortex_learning(wanted, home=use_home(signs=switch is not None))
+    on = memories.learning(wanted, home=use_home(signs=switch is not None))
     Output(as_json).document({"learning": "on" if on else "off"})
     if not as_json:
         from mcl.cli.views.layout import plain
@@ -248,11 +249,11 @@ def _put_file(file: Path, out: Output) -> None:
 
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import GOOD, plain
-    from mcl.usecases.memories import cortex_import
+    from mcl.usecases import memories
 
     home = use_home(signs=True)
     with _lines(file) as lines, bar("remembering") as progress:
-        done = cortex_import(lines, name=str(file), progress=progress, home=home)
+        done = memories.add_lines(lines, name=str(file), progress=progress, home=home)
     out.document(asdict(done))
     if not out.as_json:
         told = f"{done.lines} lines: {done.written} remembered, {done.unchanged} were known"
@@ -322,10 +323,10 @@ def snapshot(
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import plain, rows
     from mcl.memory import Cortex
-    from mcl.usecases.memories import cortex_snapshot
+    from mcl.usecases import memories
 
     home, out = use_home(), Output(as_json)
-    found = cortex_snapshot(which or None, home=home)
+    found = memories.snapshot(which or None, home=home)
     count = Cortex(home).memories(found).count()
     out.document({**asdict(found), "memories": count})
     out.view(
@@ -362,9 +363,9 @@ def prove(
     """
     from mcl.cli.home import use_home
     from mcl.cli.views.memory import checks_view
-    from mcl.usecases.memories import cortex_prove
+    from mcl.usecases import memories
 
-    proof = cortex_prove(full(uri), at=at or None, since=since or None, home=use_home())
+    proof = memories.prove(full(uri), at=at or None, since=since or None, home=use_home())
     told = Output(as_json)
     if out is not None:
         out.write_bytes(proof.to_bytes())
@@ -398,11 +399,11 @@ def verify(
     from ir.errors import UNVERIFIED
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain
-    from mcl.usecases.memories import cortex_verify
+    from mcl.usecases import memories
 
     out, home = Output(as_json), use_home()
     with bar("checking") as progress:
-        report = cortex_verify(reindex=reindex, progress=progress, home=home)
+        report = memories.verify(reindex=reindex, progress=progress, home=home)
     out.document({"ok": report.ok, **asdict(report)})
     counts = f"{report.mutations} changes, {report.records} records, {report.memories} memories"
     if report.ok:
@@ -418,9 +419,9 @@ def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
     from ir.errors import UNVERIFIED
     from mcl.cli.views.layout import plain
     from mcl.cli.views.memory import checks_view
-    from mcl.usecases.memories import cortex_verify_proof
+    from mcl.usecases import memories
 
-    reports = [(path, cortex_verify_proof(path, key=key)) for path in proofs]
+    reports = [(path, memories.verify_proof(path, key=key)) for path in proofs]
     ok = all(report.ok for _, report in reports)
     out.document({"ok": ok, "proofs": [{"file": str(path), **report.to_json()} for path, report in reports]})
     for path, report in reports:

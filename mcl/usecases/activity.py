@@ -1,5 +1,6 @@
 """What was called over MCP: listed, shown, exported, counted, watched."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from executor.core.files import whole_file
 from ir.errors import FAILED, MclError
 from mcl.catalog.activity.export import FORMATS, written
 from mcl.catalog.activity.filters import Filters, parse_filters
-from mcl.catalog.activity.index import ActivityFlaw, ActivityPage, Found, Reader, watch
+from mcl.catalog.activity.index import ActivityFlaw, ActivityPage, Found, Reader
+from mcl.catalog.activity.index import watch as watched
 from mcl.catalog.activity.record import CallRecord
-from mcl.catalog.activity.stats import ActivityStats, stats
+from mcl.catalog.activity.stats import ActivityStats
+from mcl.catalog.activity.stats import stats as counted
 from mcl.core.errors import McpError
 from mcl.core.home import open_home
 
@@ -50,7 +53,7 @@ class ActivityExport:
     flaws: tuple[ActivityFlaw, ...]
 
 
-def list_activity(
+def list(
     filters: Given | None = None,
     *,
     limit: int = 50,
@@ -69,7 +72,7 @@ def list_activity(
     return Reader(home, fresh=fresh).page(wanted, limit=limit, cursor=cursor)
 
 
-def show_activity(record: str, *, home: Home | None = None) -> ShownCall:
+def show(record: str, *, home: Home | None = None) -> ShownCall:
     """One call, from its signed bytes.
 
     record: the number of its row, its id or how it begins, or @last. Raises McpError RECORD_UNKNOWN,
@@ -87,7 +90,7 @@ def show_activity(record: str, *, home: Home | None = None) -> ShownCall:
     return ShownCall(call, row, state, gate)
 
 
-def export_activity(
+def export(
     form: str,
     out: Path | TextIO,
     filters: Given | None = None,
@@ -106,15 +109,18 @@ def export_activity(
         raise McpError("BAD_FORMAT", f"{form[:80]!a} is no format", place="format", fix=f"one of {allowed}")
     home = home or open_home()
     found = Reader(home, fresh=fresh).oldest(_filters(home, filters))
-    calls, flaws = 0, list[ActivityFlaw]()
+    calls, flaws = 0, deque[ActivityFlaw]()
 
-    def counted() -> Iterator[Found]:
+    def believed() -> Iterator[CallRecord]:
         nonlocal calls
         for one in found:
-            calls += not isinstance(one, ActivityFlaw)
+            if isinstance(one, ActivityFlaw):
+                flaws.append(one)
+                continue
+            calls += 1
             yield one
 
-    pieces = written(counted(), form, flaws)
+    pieces = written(believed(), form)
     if isinstance(out, Path):
         _write_whole(out, pieces)
     else:
@@ -123,15 +129,13 @@ def export_activity(
     return ActivityExport(calls, tuple(flaws))
 
 
-def activity_stats(
-    filters: Given | None = None, *, fresh: bool = False, home: Home | None = None
-) -> ActivityStats:
+def stats(filters: Given | None = None, *, fresh: bool = False, home: Home | None = None) -> ActivityStats:
     """How often, how long and how much, of the calls that are asked for. Raises McpError BAD_FILTER."""
     home = home or open_home()
-    return stats(home, _filters(home, filters), fresh=fresh)
+    return counted(home, _filters(home, filters), fresh=fresh)
 
 
-def watch_activity(
+def watch(
     wait: Callable[[], bool], filters: Given | None = None, *, home: Home | None = None
 ) -> Iterator[Found]:
     """The calls that are asked for, as any process keeps them, from now on.
@@ -139,7 +143,7 @@ def watch_activity(
     wait: waits a moment, and says whether to go on. Raises McpError BAD_FILTER at once.
     """
     home = home or open_home()
-    return watch(home, _filters(home, filters), wait)
+    return watched(home, _filters(home, filters), wait)
 
 
 def _filters(home: Home, given: Given | None) -> Filters:

@@ -1,5 +1,6 @@
 """`mcl memory`: what is remembered, found, forgotten and proved."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +12,8 @@ from mcl.core.errors import CortexError
 from mcl.core.home import open_home
 from mcl.memory import Cortex, Memories, Memory, Snapshot, new_memory
 from mcl.memory.lessons import is_on, setting
-from mcl.memory.proof import Proof, ProofCheck, prove
+from mcl.memory.proof import Proof, ProofCheck
+from mcl.memory.proof import prove as made_proof
 from mcl.memory.store import unknown_memory
 from mcl.memory.verification import CortexReport, verify_home
 
@@ -55,7 +57,7 @@ class ProofReport:
         }
 
 
-def cortex_put(
+def add(
     type: str,
     text: str,
     *,
@@ -79,7 +81,7 @@ def cortex_put(
     )
 
 
-def cortex_import(
+def add_lines(
     lines: Iterable[bytes],
     *,
     name: str = "",
@@ -96,7 +98,7 @@ def cortex_import(
     """
     home = home or open_home()
     cortex = Cortex(home)
-    memories = list(_read_lines(lines, name, home.clock.now()))
+    memories = [*_read_lines(lines, name, home.clock.now())]
     before = cortex.snapshot().size
 
     def told(done: int) -> None:
@@ -109,7 +111,7 @@ def cortex_import(
     return Imported(len(memories), written, len(memories) - written, after.size, after.root)
 
 
-def cortex_find(
+def find(
     near: str,
     *,
     types: Sequence[str] = (),
@@ -117,7 +119,7 @@ def cortex_find(
     limit: int = 10,
     at: str | int | None = None,
     home: Home | None = None,
-) -> list[Memory]:
+) -> Sequence[Memory]:
     """The memories most like `near`, best first (BM25); only of these types and with all of these tags.
 
     at: a snapshot, by its size or root (default: now). Raises CortexError MEMORY_TYPE, SNAPSHOT_UNKNOWN.
@@ -125,7 +127,7 @@ def cortex_find(
     return _memories(home, at).find(near=near, types=types, tags=tags, limit=limit)
 
 
-def cortex_list(
+def list(
     *,
     types: Sequence[str] = (),
     tags: Sequence[str] = (),
@@ -133,13 +135,13 @@ def cortex_list(
     offset: int = 0,
     at: str | int | None = None,
     home: Home | None = None,
-) -> list[Memory]:
-    """Current memories, the most important and newest first; the rest as of cortex_find. limit: 0 for all."""
+) -> Sequence[Memory]:
+    """Current memories, the most important and newest first; the rest as of find. limit: 0 for all."""
     memories = _memories(home, at)
     return memories.find(types=types, tags=tags, limit=limit or max(1, memories.size), offset=offset)
 
 
-def cortex_show(uri: str, *, at: str | int | None = None, home: Home | None = None) -> Memory:
+def show(uri: str, *, at: str | int | None = None, home: Home | None = None) -> Memory:
     """The memory at an address: the version that it names, else the current one. Raises CortexError
     MEMORY_UNKNOWN, MEMORY_ADDRESS, SNAPSHOT_UNKNOWN."""
     memories = _memories(home, at)
@@ -149,7 +151,7 @@ def cortex_show(uri: str, *, at: str | int | None = None, home: Home | None = No
     return found
 
 
-def cortex_history(uri: str, *, at: str | int | None = None, home: Home | None = None) -> list[Memory]:
+def history(uri: str, *, at: str | int | None = None, home: Home | None = None) -> Sequence[Memory]:
     """All versions of a memory, oldest first; tombstones are `forgotten`. Raises CortexError MEMORY_UNKNOWN,
     MEMORY_ADDRESS, SNAPSHOT_UNKNOWN."""
     found = _memories(home, at).history(uri)
@@ -158,13 +160,13 @@ def cortex_history(uri: str, *, at: str | int | None = None, home: Home | None =
     return found
 
 
-def cortex_forget(uri: str, *, home: Home | None = None) -> Memory:
+def remove(uri: str, *, home: Home | None = None) -> Memory:
     """Put a tombstone on a memory; what it said stays in earlier snapshots and in the journal. Raises
     CortexError MEMORY_UNKNOWN, MEMORY_ADDRESS."""
     return Cortex(home or open_home()).forget(uri)
 
 
-def cortex_snapshot(at: str | int | None = None, *, home: Home | None = None) -> Snapshot:
+def snapshot(at: str | int | None = None, *, home: Home | None = None) -> Snapshot:
     """The snapshot of now, of a size, or with a root. Raises CortexError SNAPSHOT_UNKNOWN."""
     cortex = Cortex(home or open_home())
     if at is None:
@@ -182,18 +184,18 @@ def cortex_snapshot(at: str | int | None = None, *, home: Home | None = None) ->
     return found
 
 
-def cortex_prove(
+def prove(
     uri: str, *, at: str | int | None = None, since: str | int | None = None, home: Home | None = None
 ) -> Proof:
     """A proof that a memory says what it says and is in a snapshot (default: now) that the agent signed.
 
     since: an older snapshot; the proof then also shows that nothing of it was changed. `Proof.to_bytes` makes
-    the file that cortex_verify_proof checks anywhere. Raises CortexError MEMORY_UNKNOWN, MEMORY_ADDRESS,
+    the file that verify_proof checks anywhere. Raises CortexError MEMORY_UNKNOWN, MEMORY_ADDRESS,
     SNAPSHOT_UNKNOWN, SNAPSHOT_ORDER.
     """
     home = home or open_home()
-    older = cortex_snapshot(since, home=home) if since is not None else None
-    return prove(Cortex(home), uri, snapshot=cortex_snapshot(at, home=home), since=older)
+    older = snapshot(since, home=home) if since is not None else None
+    return made_proof(Cortex(home), uri, snapshot=snapshot(at, home=home), since=older)
 
 
 def _beginning(path: Path) -> bytes:
@@ -201,7 +203,7 @@ def _beginning(path: Path) -> bytes:
         return file.read(_MAX_PROOF)  # what is longer, or has no end, is no proof
 
 
-def cortex_verify_proof(proof: bytes | Path, *, key: str = "") -> ProofReport:
+def verify_proof(proof: bytes | Path, *, key: str = "") -> ProofReport:
     """Check a proof file by itself; no home is needed or looked at.
 
     key: the did:key of the agent that must have signed it; without it the report names who did. Raises
@@ -220,7 +222,7 @@ def cortex_verify_proof(proof: bytes | Path, *, key: str = "") -> ProofReport:
     return ProofReport(found.uri, found.memory().text if checks[0].ok else "", checks)
 
 
-def cortex_verify(
+def verify(
     *, reindex: bool = False, progress: Callable[[int, int], None] | None = None, home: Home | None = None
 ) -> CortexReport:
     """Check every memory again: rows, leaves, roots, the journal's signed records, the search index.
@@ -234,7 +236,7 @@ def cortex_verify(
     return verify_home(home, progress)
 
 
-def cortex_learning(on: bool | None = None, *, home: Home | None = None) -> bool:
+def learning(on: bool | None = None, *, home: Home | None = None) -> bool:
     """Whether accepted answers are learned from and made use of; turns it on or off where `on` is given."""
     home = home or open_home()
     cortex = Cortex(home)
@@ -245,11 +247,11 @@ def cortex_learning(on: bool | None = None, *, home: Home | None = None) -> bool
 
 def _memories(home: Home | None, at: str | int | None) -> Memories:
     home = home or open_home()
-    return Cortex(home).memories(cortex_snapshot(at, home=home))
+    return Cortex(home).memories(snapshot(at, home=home))
 
 
 def _read_lines(lines: Iterable[bytes], name: str, at: str) -> Iterator[Memory]:
-    errors: list[dict[str, object]] = []
+    errors = deque[dict[str, object]]()
     for number, line in enumerate(lines, 1):
         line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line  # some editors write a BOM
         if not line.strip():
@@ -276,5 +278,5 @@ def _read_lines(lines: Iterable[bytes], name: str, at: str) -> Iterator[Memory]:
             f"{first['message']}{more}",
             place=f"{name or 'line'}:{first['line']}",
             fix="correct it and import the file again; nothing of it was remembered",
-            data={"errors": errors},
+            data={"errors": [*errors]},
         )

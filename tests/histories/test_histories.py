@@ -100,7 +100,7 @@ def test_memories_are_those_that_were(home: Home, expected: dict[str, Any]) -> N
     snapshot = Cortex(home).snapshot()
     assert (snapshot.root, snapshot.size) == (expected["cortex"]["root"], expected["cortex"]["size"])
     assert verify_home(home).ok
-    assert [one.uri for one in mcl.memories.cortex_list(home=home)] == expected["memories"]
+    assert [one.uri for one in mcl.memories.list(home=home)] == expected["memories"]
 
 
 def test_what_was_compiled_compiles_to_the_same_bytes(home: Home, expected: dict[str, Any]) -> None:

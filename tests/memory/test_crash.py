@@ -12,31 +12,31 @@ import pytest
 from executor import Home
 from mcl.memory import Cortex
 from mcl.memory.verification import verify_home
-from mcl.usecases.memories import cortex_import
+from mcl.usecases import memories
 
 IMPORTER = """
 import json, sys
 from pathlib import Path
-from mcl.usecases.memories import cortex_import
+from mcl.usecases import memories
 from mcl.core.home import open_home
 def told(done, whole):
     if done % 100 == 0:
         print(done, flush=True)
 lines = (json.dumps({"type": "Fact", "text": f"fact {n}", "id": f"{sys.argv[2]}{n}"}).encode()
          for n in range(int(sys.argv[3])))
-cortex_import(lines, home=open_home(Path(sys.argv[1])), progress=told)
+memories.add_lines(lines, home=open_home(Path(sys.argv[1])), progress=told)
 """
 WRITER = """
 import sys
 from pathlib import Path
-from mcl.usecases.memories import cortex_forget, cortex_put
+from mcl.usecases import memories
 from mcl.core.home import open_home
 home = open_home(Path(sys.argv[1]))
 for n in range(int(sys.argv[3])):
-    cortex_put("Fact", f"{sys.argv[2]} says {n}", id="shared", home=home)
-    cortex_put("Fact", f"own {n}", id=f"{sys.argv[2]}{n}", home=home)
+    memories.add("Fact", f"{sys.argv[2]} says {n}", id="shared", home=home)
+    memories.add("Fact", f"own {n}", id=f"{sys.argv[2]}{n}", home=home)
     if n % 5 == 4:
-        cortex_forget(f"matrix://cortex/Fact/{sys.argv[2]}{n}", home=home)
+        memories.remove(f"matrix://cortex/Fact/{sys.argv[2]}{n}", home=home)
 """
 
 
@@ -64,8 +64,8 @@ def test_an_import_that_is_killed_leaves_nothing_and_is_done_again(tmp_path: Pat
         assert Cortex(home).snapshot().size == 1
         assert verify_home(home).flaws == []
         assert home.journal.verify().findings == []
-        assert cortex_import(lines, home=home).written == 150
-        again = cortex_import(lines, home=home)
+        assert memories.add_lines(lines, home=home).written == 150
+        again = memories.add_lines(lines, home=home)
         assert (again.written, again.unchanged, again.size) == (0, 150, 151)
         assert verify_home(home).flaws == []
 

@@ -13,7 +13,7 @@ from ir.errors import UNVERIFIED
 from mcl.core.errors import CortexError
 from mcl.memory import Cortex
 from mcl.memory.proof import Proof, prove
-from mcl.usecases.memories import cortex_verify_proof
+from mcl.usecases import memories
 from tests.memory.conftest import AT
 
 
@@ -31,13 +31,13 @@ def test_a_proof_is_checked_without_the_home_and_names_who_signed(
     home.close()
     file = tmp_path / "proof.json"
     file.write_bytes(proof.to_bytes())
-    report = cortex_verify_proof(file)
+    report = memories.verify_proof(file)
     assert report.ok
     assert (report.uri, report.text) == ("matrix://cortex/Fact/f2@v1", "fact 2 über all")
     assert [check.name for check in report.checks] == ["data", "inclusion", "signature", "since"]
     assert agent in report.checks[2].said
-    assert cortex_verify_proof(file, key=agent).ok
-    assert not cortex_verify_proof(file, key=user).ok
+    assert memories.verify_proof(file, key=agent).ok
+    assert not memories.verify_proof(file, key=user).ok
 
 
 def test_what_another_home_signed_is_not_taken_for_ours(proof: Proof, home: Home, tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_what_another_home_signed_is_not_taken_for_ours(proof: Proof, home: Home
             cortex.put("Fact", f"fact {place} über all", id=f"f{place}")
         theirs = prove(cortex, "matrix://cortex/Fact/f2")
     assert theirs.holds()
-    assert not cortex_verify_proof(theirs.to_bytes(), key=home.keyring.agent.did).ok
+    assert not memories.verify_proof(theirs.to_bytes(), key=home.keyring.agent.did).ok
 
 
 def test_any_changed_byte_of_a_proof_is_noticed(proof: Proof) -> None:
@@ -87,7 +87,7 @@ def test_every_part_counts(proof: Proof, path: tuple[str, ...], value: object) -
 def test_another_text_with_the_same_path_does_not_hold(proof: Proof) -> None:
     said = proof.to_json()
     said["document"] = said["document"].replace("fact 2", "fact 7")
-    report = cortex_verify_proof(json.dumps(said).encode())
+    report = memories.verify_proof(json.dumps(said).encode())
     assert [check.name for check in report.checks if not check.ok] == ["inclusion"]
 
 

@@ -32,7 +32,7 @@ AROUND = ("{}", "use {} for the deploy", "first line\n{}\nlast line")
 
 
 def remembered(home: Home, text: str) -> None:
-    mcl.memories.cortex_put("Fact", text, home=home)
+    mcl.memories.add("Fact", text, home=home)
 
 
 def quarantined(home: Home, text: str) -> None:

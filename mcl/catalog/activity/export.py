@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ir.characters import written_in_json, written_out
-from mcl.catalog.activity.index import ActivityFlaw, Found
 from mcl.catalog.activity.record import COLUMNS, CallRecord
 
 FORMATS: Final = ("json", "jsonl", "csv")
@@ -18,26 +17,16 @@ FORMATS: Final = ("json", "jsonl", "csv")
 _FORMULA: Final = re.compile(r"\t|\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 
 
-def written(found: Iterable[Found], form: str, flaws: list[ActivityFlaw]) -> Iterator[str]:
+def written(calls: Iterable[CallRecord], form: str) -> Iterator[str]:
     """The records as text, piece by piece. form: one of FORMATS.
 
     json is one array, jsonl an object a line, csv a head and a line each. Controls and characters that turn
     the direction of writing are escaped: in JSON so that nothing is lost, in csv as ``\\x1b``. A text that a
-    spreadsheet would take for a formula has a ``'`` before it in csv. flaws: takes the rows that were not
-    believed; they are not written.
+    spreadsheet would take for a formula has a ``'`` before it in csv.
     """
-    calls = _believed(found, flaws)
     if form == "jsonl":
         return (_json(call) + "\n" for call in calls)
     return _array(calls) if form == "json" else _table(calls)
-
-
-def _believed(found: Iterable[Found], flaws: list[ActivityFlaw]) -> Iterator[CallRecord]:
-    for one in found:
-        if isinstance(one, ActivityFlaw):
-            flaws.append(one)
-        else:
-            yield one
 
 
 def _array(calls: Iterable[CallRecord]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from desks import Desk, Peers, talk
 
 from executor import Home
 from mcl.core.home import open_home
-from mcl.usecases.activity import activity_stats
+from mcl.usecases import activity
 
 # The level of a log is set in this way in the handshake era.
 pytestmark = pytest.mark.filterwarnings("ignore:The logging capability is deprecated")
@@ -61,7 +61,7 @@ def test_of_many_calls_none_is_lost_none_crossed_and_all_are_told(
         assert len(kept) == calls
         assert Counter(json.loads(body["args"])["token"] for body in kept) == came
         assert {body["verdict"] for body in kept} == {"allowed"}
-        assert activity_stats(home=home).total.calls == calls
+        assert activity.stats(home=home).total.calls == calls
         assert home.journal.verify().ok
 
 
