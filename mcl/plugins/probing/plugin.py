@@ -6,7 +6,7 @@ PLUGIN = Plugin(
     "probing",
     __name__,
     commands={
-        "tool check": "mcl.plugins.probing.cli.verify:register",
-        "tool contracts": "mcl.plugins.probing.cli.contracts:register",
+        "tool check": "mcl.plugins.probing.cli:register_check",
+        "tool contracts": "mcl.plugins.probing.cli:register_contracts",
     },
 )

@@ -23,7 +23,7 @@ from mcl.catalog.tools.registry import registry
 from mcl.core.awaiting import outside_loop
 from mcl.core.errors import InputError
 from mcl.plugins.probing.judgement import Probed, State, unprobed, unshown
-from mcl.plugins.probing.probing import SOURCE, Progress, probe
+from mcl.plugins.probing.probe import SOURCE, Progress, probe
 
 
 @dataclass(frozen=True)
