@@ -137,7 +137,7 @@ class FileFlaw:
 
 
 @dataclass(frozen=True)
-class FileReport:
+class FlawReport:
     """What became of a validation: a file is valid when it has no errors."""
 
     errors: tuple[FileFlaw, ...]
@@ -157,10 +157,10 @@ class FileReport:
         }
 
 
-def report_of(findings: Iterable[FileFlaw]) -> FileReport:
+def report_of(findings: Iterable[FileFlaw]) -> FlawReport:
     """The findings by level, each in the order of the file."""
     ordered = sorted(findings, key=lambda one: (one.line, one.type, one.field, one.message))
-    return FileReport(
+    return FlawReport(
         tuple(one for one in ordered if one.level == "error"),
         tuple(one for one in ordered if one.level == "warning"),
     )

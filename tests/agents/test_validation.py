@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor.core.globs import Glob
-from mcl.plugins.agents.file import FileFlaw, FileReport, read_file, validate
+from mcl.plugins.agents.file import FileFlaw, FlawReport, read_file, validate
 from mcl.plugins.agents.file.rules import in_order
 from mcl.plugins.agents.file.validation import cycles_of, overlaps_of
 from mcl.plugins.agents.work.leases import BoundCheckouts
@@ -48,7 +48,7 @@ metadata:
 LINES = FILE.split("\n")
 
 
-def checked(*changes: tuple[int, str]) -> FileReport:
+def checked(*changes: tuple[int, str]) -> FlawReport:
     """The file above with some of its lines (from 1) written differently; "" leaves one out."""
     lines = list(LINES)
     for number, line in changes:
@@ -56,14 +56,14 @@ def checked(*changes: tuple[int, str]) -> FileReport:
     return validate(read_file("\n".join(lines).encode()))
 
 
-def told(report: FileReport) -> list[tuple[str, int, str]]:
+def told(report: FlawReport) -> list[tuple[str, int, str]]:
     return [(one.type, one.line, one.level) for one in (*report.errors, *report.warnings)]
 
 
 def test_the_documented_example_is_valid_and_nothing_about_it_is_doubtful() -> None:
     document = read_file(EXAMPLE.read_bytes())
 
-    assert validate(document) == FileReport((), ())
+    assert validate(document) == FlawReport((), ())
     assert [entry.label for entry in document.entries] == ["INT-001", "INT-002", "INT-003", "INT-004"]
     assert [entry.line for entry in document.entries] == [7, 52, 83, 116]
     assert document.entries[3].blocked_reason.startswith("Waiting for Redis setup")

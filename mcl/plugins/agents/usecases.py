@@ -18,7 +18,7 @@ from mcl.core.environment import agent_name
 from mcl.core.errors import WorkError
 from mcl.core.home import open_home
 from mcl.core.yaml import MAX_BYTES
-from mcl.plugins.agents.file import NAME, FileReport, read_file, validate, write_file
+from mcl.plugins.agents.file import NAME, FlawReport, read_file, validate, write_file
 from mcl.plugins.agents.file.rules import STATUSES
 from mcl.plugins.agents.trace.line import TraceLine, opened_folder, read_map
 from mcl.plugins.agents.trace.trace import Trace, TraceReport, read_trace
@@ -285,7 +285,7 @@ class ValidatedWork:
 
     path: str
     intents: int
-    report: FileReport
+    report: FlawReport
 
     def to_json(self) -> dict[str, object]:
         """As a JSON object: valid, errors, warnings."""

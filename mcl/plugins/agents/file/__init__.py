@@ -1,6 +1,6 @@
 """The file of intents (`.orchestration/active_intents.yaml`): read, validated, edited, written."""
 
-from mcl.core.yaml import FileFlaw, FileReport
+from mcl.core.yaml import FileFlaw, FlawReport
 from mcl.plugins.agents.file.document import (
     NAME,
     Criterion,
@@ -17,7 +17,7 @@ __all__ = [
     "NAME",
     "Criterion",
     "FileFlaw",
-    "FileReport",
+    "FlawReport",
     "IntentEntry",
     "IntentFile",
     "TypedCriterion",

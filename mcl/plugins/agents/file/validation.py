@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from executor.core.globs import Glob
 from executor.core.globs.segment import Segment
-from mcl.core.yaml import FileFlaw, FileReport, report_of, shown
+from mcl.core.yaml import FileFlaw, FlawReport, report_of, shown
 from mcl.plugins.agents.file.document import IntentEntry, IntentFile
 from mcl.plugins.agents.file.rules import RULES, Patterns, RuleContext, in_order
 
@@ -201,7 +201,7 @@ SOFT_LIMIT: Final = 1_000  # intents in a file
 _SHOWN: Final = 12  # labels of a cycle in its message
 
 
-def validate(document: IntentFile) -> FileReport:
+def validate(document: IntentFile) -> FlawReport:
     """All that is wrong or doubtful in a file, in its order; of one that could not be read, why."""
     if not document.whole:
         return report_of(document.findings)

@@ -34,7 +34,7 @@ from ir import (
 )
 from mcl.core.errors import WorkError
 from mcl.core.home import sealed
-from mcl.plugins.agents.file import Criterion, FileReport, IntentEntry, read_file, validate
+from mcl.plugins.agents.file import Criterion, FlawReport, IntentEntry, read_file, validate
 from mcl.plugins.agents.file.rules import instant
 from mcl.plugins.agents.work.item import (
     CRITERION,
@@ -86,7 +86,7 @@ class ImportPlan:
     root: Path
     digest: str
     changes: tuple[ImportChange, ...]
-    report: FileReport
+    report: FlawReport
 
     @property
     def nothing(self) -> bool:
@@ -238,7 +238,7 @@ def _standing(home: Home, change: ImportChange, intent: str, at: str) -> Iterato
         yield sealed(home, "intent.attest", body, intent=intent, at=at)
 
 
-def _invalid(report: FileReport) -> WorkError:
+def _invalid(report: FlawReport) -> WorkError:
     first = report.errors[0]
     where = f" (line {first.line})" if first.line else ""
     more = f", and {len(report.errors) - 1} more" if len(report.errors) > 1 else ""
