@@ -251,7 +251,7 @@ def _load_apart(path: Path) -> None:
     """Load the file in a child process. Raises ModelError: the child's, or MODEL_BROKEN with how it died."""
     import subprocess  # here, for it is needed once a file and costs every start 8 ms
 
-    command = [sys.executable, "-m", "mcl.model.trial", str(path)]
+    command = [sys.executable, "-m", "mcl.model.files", str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         child = subprocess.run(
@@ -295,3 +295,35 @@ def _remember(home_path: Path | None, known: dict[str, _Seen]) -> None:
     with contextlib.suppress(OSError):  # a read-only home costs the check again, nothing else
         entries = {path: asdict(seen) for path, seen in known.items() if Path(path).exists()}
         write_own(file, json.dumps(entries, indent=1, sort_keys=True).encode())
+
+
+# ---- `python -m mcl.model.files FILE`: load a model, evaluate one token and render its chat template, in a
+# process of its own. Where llama.cpp aborts, it aborts only this.
+
+_CELLS = 256
+# Characters of many kinds: a vocabulary that lacks a piece for a byte aborts llama.cpp's tokeniser.
+_TEXT = "".join(map(chr, range(0x20, 0x250))) + "\n\t …€漢字😀"
+
+
+def try_file(path: Path) -> int:
+    """0 where a file loads and answers; else 2, with the error as JSON on standard output."""
+    from mcl.model.chat import ChatTemplate
+    from mcl.model.llama.context import ContextSize, ModelContext
+    from mcl.model.llama.vocabulary import Vocabulary
+    from mcl.model.llama.weights import Weights
+
+    try:
+        weights = Weights(path)
+        vocabulary = Vocabulary.of(weights)
+        context = ModelContext(weights, ContextSize(tokens=_CELLS, batch=_CELLS))
+        weights.tokens(_TEXT)
+        context.feed([0], reads=[0])
+        ChatTemplate(weights, vocabulary)  # one that never ends ends with this process
+    except ModelError as error:
+        sys.stdout.write(json.dumps(error.to_json()))
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(try_file(Path(sys.argv[1])))

@@ -124,7 +124,7 @@ def test_a_process_with_a_bad_model_ends_with_the_error_alone(tags_path, tmp_pat
         path.write_text("not a model")
     elif damage == "cut":
         path.write_bytes(tags_path.read_bytes()[:5000])
-    trial = [sys.executable, "-m", "mcl.model.trial", str(path)]
+    trial = [sys.executable, "-m", "mcl.model.files", str(path)]
     done = subprocess.run(trial, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert json.loads(done.stdout)["code"].startswith("MODEL_")
