@@ -46,12 +46,14 @@ if TYPE_CHECKING:
     from executor.tools.manifest import Manifest, load_manifest
     from executor.tools.registry import Registry
     from executor.tools.tool import Bench, Tool
-    from executor.walker import Outcome, Verdict, Walker, preflight
+    from executor.walker import Outcome, Verdict, Walker
     from executor.walker.agents import Agent, Agents
     from executor.walker.engine import Engine, LocalEngine, Work
     from executor.walker.interfaces import Expansion, Listener, Prompts, Reasoner, SubSkills, WalkEvent
+    from executor.walker.preflight import preflight
     from executor.walker.questions import AlwaysApprove, AlwaysDeny, GateAnswer, GateQuestion, People
-    from executor.walker.undo import Images, UndoReport
+    from executor.walker.undo.images import Images
+    from executor.walker.undo.undo import UndoReport
 
 __all__ = [
     "GUARDS",
@@ -204,20 +206,18 @@ _HOMES = {
         "Bench",
         "Tool",
     ),
-    "executor.walker.undo": (
-        "Images",
-        "UndoReport",
-    ),
+    "executor.walker.undo.images": ("Images",),
+    "executor.walker.undo.undo": ("UndoReport",),
     "executor.gate.verdict": (
         "Ask",
         "Deny",
     ),
-    "executor.walker": (
-        "Outcome",
+    "executor.walker.outcome": ("Outcome",),
+    "executor.walker.preflight": (
         "Verdict",
-        "Walker",
         "preflight",
     ),
+    "executor.walker.walker": ("Walker",),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -6,20 +6,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import sha256
 from typing import Final
 
-from executor.call import Call, Deferred
+import anyio
+
+from executor.call import Allow, Call, Deferred
 from executor.core.clock import duration
-from executor.core.errors import ToolError
+from executor.core.errors import ExecutorError, ToolError
 from executor.core.hashing import is_shallow
 from executor.gate.budget import Spending
 from executor.gate.mandate import DISPATCH, Mandate
-from executor.sandbox.redaction import visible_value
+from executor.sandbox.redaction import visible, visible_value
+from executor.store.home import Home
 from executor.store.keys.keyring import Keyring
-from executor.walker.agents import Agent
+from executor.walker.agents import Agent, Agents
 from executor.walker.dispatch import child_id, portion_of, refers, resolved_frame
+from executor.walker.engine import Failure
+from executor.walker.nodes import get_leave
+from executor.walker.run import Run
+from executor.walker.tree import Place
 from ir import (
     AssetAmount,
     Budget,
@@ -226,3 +234,96 @@ def answer_error(problem: MclError) -> ToolError:
         place=problem.place,
         fix="do not trust this agent, or ask its operator",
     )
+
+
+# ---- A sub_dispatch node with an agent_ref does this with its turn.
+
+
+async def hand_over(place: Place, run: Run) -> Failure | None:
+    """Hand the work over once, if the gate lets it, and wait for the answer."""
+    sub, context, home = place.node.sub_dispatch, place.scope.context, run.home
+    assert sub is not None, "the node is a sub_dispatch"
+    assert home is not None, "a run that dispatches has a home"
+    if (spending := context.spending) is not None and (full := spending.agent_refusal()) is not None:
+        return Failure(full.code, full.reason, full.fix, place.id, denied=True)
+    try:
+        agent = Agents(home).require_trusted(sub.agent_ref)
+        call, intent = handover_call(place.node, place.scope.mandate, agent, spending, run.outputs)
+    except MclError as problem:
+        return replace(run.failure(problem, place), denied=True)
+    assert intent is not None, "at run time every reference is resolved"
+    allowed = await get_leave(call, context, run.questions)
+    if isinstance(allowed, Failure):
+        return allowed
+    try:
+        answer = await _exchange(*allowed, intent, agent.did, place, run, home)
+    except TimeoutError:
+        return Failure(
+            "TIMEOUT", f"{agent.name} did not answer in time", "ask its operator, or agree on more", place.id
+        )
+    except MclError as problem:
+        return run.failure(problem, place)
+    return _end(answer, place, run)
+
+
+async def _exchange(
+    call: Call, leave: Allow, intent: Intent, did: str, place: Place, run: Run, home: Home
+) -> Envelope:
+    """Send the signed dispatch, which is in the journal before it leaves, and take the answer; both are
+    kept."""
+    context = place.scope.context
+    manifest = run.registry.find(call.tool_ref)
+    assert manifest is not None, "the gate allowed an unknown tool"
+    limit = manifest.timeout_ms / 1000
+    if context.spending is not None:
+        context.spending.begin(manifest.cost)
+        context.spending.begin_agent()
+        left = context.spending.seconds_left()
+        limit = limit if left is None else min(limit, left)
+    key = run.begin(place, {"calls": 1, "agents": 1, "intent": intent.id, "agent": did})
+    dispatch = run.ledger.hand_over(intent, str(call.args["scope_uri"]), to=did)
+    with anyio.fail_after(limit):
+        said = await run.registry.invoke(
+            leave,
+            call,
+            workspace=context.workspace,
+            clock=context.clock,
+            redactor=run.redactor,
+            idempotency_key=key,
+            intent=run.ledger.intent_id,
+            letter=dispatch.wire,
+        )
+    wire = bytes.fromhex(str(said["answer"]))
+    handed = HandedWork(dispatch, f"matrix://intent/{intent.id}", did)
+    try:
+        answer = read_answer(wire, handed, home.keyring, context.clock.now(), unattended=home.unattended)
+    except MclError as problem:
+        why = {"node": place.id, "code": problem.code, "sha256": sha256(wire).hexdigest(), "bytes": len(wire)}
+        run.ledger.note("answer_refused", {**why, "message": visible(run.redactor.text(problem.message))})
+        raise answer_error(problem) from problem
+    run.ledger.answered(place.id, dispatch, answer, whole=_is_clean(answer, run))
+    return answer
+
+
+def _is_clean(answer: Envelope, run: Run) -> bool:
+    """Is there no secret in an answer, so that its bytes may be kept?"""
+    text, said = answer.wire.decode("utf-8", "replace"), answer_output(answer)
+    return run.redactor.text(text) == text and run.redactor.value(said) == said
+
+
+def _end(answer: Envelope, place: Place, run: Run) -> Failure | None:
+    """The answer as the output of the node, or as its failure."""
+    found = run.redactor.value(answer_output(answer))
+    assert isinstance(found, dict), "told gives an object"
+    if found["outcome"] == "success":
+        run.outputs[place.id] = found
+        return None
+    reason = found.get("reason", found["outcome"])
+    said = f"{reason}: {found['message']}" if found.get("message") else str(reason)
+    problem = ExecutorError(
+        "DISPATCH_FAILED",
+        f"the agent did not do it ({said[:500]})",
+        place=place.id,
+        fix="see its evidence: mcl log",
+    )
+    return run.failure(problem, place)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -25,8 +26,10 @@ from executor.walker.interfaces import Reasoner
 from executor.walker.questions import Questions
 from executor.walker.run import Run
 from executor.walker.tree import Place
-from executor.walker.undo.images import Kept
 from ir import MclError
+
+if TYPE_CHECKING:
+    from executor.walker.undo.images import Kept
 
 # ---- Getting leave for one call: the gate is asked, and people where the gate wants them asked.
 
@@ -192,7 +195,7 @@ async def _make(
     try:
         return await _invoke(call, leave, manifest, place, run, kept)
     finally:
-        if run.images is not None:
+        if kept is not None and run.images is not None:
             await run.images.after(kept, run.outputs.get(place.id), tell=run.ledger.later)
 
 
@@ -237,13 +240,14 @@ async def _invoke(
 
 async def _keep(call: Call, manifest: Manifest, place: Place, run: Run) -> Kept | None:
     """Keep what the call may change; that it is kept is written together with the start of the node."""
-    if run.images is None:
-        return None
     context = place.scope.context
+    effect = context.effect(call, manifest)
+    if effect.operation == "read" or run.images is None:
+        return None
     return await run.images.before(
         context.workspace,
         context.paths(call, manifest),
-        context.effect(call, manifest),
+        effect,
         intent=run.ledger.intent_id,
         node=place.id,
         tool=call.tool_ref,

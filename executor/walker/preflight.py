@@ -16,7 +16,6 @@ from executor.gate.references import typed_args
 from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.walker.agents import Agents
 from executor.walker.dispatch import expand, sketch
-from executor.walker.handover import handover_call
 from executor.walker.interfaces import SubSkills
 from executor.walker.tree import PlanScope
 from ir import NODE_KINDS, MclError, PlanNode, PlanTree, ToolCall, canonical_bytes, check_plan
@@ -158,6 +157,8 @@ class _Look:
 
     def _hand_over(self, node: PlanNode, agent_ref: str, context: Context) -> Verdict:
         """The verdict on a call that hands work to another agent."""
+        from executor.walker.handover import handover_call
+
         try:
             if self.agents is None or context.mandate is None:
                 message = f"nobody here knows how to reach {agent_ref}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Literal, NoReturn, TypeAlias
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
 from executor.core.errors import ExecutorError
 from executor.core.hashing import json_bytes
@@ -24,8 +24,10 @@ from executor.walker.interfaces import Follower, Listener, Reasoner, SubSkills, 
 from executor.walker.ledger import Ledger, Pause, Superseded
 from executor.walker.questions import CORRECTED, Questions
 from executor.walker.tree import Place, PlanScope, Tree
-from executor.walker.undo.images import Images
 from ir import MclError
+
+if TYPE_CHECKING:
+    from executor.walker.undo.images import Images
 
 LONGEST_DELAY_MS = 60_000  # between two attempts
 _PREVIEW = 120  # characters
@@ -53,8 +55,8 @@ class Kinds:
 class Run:
     """The state of a walk: what each node is and what it gave. It is the ``Work`` of an engine.
 
-    kinds: what nodes do with their turn. scope: the accepted plan with what the gate looks at. images: where
-    files are kept as they were before a call. Nodes are named by their ids.
+    kinds: what nodes do with their turn. scope: the accepted plan with what the gate looks at. Nodes are
+    named by their ids.
     """
 
     kinds: Kinds
@@ -66,7 +68,6 @@ class Run:
     redactor: Redactor
     history: RunHistory
     reasoner: Reasoner | None
-    images: Images | None = None
     home: Home | None = None
     sub_skills: SubSkills | None = None
     states: dict[str, str] = field(default_factory=dict)
@@ -81,6 +82,13 @@ class Run:
         self._unended = {id for id, state in self.history.states.items() if state == "running"}
         self._pause = Pause()
         self.ledger.bind(self.scope.mandate, self.history.restarts)
+
+    @cached_property
+    def images(self) -> Images | None:
+        """Where files are kept as they were before a call; opened by the first that changes something."""
+        from executor.walker.undo.images import Images
+
+        return Images(self.home) if self.home is not None else None
 
     # ---- between nodes ----
 

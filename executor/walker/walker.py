@@ -44,7 +44,6 @@ from executor.walker.questions import AlwaysDeny, People, Questions, first_error
 from executor.walker.run import Run
 from executor.walker.subplans import KINDS
 from executor.walker.tree import PlanScope
-from executor.walker.undo.images import Images
 from ir import Envelope, Intent, PlanTree
 from ir.errors import UNVERIFIED
 
@@ -243,7 +242,6 @@ class Walker:
             redactor,
             earlier,
             self._reasoner,
-            Images(self._home),
             self._home,
             self._sub_skills,
         )

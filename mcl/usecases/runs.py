@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from executor.store.home import Home
 from executor.walker.interfaces import Prompts, Reasoner
-from executor.walker.undo import NotUndone, Pruned, UndoReport
-from executor.walker.undo import prune as prune_images
-from executor.walker.undo import undo as undo_intent
-from executor.walker.undo.records import read_history
 from mcl.core.home import open_home
 from mcl.plugins.hooks import load_named, plugins
 from mcl.usecases.intents import find_intent, read_view
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
+    from executor.walker.undo.images import Pruned
+    from executor.walker.undo.records import NotUndone
+    from executor.walker.undo.undo import UndoReport
     from mcl.model import Model
     from mcl.usecases.intents import Shown
 
@@ -80,6 +79,8 @@ def undo(
     VERIFICATION_FAILED; WalkError ALREADY_RUNNING; ScopeError where the folder is gone or cannot be
     written to.
     """
+    from executor.walker.undo.undo import undo as undo_intent
+
     home = home or open_home()
     id = find_intent(home, intent)
     read_view(home, id)
@@ -88,6 +89,10 @@ def undo(
 
 def not_covered(intent: str, *, home: Home) -> tuple[NotUndone, ...]:
     """The files that a run changed and no undo will put back, by the ULID of an intent."""
+    if not home.journal.rows(intent, kind="record.undo.kept", limit=1):
+        return ()
+    from executor.walker.undo.records import NotUndone, read_history
+
     return tuple(
         NotUndone(call.node, call.tool, path, why)
         for call in read_history(home.journal, intent).calls
@@ -101,4 +106,6 @@ def prune_undo(*, days: int = 30, home: Home | None = None) -> Pruned:
 
     Those can no longer be undone. Raises HomeError, JournalError.
     """
-    return prune_images(home or open_home(), days=days)
+    from executor.walker.undo.images import prune
+
+    return prune(home or open_home(), days=days)

@@ -18,7 +18,7 @@ from walks import NODE, Says, Walks, granted, sequence, tool
 
 from executor import Agents, Home, KeyringError, Outcome, PolicyError, ScopeError
 from executor.walker.handover import HandedWork, read_answer
-from executor.walker.undo import undo
+from executor.walker.undo.undo import undo
 from ir import (
     Header,
     IntentAttestBody,

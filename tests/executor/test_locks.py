@@ -18,7 +18,7 @@ from walks import Walks, context_of, tool
 
 from executor import Allow, Call, Deny, ScopeError, decide
 from executor.gate.locks import Locks, Place, SharedLocks, clash
-from executor.walker.undo import undo
+from executor.walker.undo.undo import undo
 
 HOLDS = """
 import sys

@@ -58,11 +58,11 @@ DECLARED: Final = {
     ("executor/tools/registry.py", "adapter"),
     ("executor/tools/registry.py", "__tools"),
     ("executor/walker/nodes.py", "invoke"),
-    ("executor/walker/subplans.py", "invoke"),
+    ("executor/walker/handover.py", "invoke"),
     ("executor/walker/criteria.py", "invoke"),
     ("mcl/serve/calls.py", "invoke"),
     ("mcl/plugins/agents/work/criteria.py", "invoke"),  # addresses that criteria of signed work name
-    ("mcl/plugins/probing/calling.py", "invoke"),  # the walker's call, watched
+    ("mcl/plugins/probing/calls.py", "invoke"),  # the walker's call, watched
     # Who puts manifests and adapters together.
     ("executor/__init__.py", "holds Tool"),
     ("executor/tools/builtin.py", "holds Tool"),
@@ -101,7 +101,7 @@ DECLARED: Final = {
     ("mcl/serve/folders.py", "by name"),
     ("mcl/serve/offered/tools.py", "by name"),
     ("mcl/model/llama/weights.py", "by name"),
-    ("mcl/plugins/probing/calling.py", "by name"),  # what gives a registry; its tools are called as any
+    ("mcl/plugins/probing/calls.py", "by name"),  # what gives a registry; its tools are called as any
     ("mcl/plugins/review/scan/bandit_rules.py", "by name"),  # modules of bandit, from a table of constants
 }
 

@@ -10,7 +10,7 @@ import pytest
 from walks import Walks, code, granted, tool
 
 from executor import Outcome
-from executor.walker.undo import undo
+from executor.walker.undo.undo import undo
 
 REPORT = """#!/bin/sh
 { pwd; for one in "$@"; do echo "<$one>"; done; } > "$0.args"

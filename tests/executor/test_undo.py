@@ -16,7 +16,9 @@ from walks import Says, Walks, parallel, sequence, tool
 
 from executor import Bench, Grants, Home, ScopeError, Tool, ToolError, UndoError, WalkError
 from executor.tools.manifest import Manifest
-from executor.walker.undo import Images, prune, restoration, undo
+from executor.walker.undo import restoration
+from executor.walker.undo.images import Images, prune
+from executor.walker.undo.undo import undo
 
 Tree = dict[str, tuple[int, bytes | None]]
 
@@ -294,7 +296,7 @@ def test_a_whole_folder_that_a_tool_changed_is_put_back(walks):
 
 
 def test_what_cannot_be_put_back_is_said(walks, monkeypatch):
-    monkeypatch.setattr("executor.walker.walker.Images", lambda home: Images(home, file_limit=10))
+    monkeypatch.setattr("executor.walker.undo.images.Images", lambda home: Images(home, file_limit=10))
     walks.write("large.md", "more than ten bytes\n")
     Grants(walks.home).grant(walks.home.keyring.agent.did, ["read", "shell", "write"])
     walks.tools = [
@@ -472,7 +474,7 @@ def images(walks: Walks, **limits: int) -> list[str]:
 
 
 def test_old_images_make_room_for_new_ones_and_nothing_is_silently_unprotected(walks, monkeypatch):
-    monkeypatch.setattr("executor.walker.walker.Images", lambda home: Images(home, store_limit=2500))
+    monkeypatch.setattr("executor.walker.undo.images.Images", lambda home: Images(home, store_limit=2500))
     intents = []
     for letter in "abcd":
         walks.write(f"{letter}.md", letter * 1000)
@@ -518,7 +520,7 @@ def test_a_full_disk_leaves_everything_as_it_was(walks, disk, tmp_path):
     script = f"""
 import sys; sys.path[:0] = {[str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]!r}
 from walks import Walks, sequence, tool
-from executor.walker.undo import undo
+from executor.walker.undo.undo import undo
 from executor import ScopeError
 work = DISK / "work"; work.mkdir()
 with Home.open(Path({str(tmp_path / "other")!r})) as home:

@@ -11,7 +11,7 @@ import pytest
 from test_undo import Tree, append, ran, refused, tree, write
 from walks import Walks, tool
 
-from executor.walker.undo import undo
+from executor.walker.undo.undo import undo
 
 TESTS = Path(__file__).parents[1]
 SCRIPT = """
@@ -31,7 +31,7 @@ def dying(name):
 for name in ("rename", "link", "unlink", "rmdir", "mkdir", "fsync", "fchmod", "write"):
     dying(name)
 from executor import Home
-from executor.walker.undo import undo
+from executor.walker.undo.undo import undo
 with Home.open(Path(home)) as opened:
     counting = True
     print(undo(opened, intent).state, done)

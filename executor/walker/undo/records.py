@@ -49,6 +49,19 @@ class KeptCall:
 
 
 @dataclass(frozen=True, slots=True)
+class NotUndone:
+    """An effect that stays. path: "" where it is about the call as a whole."""
+
+    node: str
+    tool: str
+    path: str
+    why: str
+
+    def to_json(self) -> dict[str, str]:
+        return {"node": self.node, "tool": self.tool, "path": self.path, "why": self.why}
+
+
+@dataclass(frozen=True, slots=True)
 class Undone:
     """An undo that was begun.
 

@@ -12,7 +12,16 @@ from executor.core.errors import ScopeError, UndoError
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.store.lifecycle.events import View, intent_id
-from executor.walker.undo.records import BEGUN, DONE, REFUSED, STOPPED, UndoHistory, Undone, read_history
+from executor.walker.undo.records import (
+    BEGUN,
+    DONE,
+    REFUSED,
+    STOPPED,
+    NotUndone,
+    UndoHistory,
+    Undone,
+    read_history,
+)
 from executor.walker.undo.restoration import (
     Changed,
     ChangedMeanwhileError,
@@ -31,19 +40,6 @@ if TYPE_CHECKING:
 
 _HANDED = "what another agent did is not undone"
 _UNKEPT = "nothing was kept before it ran"
-
-
-@dataclass(frozen=True, slots=True)
-class NotUndone:
-    """An effect that stays. path: "" where it is about the call as a whole."""
-
-    node: str
-    tool: str
-    path: str
-    why: str
-
-    def to_json(self) -> dict[str, str]:
-        return {"node": self.node, "tool": self.tool, "path": self.path, "why": self.why}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from executor.walker.interfaces import WalkEvent
-from executor.walker.undo import NotUndone, Pruned, UndoReport
+from executor.walker.undo.images import Pruned
+from executor.walker.undo.records import NotUndone
+from executor.walker.undo.undo import UndoReport
 from ir import PlanTree
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, columns, duration, joined, listing, plain, rows
 from mcl.cli.views.plan import EFFECT_STYLES

@@ -70,7 +70,7 @@ def _load() -> None:
     import httpx  # noqa: F401
     import jsonschema  # noqa: F401
 
-    import executor.walker  # noqa: F401
+    import executor.walker.walker  # noqa: F401
     from ir import Frame, Intent, PlanNode, PlanTree, ToolCall
 
     for model in (Intent, Frame, PlanTree, PlanNode, ToolCall):
