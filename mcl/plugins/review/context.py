@@ -14,6 +14,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 from executor.sandbox.redaction import visible
 from ir.inline_secrets import without_secrets
 from mcl.plugins.review.finding import ReviewFinding, in_order
+from mcl.plugins.review.maps.maps import FileSymbol
 from mcl.plugins.review.memory.decision import ArchitectureDecision
 from mcl.plugins.review.memory.history import TOP, ReviewMemories
 from mcl.plugins.review.memory.meanings import MATCHES, Meaning, plain_lines
@@ -38,19 +39,6 @@ _BEFORE: Final = (
 )
 
 
-class Symbol(Protocol):
-    """A public name of a file, as maps have it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def signature(self) -> str: ...
-
-
 class FileKnowledge(Protocol):
     """What maps say of files. `mcl.plugins.review.maps.maps.Maps` is one."""
 
@@ -58,7 +46,7 @@ class FileKnowledge(Protocol):
         """What the file is in the system; "" where that is not known."""
         ...
 
-    def symbols(self, path: str, /) -> Sequence[Symbol]:
+    def symbols(self, path: str, /) -> Sequence[FileSymbol]:
         """Its public symbols, in the order of the file."""
         ...
 
