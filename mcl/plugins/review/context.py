@@ -176,7 +176,7 @@ def _meaning(one: Meaning) -> str:
 
 
 def _decision(one: ArchitectureDecision) -> str:
-    said = one.section("ArchitectureDecision")
+    said = one.section("Decision")
     rest = one.section("Consequences")
     body = f"{said}\nConsequences: {rest}" if said and rest else said or one.body
     return f"{one.id} ({one.status}, {one.kind}): {one.title}\n{body}"

@@ -1,10 +1,12 @@
 """The verbs of `mcl review` and `mcl release`, with an example or two of each."""
 
+from pathlib import Path
 from typing import Any, Final
 
 import typer
 
 from mcl.cli.arguments import example
+from mcl.cli.output import note
 from mcl.cli.plan import ShowsByDefault
 from mcl.plugins.review.cli import history, maps, memory, release, review
 
@@ -95,6 +97,9 @@ class ReviewsByDefault(ShowsByDefault):
         given: list[str] = []
         for word in args[:end]:
             given += word.split("=", 1) if word.startswith("--diff=") else [word]
+        # What a word means may not depend on what lies in the folder: the command is meant, and that is told.
+        if given and given[0] in self.commands and Path(given[0]).exists():
+            note(f"{given[0]} is a command here; the file of that name: mcl review {self.does} {given[0]}")
         return super().parse_args(ctx, given + args[end:])
 
 

@@ -200,7 +200,7 @@ class ProjectFiles:
         head = (self._tree.text("PKG-INFO") or "").partition("\n\n")[0]  # of a source archive
         for number, line in enumerate(head.splitlines()[:_MAX_LINES], 1):
             if line.startswith("Version:") and (found := version_of(line.removeprefix("Version:"))):
-                yield DeclaredVersion("PKG-INFO", number, "ProjectVersion", found)
+                yield DeclaredVersion("PKG-INFO", number, "Version", found)
 
     def _from_modules(self) -> Iterator[DeclaredVersion]:
         places = [

@@ -26,7 +26,7 @@ _ODD: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uff
 _SECTION: Final = re.compile(r"^##[ \t]+(.+?)[ \t#]*$")
 _HEADING: Final = re.compile(r"^ {0,3}#{1,2}(?:[ \t]|$)", re.MULTILINE)
 _SLUG: Final = 48  # characters of a file's name that come from the title
-SECTIONS: Final = ("Context", "ArchitectureDecision", "Consequences")
+SECTIONS: Final = ("Context", "Decision", "Consequences")
 
 
 @dataclass(frozen=True)
