@@ -173,6 +173,7 @@ def _standing(manifest: Manifest, context: Context) -> str:
 
 
 MAX_QUERY: Final = 2_000  # characters of a question that are looked at
+_NAME_COUNTS: Final = 2  # times as much as the description
 _MAX_WORDS: Final = 64  # different words of a question that are looked at
 _MAX_TEXT: Final = (
     8_000  # characters of a description that are indexed: a longer one may not crowd out the rest
@@ -192,15 +193,6 @@ class ToolText:
     name: str
     description: str
     arguments: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FieldWeights:
-    """How often a word counts that stands in the name, the description, the argument names."""
-
-    name: int = 2
-    description: int = 1
-    arguments: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,12 +225,11 @@ class ToolIndex:
 
     Args:
         entries: in the order in which equal scores are told.
-        weights: how much each field counts.
     """
 
-    def __init__(self, entries: Sequence[ToolText], weights: FieldWeights | None = None) -> None:
+    def __init__(self, entries: Sequence[ToolText]) -> None:
         self.entries = tuple(entries)
-        self._bm25 = Bm25([_counts(entry, weights or FieldWeights()) for entry in self.entries])
+        self._bm25 = Bm25([_counts(entry) for entry in self.entries])
 
     def find(
         self, query: str, limit: int = 5, *, among: Callable[[int], bool] = lambda place: True
@@ -263,8 +254,8 @@ class ToolIndex:
         return [Hit(place, round(min(1.0, scores[place] / bound), 4)) for place in fitting]
 
 
-def _counts(entry: ToolText, weights: FieldWeights) -> Counter[str]:
-    said = words(entry.name) * weights.name
-    said += words(entry.description[:_MAX_TEXT]) * weights.description
-    said += words(" ".join(entry.arguments)[:_MAX_TEXT]) * weights.arguments
+def _counts(entry: ToolText) -> Counter[str]:
+    said = words(entry.name) * _NAME_COUNTS
+    said += words(entry.description[:_MAX_TEXT])
+    said += words(" ".join(entry.arguments)[:_MAX_TEXT])
     return Counter(said)

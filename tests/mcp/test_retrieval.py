@@ -7,11 +7,10 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.serve.shelf import FieldWeights, ToolIndex, ToolText, entry_of, words
+from mcl.serve.shelf import ToolIndex, ToolText, entry_of, words
 
 LABELLED = Path(__file__).with_name("retrieval")
 FEW = (
@@ -37,9 +36,9 @@ def _questions() -> list[tuple[str, list[str]]]:
     ]
 
 
-def _recall(questions: list[tuple[str, list[str]]], weights: FieldWeights | None = None) -> float:
+def _recall(questions: list[tuple[str, list[str]]]) -> float:
     tools = _tools()
-    index = ToolIndex(tools, weights)
+    index = ToolIndex(tools)
     hits = sum(
         any(tools[found.place].name in right for found in index.find(asked, 5)) for asked, right in questions
     )
@@ -169,8 +168,3 @@ def test_two_processes_tell_the_same() -> None:
     }
     assert len(told) == 1
     assert "Hit" in told.pop()
-
-
-@pytest.mark.parametrize("weights", [FieldWeights(1, 1, 1), FieldWeights(4, 1, 0)])
-def test_weights_change_what_counts(weights: FieldWeights) -> None:
-    assert _recall(_questions(), weights) > 0.7

@@ -14,7 +14,7 @@ from mcp_types import JSONRPCNotification, JSONRPCRequest
 
 from mcl.catalog.streams import LineSplitter, Overlong
 from mcl.catalog.upstream.answers import all_pages
-from mcl.catalog.upstream.bounds import BURST, MOST_EXCESS, Watch
+from mcl.catalog.upstream.bounds import BURST, MOST_EXCESS, ConnectionWatch
 from mcl.catalog.upstream.errors import FaultError
 from mcl.catalog.upstream.transports import parse_message
 from mcl.catalog.upstream.upstream import MOST_S, delay
@@ -107,8 +107,8 @@ def test_the_id_of_a_message_that_is_too_long_is_read_only_where_it_stands_first
     assert Overlong(head).id == id
 
 
-def watch(clock: list[float] | None = None) -> Watch:
-    return Watch(lambda: clock[0] if clock else 0.0, lambda method: None)
+def watch(clock: list[float] | None = None) -> ConnectionWatch:
+    return ConnectionWatch(lambda: clock[0] if clock else 0.0, lambda method: None)
 
 
 def test_an_id_is_awaited_once_and_late_for_ever_after() -> None:

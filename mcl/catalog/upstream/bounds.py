@@ -26,7 +26,7 @@ _ASKS: Final = frozenset({"elicitation/create", "sampling/createMessage", "roots
 Standing = Literal["awaited", "late", "unknown"]
 
 
-class Watch:
+class ConnectionWatch:
     """What one connection is held to. ``ended`` is set when it is over; ``fault`` says why, the first reason.
 
     Args:
@@ -117,7 +117,7 @@ class _Sink(Protocol):
 class BoundedReading(MessageReader):
     """What a server says, as far as its watch lets it through. size: gives the bytes of the last message."""
 
-    def __init__(self, inner: _Source, watch: Watch, size: Callable[[], int] = lambda: 0) -> None:
+    def __init__(self, inner: _Source, watch: ConnectionWatch, size: Callable[[], int] = lambda: 0) -> None:
         self._inner, self._watch, self._size = inner, watch, size
 
     async def receive(self) -> SessionMessage | Exception:
@@ -152,7 +152,7 @@ class BoundedReading(MessageReader):
 class BoundedWriting(Stream):
     """What a server is told, of which its watch takes note."""
 
-    def __init__(self, inner: _Sink, watch: Watch) -> None:
+    def __init__(self, inner: _Sink, watch: ConnectionWatch) -> None:
         self._inner, self._watch = inner, watch
 
     async def send(self, item: SessionMessage, /) -> None:

@@ -21,7 +21,7 @@ from executor.sandbox.redaction import Redactor
 from mcl.catalog.channels import SILENT, Channel, Relay
 from mcl.catalog.servers import Server
 from mcl.catalog.upstream.answers import METHODS, Json, Kind, all_pages, asked, check_whole
-from mcl.catalog.upstream.bounds import Watch
+from mcl.catalog.upstream.bounds import ConnectionWatch
 from mcl.catalog.upstream.errors import (
     Fault,
     FaultError,
@@ -77,7 +77,12 @@ class Connection:
     """A connection that is up. ``watch.ended`` is set when it no longer is."""
 
     def __init__(
-        self, server: Server, client: Client, watch: Watch, flights: set[_Flight], redactor: Redactor
+        self,
+        server: Server,
+        client: Client,
+        watch: ConnectionWatch,
+        flights: set[_Flight],
+        redactor: Redactor,
     ) -> None:
         self.server, self.client, self.watch, self.redactor = server, client, watch, redactor
         # What was agreed on is kept: a client that has ended does not even tell that.
@@ -289,7 +294,7 @@ async def connected(
         elif isinstance(message, types.ResourceUpdatedNotification):
             updated(message.params.uri, (message.params.meta or {}).get(SUBSCRIPTION_ID_META_KEY))
 
-    watch = Watch(anyio.current_time, asked_for)
+    watch = ConnectionWatch(anyio.current_time, asked_for)
     try:
         environment = filled(server.environment, variables)
         headers = filled(server.headers, variables)

@@ -32,7 +32,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from mcl.catalog.streams import ENDLESS, MAX_LINE, LineReader, LineWriter, MessageReader, Overlong
-from mcl.catalog.upstream.bounds import BoundedReading, BoundedWriting, Watch
+from mcl.catalog.upstream.bounds import BoundedReading, BoundedWriting, ConnectionWatch
 from mcl.catalog.upstream.errors import Fault, FaultError, down, lied, slow, too_large
 from mcl.catalog.upstream.process import ServerProcess
 
@@ -58,7 +58,7 @@ _LAST_WORDS_S: Final = 0.3  # seconds to learn how a process ended that closed i
 
 @asynccontextmanager
 async def over_stdio(
-    process: ServerProcess, watch: Watch
+    process: ServerProcess, watch: ConnectionWatch
 ) -> AsyncIterator[tuple[BoundedReading, BoundedWriting]]:
     """The streams that the SDK's client speaks through."""
 
@@ -83,7 +83,7 @@ async def over_stdio(
 class _Messages(MessageReader):
     """The lines of a process as messages. size: bytes of the last one."""
 
-    def __init__(self, process: ServerProcess, watch: Watch) -> None:
+    def __init__(self, process: ServerProcess, watch: ConnectionWatch) -> None:
         self._process, self._watch = process, watch
         self._lines = LineReader(process.stdout)
         self.size = 0
@@ -195,7 +195,7 @@ _MOST_OF_AN_ERROR: Final = 64 << 10  # bytes read of an answer that is none
 
 @asynccontextmanager
 async def over_http(
-    url: str, headers: Mapping[str, str], ways: Mapping[str, str], watch: Watch
+    url: str, headers: Mapping[str, str], ways: Mapping[str, str], watch: ConnectionWatch
 ) -> AsyncIterator[tuple[BoundedReading, BoundedWriting]]:
     """The streams that the SDK's client speaks through.
 
@@ -220,7 +220,7 @@ async def over_http(
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
-    def __init__(self, inner: httpx2.AsyncHTTPTransport, watch: Watch) -> None:
+    def __init__(self, inner: httpx2.AsyncHTTPTransport, watch: ConnectionWatch) -> None:
         self._inner, self._watch = inner, watch
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
