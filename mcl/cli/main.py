@@ -11,7 +11,6 @@ import io
 import os
 import sys
 
-from mcl.core.environment import PASSPHRASE
 from mcl.plugins.hooks import FIRST, load_named
 
 TYPE_CHECKING = False  # importing typing takes as long as a hook may
@@ -32,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given and (named := FIRST.get(given[0])) and (code := load_named(named)(given[1:])) is not None:
         return int(code)
+    from mcl.core.environment import PASSPHRASE  # what it imports takes a hook, which is done here, too long
+
     if PASSPHRASE in os.environ or _TAKEN in sys.modules:
         from executor.sandbox.secret_variables import take
 

@@ -12,11 +12,14 @@ import os
 import sys
 from contextlib import suppress
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
 
+# Every process of mcl asks for the version here, each hook of an agent's host above all: paths and types are
+# imported where they are needed, which saves a third of the time that a hook takes.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+    from pathlib import Path
+    from typing import Any, Final
 
 DISTRIBUTION: Final = "mcl-intent"
 
@@ -33,6 +36,7 @@ def install_line(extra: str) -> str:
 
 def _wanted(extra: str) -> list[str]:
     from importlib import metadata  # slow to load, and messages alone need it
+    from pathlib import Path
 
     root = Path(__file__).resolve().parents[2]
     if (root / "pyproject.toml").is_file():
@@ -50,6 +54,7 @@ def _wanted(extra: str) -> list[str]:
 def _source(origin: str) -> Path | None:
     """The file or folder that it was installed from, while it is there; as pip and uv write it down."""
     import json
+    from pathlib import Path
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
 
@@ -92,8 +97,8 @@ def _names_group(place: str, group: str) -> bool:
     with suppress(OSError):
         for entry in os.scandir(place or "."):
             if entry.name.endswith(".dist-info"):
-                with suppress(OSError):
-                    if heading in Path(entry.path, "entry_points.txt").read_bytes():
+                with suppress(OSError), open(f"{entry.path}/entry_points.txt", "rb") as file:  # noqa: PTH123
+                    if heading in file.read():
                         return True
     return False
 

@@ -74,7 +74,7 @@ def test_hosts_go_with_the_network_and_do_not_come_back_with_it(home: Home) -> N
 
 
 def test_a_home_from_before_hosts_could_be_granted_is_brought_up_to_date(home: Home) -> None:
-    home.db.migrate("grant", "list", STEPS[:2])  # as the first version of these tables left it
+    home.db.migrate("grants", STEPS[:2])  # as the first version of these tables left it
     agent = home.keyring.agent.did
     with home.db.write() as connection:
         for name in ("read", "write"):
