@@ -111,8 +111,8 @@ ENOUGH = {
     "cancel": ["x"],
     "correct": ["x", "--yes"],
     "undo": ["x", "--yes"],
-    "grant": ["shell"],
-    "revoke": ["read"],
+    "grant add": ["shell"],
+    "grant remove": ["read"],
     "gate approve": ["x"],
     "gate deny": ["x"],
     "key new": ["--role", "user"],
@@ -139,7 +139,7 @@ ENOUGH = {
     "model add": ["here.gguf"],
     "model use": ["a"],
     "model remove": ["a"],
-    "intents import": ["--yes"],
+    "work import": ["--yes"],
 }
 PERSONS = sorted(path for path, row in commands().items() if row.who == "person")
 

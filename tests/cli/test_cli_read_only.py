@@ -20,15 +20,15 @@ SHOWS = sorted(name for name, row in COMMANDS.items() if row["who"] == "shows")
 ALSO = ("replay", "log head")  # an agent's, and they change nothing either
 # What each is given; a command that only shows and is not here needs nothing.
 GIVEN = {
-    "cortex find": ["invoice"],
-    "cortex prove": ["matrix://cortex/Identity/anna"],
-    "cortex show": ["matrix://cortex/Identity/anna"],
+    "memory find": ["invoice"],
+    "memory prove": ["matrix://cortex/Identity/anna"],
+    "memory show": ["matrix://cortex/Identity/anna"],
     "gate show": ["GATE"],
-    "intents show": ["T-1"],
+    "work show": ["T-1"],
     "log prove": ["2", "--since", "1"],
     "log show": ["2"],
-    "materiality": ["notes/monday.txt", "notes/monday.txt"],
-    "model info": ["bundled"],
+    "plan compare": ["notes/monday.txt", "notes/monday.txt"],
+    "model show": ["bundled"],
     "plan check": ["@last"],
     "plan show": ["@last"],
     "replay": ["@last"],
@@ -39,14 +39,14 @@ GIVEN = {
     "skill hash": ["SKILL.mtx"],
     "skill parse": ["SKILL.mtx"],
     "skill show": ["repo-status"],
-    "tool describe": ["fs/read"],
+    "tool show": ["fs/read"],
     "verify": ["notes/monday.txt"],
     "activity show": ["1"],
 }
 FAILS = {  # of what is given here: nothing of the kind is in this home, and a note is no review
-    *("gate show", "intents list", "intents show", "intents trace", "intents map", "intents validate"),
-    *("plan", "compare", "review context show", "review context status", "review parse", "activity show"),
-    *("skill hash", "skill parse", "verify", "skill validate"),
+    *("gate show", "work list", "work show", "work trace", "work map", "work check"),
+    *("plan compare", "review context show", "review context status", "review parse", "activity show"),
+    *("skill hash", "skill parse", "verify", "skill check"),
 }
 ONE_AFTER_THE_OTHER = """
 import contextlib, io, json, sys

@@ -289,7 +289,7 @@ def test_a_grant_of_everything_or_of_nothing_plain_is_refused(
         os.chdir("/")
     ended, text = said(capsys, "grant", *words)
     assert ended in (2, 4), text
-    assert "network" not in said(capsys, "grants", "--json")[1]
+    assert "network" not in said(capsys, "grant", "list", "--json")[1]
 
 
 def test_a_root_that_holds_the_home_does_not_open_it(shell: Path, capsys: pytest.CaptureFixture[str]) -> None:
