@@ -15,19 +15,20 @@ each is fetched from its module at first use.
 
 from __future__ import annotations
 
-from mcl.core.distribution import VERSION
-
 TYPE_CHECKING = False  # importing typing takes as long as a hook may
 if TYPE_CHECKING:
     from typing import Any
 
-__version__ = VERSION
 _places: dict[str, tuple[str, str]] = {}  # of each public name its module, and what it is called there
 
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return __dir__()
+    if name == "__version__":
+        from mcl.core.distribution import VERSION
+
+        return VERSION
     if name not in _public():
         raise AttributeError(f"module 'mcl' has no attribute {name!r}")
     module, called = _public()[name]
