@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from executor import JournalError, LifecycleError, View
 from executor.store.home import Home
-from executor.walker.history import read_run_history
 from ir import ClarifyQuestion, Envelope, Intent, IntentCancelBody, PlanTree
 from ir.errors import MclError
 from mcl.core.errors import InputError
@@ -118,6 +117,9 @@ def show(intent: str, *, home: Home | None = None) -> Shown:
 
 def shown(home: Home, id: str) -> Shown:
     """The same for an id that is known to be one."""
+    # Here, because a compile names intents too, and the walker loads asyncio.
+    from executor.walker.history import read_run_history
+
     view = read_view(home, id)
     outputs = read_run_history(home.journal.envelopes(id), view).outputs if view.nodes else {}
     return Shown(
