@@ -30,7 +30,7 @@ from ir import MclError
 from ir.display import beginning, of_value, quoted
 from mcl.core.errors import McpError
 from mcl.core.text import one_line
-from mcl.serve.exchange import Caller, Form, Wanted
+from mcl.serve.exchange import Caller, Form, WantedForms
 from mcl.serve.forms import WAIT, ClientPeople, States, call_form, read_form, signs
 from mcl.usecases import call_question as asked_of
 from mcl.usecases.call_question import ASKED, MAX_REASON, CallQuestion, find_call_question, standing
@@ -49,7 +49,7 @@ _SHOWN: Final = 80  # characters of an argument, or of what a client calls itsel
 
 
 @dataclass(frozen=True)
-class Approved:
+class ApprovedCall:
     """A person allowed the call; `CallQuestions.run_approved` makes it."""
 
     asked: CallQuestion
@@ -63,7 +63,7 @@ class Approved:
 
 
 @dataclass(frozen=True)
-class Denied:
+class DeniedCall:
     """The call is not made. gate: the question's id, "" where none was put; intent_id: of the intent that
     keeps a person's refusal, "" where nobody decided."""
 
@@ -86,7 +86,7 @@ class Denied:
 class Pending:
     """The client has to show a form, and make the same call again with what was filled in."""
 
-    wanted: Wanted
+    wanted: WantedForms
     gate: str
 
 
@@ -100,7 +100,7 @@ class Made:
     failure: Failure | None = None
 
 
-Settled: TypeAlias = Approved | Denied | Pending
+Settled: TypeAlias = ApprovedCall | DeniedCall | Pending
 
 
 class CallQuestions:
@@ -129,16 +129,16 @@ class CallQuestions:
             if caller.state:
                 return await self._again(session, call, caller)
             if (refusal := self._flood(call, caller)) is not None:
-                return Denied(refusal)
+                return DeniedCall(refusal)
             asked = _kept(session, call, ask, caller)
         except (GateError, McpError) as problem:
-            return Denied(_deny(problem.code, problem.message, problem.fix))
+            return DeniedCall(_deny(problem.code, problem.message, problem.fix))
         self._waiting[asked.id] = asked
         if caller.era == "modern" and caller.can_elicit:
             return self._pending(asked, call, caller)
         return await self._wait(session, asked, call, caller)
 
-    async def run_approved(self, session: Session, approved: Approved) -> Made:
+    async def run_approved(self, session: Session, approved: ApprovedCall) -> Made:
         """Make an approved call by running its intent; it is made once, whoever tries.
 
         Where the task is cancelled the call is ended, and its intent with it. Raises what a run raises, but
@@ -252,12 +252,14 @@ class CallQuestions:
 
     def _pending(self, asked: CallQuestion, call: Call, caller: Caller, *, again: bool = False) -> Pending:
         form = call_form(asked, call.args, here=self._signs(asked), again=again)
-        return Pending(Wanted({FORM: form}, self.states.give(caller, _same(call), gate=asked.id)), asked.id)
+        return Pending(
+            WantedForms({FORM: form}, self.states.give(caller, _same(call), gate=asked.id)), asked.id
+        )
 
     async def _again(self, session: Session, call: Call, caller: Caller) -> Settled:
         asked = self._named(caller, _same(call))
         if asked is None:
-            return Denied(
+            return DeniedCall(
                 _deny(
                     "APPROVAL_MISMATCH",
                     "what came back with it was not given out for just this call, or not to this client",
@@ -292,17 +294,17 @@ class CallQuestions:
 
     # ---- the end of a question ----
 
-    def _result(self, asked: CallQuestion, call: Call) -> Approved | Denied:
+    def _result(self, asked: CallQuestion, call: Call) -> ApprovedCall | DeniedCall:
         self._close(asked, late=True)  # where nothing ended it, its time is over
         if standing(self._home, asked) == "decided":
             was = asked_of.decided(self._home, asked)
             if was.decision == "approve":
-                return Approved(asked, was.by, was.reason)
+                return ApprovedCall(asked, was.by, was.reason)
             self._remember(call)
             why = f": {was.reason}" if was.reason else ""
             said = f"{was.by} refused this call at {was.at}{why}"
             fix = "do without it, or ask for something else"
-            return Denied(_deny("GATE_DENIED", said, fix), asked.id, asked.intent.id)
+            return DeniedCall(_deny("GATE_DENIED", said, fix), asked.id, asked.intent.id)
         record = asked_of.closing(self._home, asked)
         if record is not None and record.kind.endswith(".closed"):
             self._remember(call)
@@ -337,8 +339,8 @@ class CallQuestions:
         why = why or f"nobody decided before {asked.expires_at}"
         return asked_of.close(self._home, asked, why, code=code, late=late)
 
-    def _denied(self, asked: CallQuestion, code: str, reason: str, fix: str) -> Denied:
-        return Denied(_deny(code, reason, fix, gate=asked.id), asked.id)
+    def _denied(self, asked: CallQuestion, code: str, reason: str, fix: str) -> DeniedCall:
+        return DeniedCall(_deny(code, reason, fix, gate=asked.id), asked.id)
 
 
 def _same(call: Call) -> str:

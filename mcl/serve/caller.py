@@ -19,7 +19,7 @@ from mcp.server.subscriptions import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from mcl.serve.exchange import Caller, Filled, Form, Wanted
+from mcl.serve.exchange import Caller, Filled, Form, WantedForms
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
@@ -55,7 +55,7 @@ def caller_of(
     )
 
 
-def interim(wanted: Wanted) -> types.InputRequiredResult:
+def interim(wanted: WantedForms) -> types.InputRequiredResult:
     """The forms that a client of the modern era has to show before it asks again."""
     return types.InputRequiredResult(
         input_requests={
@@ -144,7 +144,7 @@ _EVENTS: Final[dict[Kind, Callable[[], ServerEvent]]] = {
 }
 
 
-class Changes:
+class ListChanges:
     """Who wants to be told of changed lists: all clients of the handshake era, as we said that we would, and
     of the modern era those that listen."""
 

@@ -24,7 +24,7 @@ from mcl.catalog.activity import CallRecord
 from mcl.catalog.calls import ToolCallRequest, ToolName, parse_name, read_call
 from mcl.catalog.extras import require_extras
 from mcl.core.errors import McpError
-from mcl.serve.call_questions import Denied, Pending
+from mcl.serve.call_questions import DeniedCall, Pending
 from mcl.serve.exchange import Caller, Json, Reply, refused, refused_at, refused_by
 from mcl.serve.folders import Judged, watched
 from mcl.usecases.direct import NODE
@@ -159,7 +159,7 @@ async def _asked(
     if isinstance(settled, Pending):
         told.verdict, told.code, told.gate_id = "asked", "GATE_PENDING", settled.gate
         return Reply(wanted=settled.wanted)
-    if isinstance(settled, Denied):
+    if isinstance(settled, DeniedCall):
         told.gate_id, told.intent_id = settled.gate, settled.intent_id
         told.denied(settled.code)
         return refused_at(settled.verdict)

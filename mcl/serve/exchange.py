@@ -64,7 +64,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedForms:
     """Forms that the client has to show before it makes the same call again with what was filled in; for
     callers of the modern era. state: goes out and comes back with them."""
 
@@ -85,7 +85,7 @@ class Reply:
     structured: Json | None = None
     content: Sequence[Json] | None = None
     is_error: bool = False
-    wanted: Wanted | None = None
+    wanted: WantedForms | None = None
     blocked: bool = False
     tool: str = ""
 

@@ -29,7 +29,7 @@ from mcl.core.errors import McpError
 from mcl.serve.call_questions import CallQuestions
 from mcl.serve.offered.tools import OFFERED
 from mcl.serve.server import Face
-from mcl.serve.service import Runs, Service
+from mcl.serve.service import ServedRuns, Service
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,7 @@ async def opened(home: Home, workspace: Path, compiler: GoalCompiler, agent: str
             definitions=definitions,
             activity=Activity(home),
             questions=questions,
-            runs=Runs(tasks),
+            runs=ServedRuns(tasks),
             channels=channels,
             compiler=compiler,
             tools=lambda: registry(lambda: home, commands=home.path, outside=outside),

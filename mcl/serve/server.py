@@ -21,7 +21,7 @@ from executor.tools.names import OURSELVES
 from ir import MclError
 from mcl.catalog.activity import CallRecord
 from mcl.core.distribution import VERSION
-from mcl.serve.caller import Changes, caller_of, interim, set_level, wanted_level
+from mcl.serve.caller import ListChanges, caller_of, interim, set_level, wanted_level
 from mcl.serve.exchange import Caller, Json, Reply, error_text, refused, refused_by
 from mcl.serve.offered.tool import Arguments, Offered
 from mcl.serve.proxy.handlers import Proxy
@@ -63,7 +63,7 @@ class Face:
         self._session = session
         self._offered = {one.name: one for one in offered}
         self._arguments = {one.name: Arguments(one) for one in offered if one.checked}
-        self.changes = Changes()
+        self.changes = ListChanges()
         self.proxy = Proxy(session, self.changes)
         self.server = self._made()
 

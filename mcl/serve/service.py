@@ -98,7 +98,7 @@ class Service(Session):
         workspace: Path,
         *,
         questions: CallQuestions,
-        runs: Runs,
+        runs: ServedRuns,
         compiler: GoalCompiler,
         **session: Any,
     ) -> None:
@@ -176,7 +176,7 @@ _KEPT: Final = 256  # events that nobody was told of yet; the oldest is dropped
 
 
 @dataclass
-class Run:
+class ServedRun:
     """One run. The side of its plan asks (`elicit`) and tells (`on`); whoever waits for it hears by `news`.
 
     nodes: how many the plan has. form: what is asked now; asked: the number of that question. said: for each
@@ -238,20 +238,20 @@ class Run:
         self._news.set()
 
 
-class Runs:
+class ServedRuns:
     """The runs of one process. tasks: in which they live."""
 
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, ServedRun] = {}
 
-    def of(self, intent: str) -> Run | None:
+    def of(self, intent: str) -> ServedRun | None:
         """The run of an intent that is under way here."""
         return self._runs.get(intent)
 
-    def start(self, intent: str, nodes: int, walk: Callable[[Run], Awaitable[Outcome]]) -> Run:
+    def start(self, intent: str, nodes: int, walk: Callable[[ServedRun], Awaitable[Outcome]]) -> ServedRun:
         """Begin a run, which nobody has to wait for. intent: a ULID without a run here."""
-        run = self._runs[intent] = Run(intent, nodes)
+        run = self._runs[intent] = ServedRun(intent, nodes)
 
         async def work() -> None:
             outcome: Outcome | None = None

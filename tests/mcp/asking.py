@@ -22,7 +22,7 @@ from executor.tools.registry import Registry
 from mcl.catalog.calls import read_call
 from mcl.catalog.channels import Channels
 from mcl.catalog.tools.registry import shipped_tools
-from mcl.serve.call_questions import Approved, CallQuestions, Denied, Pending, Settled
+from mcl.serve.call_questions import ApprovedCall, CallQuestions, DeniedCall, Pending, Settled
 from mcl.serve.exchange import Caller, Filled, Form
 from mcl.serve.session import Session
 
@@ -131,7 +131,7 @@ class Room:
         async def whole() -> Any:
             settled = await self.settle(call, caller)
             made = None
-            if isinstance(settled, Approved):
+            if isinstance(settled, ApprovedCall):
                 made = await self.questions.run_approved(self.session, settled)
             return settled, made
 
@@ -197,7 +197,7 @@ def says(decision: object, **more: object) -> Filled:
 
 
 def code_of(settled: Any) -> str:
-    assert isinstance(settled, Denied), settled
+    assert isinstance(settled, DeniedCall), settled
     return settled.code
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from executor import Home, Walker
 from executor.core.errors import GateError, WalkError
 from executor.walker.questions import GateQuestion
-from mcl.serve.call_questions import MAX_OPEN, MAX_REFUSED, Approved, Pending
+from mcl.serve.call_questions import MAX_OPEN, MAX_REFUSED, ApprovedCall, Pending
 from mcl.serve.exchange import Filled, Form
 from mcl.serve.forms import plan_people
 from mcl.usecases import call_question as deciding
@@ -138,7 +138,7 @@ def test_a_chain_call_is_approved_by_a_sealed_key_beside_the_client(tmp_path: Pa
         pending = here.pending(call)
         deciding.approve(here.home, the_question(here, pending.gate))  # as mcl gate approve does
         settled, run = here.back(call, pending.wanted.state)
-        assert isinstance(settled, Approved)
+        assert isinstance(settled, ApprovedCall)
         assert (run.failure, len(made)) == (None, 1)
 
 
@@ -237,7 +237,7 @@ def test_a_secret_in_the_reason_is_taken_out_of_all_that_is_kept_and_shown(here:
     seen: list[Form] = []
     call = here.overwrite(reason="with ghp_" + "a" * 36)
     settled, _ = here.go(call, here.caller(elicit=answering(says("approve"), seen=seen)))
-    assert isinstance(settled, Approved)
+    assert isinstance(settled, ApprovedCall)
     assert "ghp_" not in seen[0].message
     assert all(b"ghp_" not in row.wire for row in here.home.journal.rows())
 
@@ -307,7 +307,7 @@ def test_in_whatever_order_things_happen_the_first_decision_counts_and_one_call_
             filled = {"call": says(decision)}
             caller = here.caller("modern", state=pending.wanted.state, filled=filled)
             settled = await here.questions.settle(here.session, call, ask, caller)
-            if not isinstance(settled, Approved):
+            if not isinstance(settled, ApprovedCall):
                 return None
             return await here.questions.run_approved(here.session, settled)
 

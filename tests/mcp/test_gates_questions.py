@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from executor.core.clock import instant
 from executor.core.errors import GateError
 from executor.store.journal.record import Record
-from mcl.serve.call_questions import Approved, CallQuestions, Pending
+from mcl.serve.call_questions import ApprovedCall, CallQuestions, Pending
 from mcl.serve.exchange import Caller, Filled, Form
 from mcl.serve.forms import States
 from mcl.usecases.call_question import CallQuestion, call_questions
@@ -79,7 +79,7 @@ def test_a_call_comes_again_with_the_form_filled_in_and_is_made(here: Room) -> N
     call = here.overwrite()
     pending = here.pending(call)
     settled, made = here.back(call, pending.wanted.state)
-    assert isinstance(settled, Approved)
+    assert isinstance(settled, ApprovedCall)
     assert made.output["path"] == "a.txt"
     assert here.text() == "new"
 
@@ -103,7 +103,7 @@ def test_every_value_is_what_was_asked_about_when_the_call_is_made(here: Room, v
     args = {"type": "object", "additionalProperties": False, "properties": {"what": schema}}
     here.tools.append(probe("take", take, effects=("write",), operation="destructive", safety="C", args=args))
     settled, made = here.go(here.call("mcl:test/take", {"what": value}), here.approver())
-    assert isinstance(settled, Approved), settled
+    assert isinstance(settled, ApprovedCall), settled
     assert (made.failure, got) == (None, [value])
     assert type(got[0]) is type(value)
 
@@ -211,7 +211,7 @@ def test_a_client_that_does_not_hear_that_its_call_waits_still_gets_its_answer(h
             decide_gate(the_question(here).id, "approve", home=here.home)
         return found[0]
 
-    assert isinstance(anyio.run(whole), Approved)
+    assert isinstance(anyio.run(whole), ApprovedCall)
 
 
 def test_an_answer_that_comes_too_late_does_not_count(here: Room) -> None:
@@ -232,7 +232,7 @@ def test_an_approval_that_is_not_used_in_time_is_used_by_nobody(here: Room) -> N
     decide_gate(pending.gate, "approve", home=here.home)
     here.clock.minutes = 16
     settled, made = here.back(call, pending.wanted.state)
-    assert isinstance(settled, Approved)
+    assert isinstance(settled, ApprovedCall)
     assert made.failure.code == "GATE_TIMEOUT"
     assert here.home.journal.view(settled.intent_id).state == "failed"
     assert here.text() == "old"
@@ -282,7 +282,7 @@ def test_two_that_bring_the_same_answer_at_once_make_one_call(here: Room) -> Non
     async def one() -> None:
         caller = here.caller("modern", state=state, filled={"call": says("approve")})
         settled = await here.questions.settle(here.session, call, ask, caller)
-        assert isinstance(settled, Approved)
+        assert isinstance(settled, ApprovedCall)
         found.append(await here.questions.run_approved(here.session, settled))
 
     async def both() -> None:

@@ -10,7 +10,7 @@ from anyio import create_task_group, get_cancelled_exc_class, move_on_after
 
 from executor.core.errors import WalkError
 from executor.core.hashing import json_hash
-from mcl.serve.exchange import Caller, Form, Json, Reply, Wanted, refused
+from mcl.serve.exchange import Caller, Form, Json, Reply, WantedForms, refused
 from mcl.serve.offered.intents import ACCEPT_FIRST, bounded, how_to_accept
 from mcl.serve.offered.tool import Offered
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from executor.walker import Outcome
     from mcl.catalog.channels import Channel
-    from mcl.serve.service import Run, Service
+    from mcl.serve.service import ServedRun, Service
     from mcl.usecases.intents import Shown
 
 RUNNABLE: Final = ("accepted", "executing")
@@ -60,14 +60,14 @@ async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     return _told(session, found.id, run.outcome)
 
 
-def _answer(session: Service, run: Run, caller: Caller) -> None:
+def _answer(session: Service, run: ServedRun, caller: Caller) -> None:
     """Take what a client brought back, where it was shown just this question, in this process."""
     said = session.questions.states.read(caller, run.intent) if _FORM in caller.filled else None
     if said is not None and run.form is not None and said["form"] == json_hash(run.form.message):
         run.answer(caller.filled[_FORM], int(said["asked"]))
 
 
-async def _followed(session: Service, run: Run, caller: Caller) -> Reply | None:
+async def _followed(session: Service, run: ServedRun, caller: Caller) -> Reply | None:
     """Wait for the end of a run, tell how far it is, and show what it asks; a reply where the client has to
     come back with the answer."""
     while True:
@@ -81,12 +81,12 @@ async def _followed(session: Service, run: Run, caller: Caller) -> Reply | None:
         elif caller.elicit is None:
             form, asked = json_hash(run.form.message), str(run.asked)
             state = session.questions.states.give(caller, run.intent, asked=asked, form=form)
-            return Reply(wanted=Wanted({_FORM: run.form}, state))
+            return Reply(wanted=WantedForms({_FORM: run.form}, state))
         elif not await _shown(run, run.form, caller):
             caller = replace(caller, can_elicit=False)
 
 
-async def _shown(run: Run, form: Form, caller: Caller) -> bool:
+async def _shown(run: ServedRun, form: Form, caller: Caller) -> bool:
     """Have a client of the handshake era show a form, until somebody answered it, there or elsewhere; False
     where the client cannot, whatever it says of itself: then `mcl gate` is left."""
     from mcp.shared.exceptions import MCPError
@@ -110,13 +110,13 @@ async def _shown(run: Run, form: Form, caller: Caller) -> bool:
     return able
 
 
-def _begin(session: Service, found: Shown, caller: Caller, *, resume: bool) -> Run:
+def _begin(session: Service, found: Shown, caller: Caller, *, resume: bool) -> ServedRun:
     from mcl.serve.forms import plan_people
     from mcl.usecases.run import walk_plan
 
     made = session.compiler
 
-    async def walk(run: Run) -> Outcome:
+    async def walk(run: ServedRun) -> Outcome:
         asks = replace(caller, elicit=run.elicit if caller.can_elicit else None)
         with session.channels.open(found.id, "", _Aside(caller.channel)):
             return await walk_plan(

@@ -25,14 +25,14 @@ from mcl.serve.caller import caller_of, connection_of, interim
 from mcl.serve.calls import make
 from mcl.serve.exchange import Caller, Reply, refused_by
 from mcl.serve.proxy.lists import Merged, linked, parse_prompt, parse_uri, readdressed
-from mcl.serve.proxy.subscriptions import Subscriptions
+from mcl.serve.proxy.subscriptions import ResourceSubscriptions
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel.server import Server
 
     from mcl.catalog.upstream import Kind
-    from mcl.serve.caller import Changes
+    from mcl.serve.caller import ListChanges
     from mcl.serve.service import Service
 
 
@@ -139,11 +139,11 @@ class Proxy:
     ``server:resources/read`` and ``server:prompts/get``, and go the way of every call.
     """
 
-    def __init__(self, session: Service, changes: Changes) -> None:
+    def __init__(self, session: Service, changes: ListChanges) -> None:
         self._session = session
         self._merged = Merged(session)
         self._completing = Completing(session, self._merged)
-        self.subscriptions = Subscriptions(session, self._merged, changes)
+        self.subscriptions = ResourceSubscriptions(session, self._merged, changes)
 
     def add_to(self, server: Server[Any]) -> None:
         """Have the server answer for all of this."""

@@ -188,7 +188,7 @@ _PATIENCE_S: Final = 60.0  # until it is waited for as long again
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOutServer:
     """A server whose part of a list is missing, and why."""
 
     server: str
@@ -208,7 +208,7 @@ class Page:
 
     items: tuple[dict[str, Any], ...]
     cursor: str
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutServer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,10 +268,10 @@ class Merged:
         end = self._cursors.after(kind, *page[-1][:2]) if more and page else ""
         return Page(tuple(item for _, _, item in page), end, tuple(left_out))
 
-    async def _parts(self, kind: Kind) -> tuple[dict[str, dict[str, dict[str, Any]]], list[LeftOut]]:
+    async def _parts(self, kind: Kind) -> tuple[dict[str, dict[str, dict[str, Any]]], list[LeftOutServer]]:
         """What each server offers, by its own names; all servers are asked at once."""
         parts: dict[str, dict[str, dict[str, Any]]] = {}
-        left_out: dict[str, LeftOut] = {}
+        left_out: dict[str, LeftOutServer] = {}
 
         async def ask(server: str, *, known: bool) -> None:
             late = monotonic() < self._late.get(server, 0.0)
@@ -286,11 +286,11 @@ class Merged:
             except MclError as problem:
                 if problem.code == "SERVER_SLOW" and not late:  # it harms no other list by being so
                     self._late[server] = monotonic() + _PATIENCE_S
-                left_out[server] = LeftOut(server, problem.code, problem.message, problem.fix)
+                left_out[server] = LeftOutServer(server, problem.code, problem.message, problem.fix)
                 return
             if broken:
                 why = f"{broken} of its {kind} are broken, or twice there"
-                left_out[server] = LeftOut(server, "BAD_LISTING", why)
+                left_out[server] = LeftOutServer(server, "BAD_LISTING", why)
 
         async with anyio.create_task_group() as group:
             for one in self._session.upstreams.status():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
 
-    from mcl.serve.caller import Changes
+    from mcl.serve.caller import ListChanges
     from mcl.serve.service import Service
 
 MOST: Final = 256  # resources that one client may watch
@@ -31,10 +31,10 @@ _CLOSING_S: Final = 5.0
 _PATIENCE_S: Final = 5.0
 
 
-class Subscriptions:
+class ResourceSubscriptions:
     """Who watches what. merged: knows what was let in; changes: tells clients that listen."""
 
-    def __init__(self, session: Service, merged: Merged, changes: Changes) -> None:
+    def __init__(self, session: Service, merged: Merged, changes: ListChanges) -> None:
         self._session, self._merged, self._changes = session, merged, changes
         self._watched: dict[Connection, set[str]] = {}
         self._wanted: Counter[str] = Counter()
