@@ -1,5 +1,5 @@
-"""What is remembered: typed, versioned memories in the home's database, readable as they were at any earlier
-size."""
+"""What is remembered: typed, versioned memories, told by records of the journal and readable as they were at
+any earlier size."""
 
 from mcl.memory.lessons import Bundle, bundle
 from mcl.memory.memory import TYPES, Memory, new_memory, parse_uri

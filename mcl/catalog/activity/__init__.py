@@ -3,7 +3,7 @@
 from mcl.catalog.activity.filters import NAMES, Filters, bad_filter, parse_filters
 from mcl.catalog.activity.index import ActivityFlaw, ActivityPage, Reader
 from mcl.catalog.activity.record import KIND, OPERATIONS, SENSITIVITIES, VERDICTS, CallRecord
-from mcl.catalog.activity.writer import Activity, KeptCall
+from mcl.catalog.activity.writer import Activity, ActivityRow
 
 __all__ = [
     "KIND",
@@ -14,9 +14,9 @@ __all__ = [
     "Activity",
     "ActivityFlaw",
     "ActivityPage",
+    "ActivityRow",
     "CallRecord",
     "Filters",
-    "KeptCall",
     "Reader",
     "bad_filter",
     "parse_filters",

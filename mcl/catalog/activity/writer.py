@@ -134,7 +134,7 @@ _MOST: Final = 256  # records in one commit, about: more are not waited for
 
 
 @dataclass(frozen=True, slots=True)
-class KeptCall:
+class ActivityRow:
     """Where a record is in the journal. seq: the number of its row, from 1; id: its ULID."""
 
     seq: int
@@ -151,9 +151,9 @@ class Activity:
         self._home = home
         self._redactor = redactor or Redactor(secret_variables.variables())
         self._index = ActivityIndex(home)
-        self._waiting: list[tuple[str, dict[str, Any], asyncio.Future[KeptCall]]] = []
+        self._waiting: list[tuple[str, dict[str, Any], asyncio.Future[ActivityRow]]] = []
 
-    async def keep(self, call: CallRecord) -> KeptCall:
+    async def keep(self, call: CallRecord) -> ActivityRow:
         """Sign the record of a call and write it to the journal; returns when it is on disk.
 
         Call it before the answer goes out. A caller that is cancelled while it waits loses nothing: what was
@@ -163,7 +163,7 @@ class Activity:
         import asyncio  # not needed by whoever only reads
 
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[KeptCall] = loop.create_future()
+        future: asyncio.Future[ActivityRow] = loop.create_future()
         body = body_of(call, self._redactor, self._home.keyring.agent.did)
         self._waiting.append((call.at if is_instant(call.at) else "", body, future))
         if len(self._waiting) == 1:
@@ -199,4 +199,4 @@ class Activity:
                 future.exception()  # of a caller that went away nobody asks
             return
         for row, (*_, future) in zip(rows, batch, strict=True):
-            future.set_result(KeptCall(row.seq, row.id))
+            future.set_result(ActivityRow(row.seq, row.id))
