@@ -108,7 +108,7 @@ def test_no_act_opens_a_loop_by_another_door() -> None:
         "mcl/cli/mcp.py",
         "mcl/plugins/agents/guard/aftermath.py",
     }  # programs of their own
-    probes = {"mcl/plugins/probing/host.py", "mcl/plugins/probing/calling.py"}
+    probes = {"mcl/plugins/probing/host.py", "mcl/plugins/probing/calls.py"}
     found = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "mcl").rglob("*.py")
