@@ -4,7 +4,7 @@ not, as the path of the request says.
     python tests/peer.py
 
 It prints its port and its did. Each line that it reads is the did of whom it believes from then on; it says
-the line again. It needs nothing of the executor: what it does is written in docs/agents.md.
+the line again. It needs nothing of the executor: what it does is written in docs/walker.md.
 """
 
 from __future__ import annotations

@@ -38,7 +38,10 @@ NOT_CODES = {
     "MCL_HOME",
     "MCL_PASSPHRASE",
     "MCL_DEBUG",
+    "EXAMPLES",
     "PT20M",
+    "SHIPPED",
+    "STAGES",
     "P7D",
 }
 HELP = {"-h", "--help"}

@@ -14,7 +14,7 @@ from mcl.plugins.review.maps.documents import SCHEMAS
 from mcl.plugins.review.maps.maps import rules
 from mcl.plugins.review.maps.symbols import tables
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/review-maps.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs/review-memory.md").read_text()
 
 
 def test_the_transcript_is_what_is_said(yard: Yard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
