@@ -71,3 +71,58 @@ Workspace = Annotated[
         parser=folder,
     ),
 ]
+
+
+def complete_tool(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Shell completion: the tools by their short names."""
+    from executor.store.home import Home
+    from executor.tools.names import short_name
+    from mcl.catalog.tools import registry
+    from mcl.core.home import locate
+    from mcl.usecases.tools import foreign_tools
+
+    known = [(short_name(one.uri), one.description) for one in registry().manifests]
+    if (place := locate()) and (place / "mcl.db").exists():
+        with Home.open(place) as home:
+            known += [(one.name, one.manifest.description) for one in foreign_tools(home)]
+    for name, description in known:
+        if name.startswith(incomplete):
+            yield name, description.partition(".")[0]
+
+
+ToolName = Annotated[
+    str,
+    typer.Argument(
+        metavar="TOOL",
+        help="fs/read, fs/read@1.0.0, git:git_status, or the whole address.",
+        autocompletion=complete_tool,
+    ),
+]
+ToolNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TOOL]...",
+        help="fs/read, git:git_status, or whole addresses.",
+        autocompletion=complete_tool,
+    ),
+]
+
+
+def complete_skill(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Shell completion: the skills that are found here, and what they do."""
+    from ir.errors import MclError
+    from mcl.usecases.installed import list_skills
+
+    try:
+        found = list_skills()
+    except (MclError, OSError):
+        return
+    for skill in found:
+        if skill.id.startswith(incomplete):
+            yield skill.id, skill.description
+
+
+Paths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH", help="A .mtx file, the folder of a skill, or a folder of such folders."),
+]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from executor.store.home import Home
 from ir import ClarifyQuestion, MclError
-from mcl.cli.compile import tell_result
-from mcl.cli.output import Output
+from mcl.cli.output import Output, tell_result
 from mcl.compiler.compiler import Clarify, Compiled, Refused
 from mcl.compiler.stages.constraints import sentence
 from mcl.core.text import one_line, safe

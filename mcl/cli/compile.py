@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, example
-from mcl.cli.output import Output, note, write_document
+from mcl.cli.output import Output, note, tell_result, write_document
 
 if TYPE_CHECKING:
-    from mcl.compiler.outcome import Clarify, Compiled, Refused
     from mcl.usecases.batch import BatchSummary
 
 verbs = typer.Typer()
@@ -265,23 +264,6 @@ def as_typed(word: str) -> str:
         return os.fsencode(word).decode()
     except UnicodeError:
         return word
-
-
-# ---- Telling what came of a compile: people get a view, programs a document, shells an exit code.
-
-
-def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: bool) -> int:
-    """Show a result, or write it as a document; the exit code that goes with it."""
-    from ir.errors import CLARIFY, REFUSED
-    from mcl.usecases.documents import of_result
-
-    document = of_result(result, stored=stored)
-    out.document(document)
-    if not out.as_json:
-        from mcl.cli.views.intent import result_view
-
-        out.tell(result_view(result, out.people, stored=stored))
-    return {"compiled": 0, "clarify": CLARIFY, "refused": REFUSED}[str(document["status"])]
 
 
 # ---- `mcl compile --batch`: many goals from a file of JSON lines into another.

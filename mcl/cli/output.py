@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from ir import MclError
+    from mcl.compiler.outcome import Clarify, Compiled, Refused
 
 _PLACE = 200  # characters of a place
 MIN_WIDTH, MAX_WIDTH = 30, 110  # characters; in fewer, columns would vanish that a person is about to sign
@@ -139,3 +140,20 @@ class Output:
 def note(text: str) -> None:
     """Say something beside the result, on standard error."""
     _write(sys.stderr, text + "\n")
+
+
+# ---- Telling what came of a compile: people get a view, programs a document, shells an exit code.
+
+
+def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: bool) -> int:
+    """Show a result, or write it as a document; the exit code that goes with it."""
+    from ir.errors import CLARIFY, REFUSED
+    from mcl.usecases.documents import of_result
+
+    document = of_result(result, stored=stored)
+    out.document(document)
+    if not out.as_json:
+        from mcl.cli.views.intent import result_view
+
+        out.tell(result_view(result, out.people, stored=stored))
+    return {"compiled": 0, "clarify": CLARIFY, "refused": REFUSED}[str(document["status"])]

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, AsJsonLines, ModelPath, NoAi, SkillDirectories, example
+from mcl.cli.arguments import (
+    AsJson,
+    AsJsonLines,
+    ModelPath,
+    NoAi,
+    Paths,
+    SkillDirectories,
+    complete_skill,
+    example,
+)
 from mcl.cli.output import Output, note, note_error, write_event, write_line
 
 if TYPE_CHECKING:
@@ -20,24 +29,6 @@ if TYPE_CHECKING:
 verbs = typer.Typer()
 
 
-def complete_skill(incomplete: str) -> Iterator[tuple[str, str]]:
-    """Shell completion: the skills that are found here, and what they do."""
-    from ir.errors import MclError
-    from mcl.usecases.installed import list_skills
-
-    try:
-        found = list_skills()
-    except (MclError, OSError):
-        return
-    for skill in found:
-        if skill.id.startswith(incomplete):
-            yield skill.id, skill.description
-
-
-Paths = Annotated[
-    list[str],
-    typer.Argument(metavar="PATH", help="A .mtx file, the folder of a skill, or a folder of such folders."),
-]
 OneSkill = Annotated[
     str,
     typer.Argument(

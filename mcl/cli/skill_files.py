@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, AsJsonLines, SkillDirectories, example
+from mcl.cli.arguments import AsJson, AsJsonLines, Paths, SkillDirectories, complete_skill, example
 from mcl.cli.output import Output, note, note_error, write_event, write_line, write_text
-from mcl.cli.skill import Paths, complete_skill
 
 if TYPE_CHECKING:
     from mcl.core.errors import SkillError

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson, ToolName, example
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from executor.store.home import Home
     from executor.tools.manifest import Manifest
     from mcl.usecases.tools import KnownTool
 
@@ -31,51 +30,7 @@ STYLES = {
 }
 
 
-def complete_tool(incomplete: str) -> Iterator[tuple[str, str]]:
-    """Shell completion: the tools by their short names."""
-    from executor.store.home import Home
-    from executor.tools.names import short_name
-    from mcl.catalog.tools import registry
-    from mcl.core.home import locate
-    from mcl.usecases.tools import foreign_tools
-
-    known = [(short_name(one.uri), one.description) for one in registry().manifests]
-    if (place := locate()) and (place / "mcl.db").exists():
-        with Home.open(place) as home:
-            known += [(one.name, one.manifest.description) for one in foreign_tools(home)]
-    for name, description in known:
-        if name.startswith(incomplete):
-            yield name, description.partition(".")[0]
-
-
-ToolName = Annotated[
-    str,
-    typer.Argument(
-        metavar="TOOL",
-        help="fs/read, fs/read@1.0.0, git:git_status, or the whole address.",
-        autocompletion=complete_tool,
-    ),
-]
-ToolNames = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[TOOL]...",
-        help="fs/read, git:git_status, or whole addresses.",
-        autocompletion=complete_tool,
-    ),
-]
-
-
-def nothing_known(server: str, home: "Home") -> str:
-    """What to do where nothing is known of a server's tools, as nobody connected to it yet; else ""."""
-    from mcl.usecases.tools import foreign_tools
-
-    if any(one.manifest.outside and one.manifest.outside.server == server for one in foreign_tools(home)):
-        return ""
-    return f"nothing is known of its tools yet; mcl server check {server} connects to it and sees"
-
-
-# ---- `mcl tool list` and `describe`: the tools that there are.
+# ---- `mcl tool list` and `show`: the tools that there are.
 
 
 _NARROW = 84  # columns
@@ -122,6 +77,8 @@ def list_tools(
     if said := unverified_note(home=home):
         note(said)
     if not found:
+        from mcl.cli.tool_standing import nothing_known
+
         note((server and nothing_known(server, home)) or "no tool waits for an approval")
     if as_json or not found:
         return

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcl.cli.arguments import AsJson, Workspace, example
+from mcl.cli.arguments import AsJson, ToolName, Workspace, example
 from mcl.cli.output import Output, note
-from mcl.cli.tool import ToolName
 
 if TYPE_CHECKING:
     from executor.walker.questions import People

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson, ToolName, ToolNames, example
 from mcl.cli.output import Output, note
-from mcl.cli.tool import ToolName, ToolNames, nothing_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +20,15 @@ if TYPE_CHECKING:
     from mcl.usecases.tools import KnownTool
 
 verbs = typer.Typer()
+
+
+def nothing_known(server: str, home: "Home") -> str:
+    """What to do where nothing is known of a server's tools, as nobody connected to it yet; else ""."""
+    from mcl.usecases.tools import foreign_tools
+
+    if any(one.manifest.outside and one.manifest.outside.server == server for one in foreign_tools(home)):
+        return ""
+    return f"nothing is known of its tools yet; mcl server check {server} connects to it and sees"
 
 
 Server = Annotated[str, typer.Option("--server", metavar="NAME", help="All of this server that wait for it.")]

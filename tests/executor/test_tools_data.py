@@ -472,10 +472,10 @@ def test_more_bars_and_points_than_can_be_seen_are_thinned_and_said(walks: Walks
 
 def test_a_line_sums_what_lies_on_one_day_and_goes_by_the_calendar(walks: Walks) -> None:
     from mcl.plugins.data.tools.data.chart import _line
-    from mcl.plugins.data.tools.data.table import Form
+    from mcl.plugins.data.tools.data.table import TableForm
 
     class Days:
-        names, path, form = ("day", "n"), "t.csv", Form("utf-8", "UTF-8", ",", False, True)
+        names, path, form = ("day", "n"), "t.csv", TableForm("utf-8", "UTF-8", ",", False, True)
 
     table: Any = Days()
     rows = [["3.1.2026", "1"], ["2026-01-01", "2"], ["3.1.2026", "0.5"], ["2026-01-02", "x"]]

@@ -84,7 +84,7 @@ _BOMS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TableForm:
     """How a table is written: ``codec`` for Python, ``encoding`` and ``separator`` for people."""
 
     codec: str
@@ -101,7 +101,7 @@ class Form:
 class Table:
     """An open table; ``names`` of its columns, and ``rows`` once."""
 
-    def __init__(self, path: str, descriptor: int, form: Form, check: Callable[[], None]) -> None:
+    def __init__(self, path: str, descriptor: int, form: TableForm, check: Callable[[], None]) -> None:
         self.path = path
         self.form = form
         self._check = check
@@ -178,7 +178,7 @@ def open_table(
         delimiter = first.strip()[4] if named else _delimiter(sample, path)
         rows = list(_sampled(rest if named else sample, delimiter))
         known = _has_header(rows, delimiter) if header is None else header
-        yield Table(path, descriptor, Form(codec, encoding, delimiter, named, known), check)
+        yield Table(path, descriptor, TableForm(codec, encoding, delimiter, named, known), check)
 
 
 def _encoding(descriptor: int, path: str, check: Callable[[], None]) -> tuple[str, str]:
