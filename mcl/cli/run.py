@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from executor.core.clock import SystemClock
-from executor.walker.interfaces import WalkEvent
-from executor.walker.questions import GateAnswer, GateQuestion, People
-from ir import PlanTree
 from mcl.cli.arguments import (
     AsJson,
     IntentId,
@@ -24,11 +20,12 @@ from mcl.cli.arguments import (
     folder,
 )
 from mcl.cli.output import Output, note, write_event
-from mcl.usecases.documents import of_event, of_question_asked
 
 if TYPE_CHECKING:
     from executor.store.home import Home
-    from executor.walker.interfaces import Listener
+    from executor.walker.interfaces import Listener, WalkEvent
+    from executor.walker.questions import GateAnswer, GateQuestion, People
+    from ir import PlanTree
     from mcl.usecases.intents import Shown
 
 verbs = typer.Typer()
@@ -156,7 +153,9 @@ def _people(listener: "Listener", *, yes: bool, no: bool, wait: bool) -> "People
 class Events:
     """Writes what happens in a run."""
 
-    def __init__(self, intent: str = "", plan: PlanTree | None = None) -> None:
+    def __init__(self, intent: str = "", plan: "PlanTree | None" = None) -> None:
+        from executor.core.clock import SystemClock
+
         self._clock = SystemClock()
         count = sum(1 for _ in plan.root.walk()) if plan else 0
         plan_hash = plan.hash if plan else ""
@@ -164,16 +163,20 @@ class Events:
         self._first: dict[str, object] = {"event": "run", "intent": intent}
         self._first |= {"plan_hash": plan_hash, "nodes": count}
 
-    def on(self, event: WalkEvent) -> None:
+    def on(self, event: "WalkEvent") -> None:
         """A node's state changed."""
+        from mcl.usecases.documents import of_event
+
         self._write(of_event(event))
 
     def end(self, outcome: Mapping[str, object]) -> None:
         """The last line: how it ended."""
         self._write({"event": "outcome", **outcome})
 
-    def asked(self, gate: GateQuestion) -> None:
+    def asked(self, gate: "GateQuestion") -> None:
         """A person is asked."""
+        from mcl.usecases.documents import of_question_asked
+
         self._write(of_question_asked(gate))
 
     def _write(self, event: Mapping[str, object]) -> None:
@@ -185,11 +188,11 @@ class Events:
 class ToldPeople:
     """People whose questions are events too, so that a program knows what the run waits for."""
 
-    def __init__(self, people: People, events: Events) -> None:
+    def __init__(self, people: "People", events: Events) -> None:
         self._people = people
         self._events = events
 
-    async def ask(self, gate: GateQuestion) -> GateAnswer | None:
+    async def ask(self, gate: "GateQuestion") -> "GateAnswer | None":
         """Tell of the question, then put it."""
         self._events.asked(gate)
         return await self._people.ask(gate)
