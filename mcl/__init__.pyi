@@ -21,6 +21,7 @@ from mcl.usecases import memories as memories
 from mcl.usecases import models as models
 from mcl.usecases import plans as plans
 from mcl.usecases import policy as policy
+from mcl.usecases import runs as runs
 from mcl.usecases import servers as servers
 from mcl.usecases import skills as skills
 from mcl.usecases import tools as tools
@@ -37,7 +38,6 @@ from mcl.usecases.intents import Summary as Summary
 from mcl.usecases.intents import cancel as cancel
 from mcl.usecases.intents import list_intents as list_intents
 from mcl.usecases.intents import show as show
-from mcl.usecases.materiality import materiality as materiality
 from mcl.usecases.replay import Replay as Replay
 from mcl.usecases.replay import replay as replay
 from mcl.usecases.run import run as run

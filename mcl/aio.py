@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     compile_goal = twin(mcl.compile_goal)
     correct = twin(mcl.correct)
     list_intents = twin(mcl.list_intents)
-    materiality = twin(mcl.materiality)
     open_home = twin(mcl.open_home)
     replay = twin(mcl.replay)
     run = twin(mcl.run)

@@ -110,7 +110,7 @@ def correct_command(
     return NEEDS_ACCEPT if done.material else 0
 
 
-def materiality_command(
+def compare_command(
     before: Annotated[str, typer.Argument(metavar="A", help="A file (Intent, plan or both) or an intent.")],
     after: Annotated[str, typer.Argument(metavar="B", help="What it would become: a file or an intent.")],
     at: Annotated[
@@ -123,10 +123,10 @@ def materiality_command(
     Exit codes: 0 no, 10 yes, 2 they cannot be compared.
     """
     from mcl.cli.views.exact import changes_view, verdict_line
-    from mcl.usecases.materiality import materiality
+    from mcl.usecases.materiality import compare
 
     out = Output(as_json)
-    found = materiality(before, after, at=at or None)
+    found = compare(before, after, at=at or None)
     out.document(
         {"material": found.material, "at": found.at, "changes": [one.to_json() for one in found.changes]}
     )

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, complete_intent, example
-from mcl.cli.correct import materiality_command
+from mcl.cli.correct import compare_command
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def register(app: typer.Typer) -> None:
     plans.command(
         "compare",
         epilog=example("mcl plan compare before.json after.json --json", "mcl plan compare 01K 01M"),
-    )(materiality_command)
+    )(compare_command)
     app.add_typer(plans)
 
 

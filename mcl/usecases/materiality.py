@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.store.materiality import Change, Documents, compare, is_material
+from executor.store.materiality import Change, Documents, is_material
+from executor.store.materiality import compare as compared
 from ir import DocumentError, Intent, PlanTree, canonical_bytes, check_plan, is_instant, parse_json
 from mcl.core.errors import InputError
 
@@ -25,7 +26,7 @@ class MaterialityReport:
     at: str
 
 
-def materiality(
+def compare(
     before: str | Path | Documents,
     after: str | Path | Documents,
     *,
@@ -51,7 +52,7 @@ def materiality(
         at = (home.clock if home is not None else SystemClock()).now()
     elif not is_instant(at):
         raise InputError("BAD_TIME", f"{at!r} is no moment", place="at", fix="such as 2026-11-21T10:00:00Z")
-    changes = compare(old, new, now=at)
+    changes = compared(old, new, now=at)
     return MaterialityReport(is_material(changes), changes, at)
 
 

@@ -19,6 +19,7 @@ from mcl.core.errors import InputError
 from mcl.core.home import open_home
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent, read_view, shown
+from mcl.usecases.materiality import compare as compare  # a verb of plans, which needs none of the rest
 from mcl.usecases.models import Models
 from mcl.usecases.verification import MAX_BYTES
 

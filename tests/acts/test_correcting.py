@@ -300,8 +300,8 @@ def test_materiality_reads_files_intents_and_what_show_wrote(walks: Walks, tmp_p
     both.write_text(json.dumps({**shown, "state": "accepted"}))
     alone.write_bytes(canonical_bytes(found.intent.model_copy(update={"budget": None})))
     home = walks.home
-    assert not mcl.materiality(id, both, home=home).changes
-    told = mcl.materiality(Documents(found.intent), alone, home=home)
+    assert not mcl.plans.compare(id, both, home=home).changes
+    told = mcl.plans.compare(Documents(found.intent), alone, home=home)
     assert [change.code for change in told.changes] == ["BUDGET_RAISED"]
     assert told.material
     for bad, code in (
@@ -310,11 +310,11 @@ def test_materiality_reads_files_intents_and_what_show_wrote(walks: Walks, tmp_p
         (tmp_path, "FILE_UNREADABLE"),
     ):
         with pytest.raises(MclError) as caught:
-            mcl.materiality(alone, bad, home=home)
+            mcl.plans.compare(alone, bad, home=home)
         assert caught.value.code == code
     alone.write_text("{}")
     with pytest.raises(MclError) as caught:
-        mcl.materiality(alone, both, home=home)
+        mcl.plans.compare(alone, both, home=home)
     assert str(alone) in caught.value.place
 
 

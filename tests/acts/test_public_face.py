@@ -11,11 +11,11 @@ import mcl
 ROOT = Path(__file__).resolve().parents[2]
 ACTS = {
     *("accept", "answer", "call_tool", "cancel", "compile_batch", "compile_goal", "correct", "list_intents"),
-    *("materiality", "open_home", "replay", "run", "show", "undo", "verify"),
+    *("open_home", "replay", "run", "show", "undo", "verify"),
 }
 NOUNS = {
     *("activity", "config", "corrections", "gates", "grants", "memories", "models", "plans", "policy"),
-    *("servers", "skills", "tools"),
+    *("runs", "servers", "skills", "tools"),
 }
 VALUES = {
     *("Acceptance", "Clarify", "Compiled", "Corrected", "Envelope", "Frame", "Home", "Intent"),
@@ -36,7 +36,8 @@ def test_the_public_names_are_these_and_each_is_there():
 def test_the_acts_of_a_noun_are_called_like_its_commands():
     assert {"check", "format", "hash", "list", "new", "publish", "show", "test"} <= set(dir(mcl.skills))
     assert {"approve", "check", "list", "quarantine", "reject", "show"} <= set(dir(mcl.tools))
-    assert {"check", "draw", "show"} <= set(dir(mcl.plans))
+    assert {"check", "compare", "draw", "show"} <= set(dir(mcl.plans))
+    assert {"prune_undo", "undo"} <= set(dir(mcl.runs))
     assert {"add", "list", "remove"} <= set(dir(mcl.grants))
 
 

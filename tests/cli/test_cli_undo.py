@@ -58,4 +58,4 @@ def test_the_library_undoes_too(mcl):
     assert library.undo(id, check=True).removed == (f"mcl-notes/{id}.md",)
     assert library.undo(id).state == "undone"
     assert not note.exists()
-    assert library.prune_undo(days=0).left == 0
+    assert library.runs.prune_undo(days=0).left == 0
