@@ -144,4 +144,4 @@ def test_an_empty_folder_and_no_calls_at_all_are_no_grants(mcl: Any, terms: tupl
 def test_a_word_that_is_no_class_is_answered_in_plain_lines(mcl: Any) -> None:
     assert "'fly' is not one of 'read', 'write'" in mcl("grant", "add", "fly").err
     assert "Value error" not in mcl("grant", "add", "fly").err
-    assert "Choose from: read, write, network, shell, chain\n" in mcl("grant").err
+    assert "Choose from: read, write, network, shell, chain\n" in mcl("grant", "add").err
