@@ -1,1 +1,4 @@
-"""Tools: one folder a namespace, each a manifest beside its code; reachable only with the gate's Allow."""
+"""Tools: a folder a namespace, a manifest beside each adapter; called only with the gate's Allow.
+
+An adapter touches the world through its `Bench` and nothing else. It sees neither the intent nor the journal.
+"""

@@ -1,1 +1,4 @@
-"""The command line: thin skins of the same library calls, one file a noun."""
+"""The command line: parse, call a use case, draw; a file a noun, views beside them.
+
+Nothing is decided here. Only `main` exits, and only `output` writes to a stream.
+"""

@@ -1,5 +1,7 @@
-"""What is remembered: typed, versioned memories, told by records of the journal and readable as they were at
-any earlier size."""
+"""Memories: typed, versioned records of the journal, readable as they were at any earlier size.
+
+They may only propose: nothing that is remembered is done without being seen. They touch the home alone.
+"""
 
 from mcl.memory.lessons import Bundle, bundle
 from mcl.memory.memory import TYPES, Memory, new_memory, parse_uri
