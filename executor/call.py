@@ -25,7 +25,7 @@ class Deferred:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a caller outside a plan says about its call (guard 6); empty fields were not given.
+    """What a caller outside a plan says about its call; the guard three_keys judges it. Empty: not given.
 
     operation_type: read, write or destructive. data_sensitivity: public, internal, private or unknown.
     reason: in the caller's words. variant: the door it came by, call_tool_read, call_tool_write or

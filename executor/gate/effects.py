@@ -45,7 +45,7 @@ COVERS: Mapping[str, frozenset[str]] = {
 NEEDS: Mapping[tuple[str, Operation], Need] = {
     ("read", "read"): "allow",
     ("read", "write"): "allow",  # a tool that also reads; what it writes is judged by its other classes
-    ("network", "read"): "allow",  # if the host was granted, else guard 13 asks
+    ("network", "read"): "allow",  # if the host was granted, else the guard approval asks
     ("write", "read"): "plan",
     ("write", "write"): "plan",
     ("shell", "read"): "plan",

@@ -47,7 +47,7 @@ def _manifest(
 
 
 # A host follows the links of what it reads, so of a file that is read both count: what its path says, and the
-# place that leads to (guard 9). Neither is a path as our own tools open one.
+# place that leads to (the guard scope). Neither is a path as our own tools open one.
 READ: Final = _manifest("read", "Reads files or lists folders.", ["read"], "read", ("path", "place"))
 WRITE: Final = _manifest(
     "write", "Writes one file.", ["read", "write"], "write", ("path",), ("base",), paths={"path": "write"}

@@ -64,21 +64,21 @@ class Deny:
 # They are made for a model that corrects itself: it is told what was refused, why, what to do, and this.
 
 EXAMPLES: Final[Mapping[str, str]] = {
-    # 1 integrity
+    # integrity
     "INTENT_HASH_MISMATCH": "mcl compile the goal again, then mcl accept, then mcl run",
     "PLAN_HASH_MISMATCH": "call what the accepted plan holds at this node, with just its arguments",
-    # 2 state
+    # state
     "NO_INTENT_DECLARED": 'mcl compile "which files in notes mention invoice", then mcl accept @last',
     "INTENT_NOT_ACTIVE": "mcl accept @last, then mcl run @last",
     "INTENT_BLOCKED": "mcl answer @last u1=notes",
-    # 3 and 4 tool
+    # tool_known, unchanged
     "UNKNOWN_TOOL": "matrix://tool/fs/read@1.0.0",
     "TOOL_UNPINNED": "matrix://tool/fs/read@1.0.0, not matrix://tool/fs/read or …@latest",
     "TOOL_QUARANTINED": "use another tool, such as matrix://tool/fs/read@1.0.0",
     "TOOL_CHANGED": "use another tool, or have the user look at this one again",
-    # 5 deny list
+    # denylist
     "TOOL_DENIED": "a plan without this tool",
-    # 6 three keys
+    # three_keys
     "MISSING_INTENT": "a goal with a verb: find, analyze, monitor, build, modify, schedule, …",
     "MISSING_OPERATION_TYPE": 'side_effect_class = "read" for fs/read, "write" for fs/write',
     "INVALID_OPERATION_TYPE": 'side_effect_class = "write"',
@@ -86,24 +86,24 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "SERVER_MISMATCH": 'fs/write with side_effect_class = "write"',
     "INVALID_SENSITIVITY": 'data_sensitivity = "private"',
     "REASON_TOO_LONG": 'reason = "the report is due on Friday"',
-    # 7 capability
+    # capability
     "CAPABILITY_DENIED": "mcl grant add network --host example.org",
-    # 8 arguments
+    # arguments
     "INVALID_ARGS": 'fs/read with path = "notes/monday.txt"',
     "PLACE_IN_JSON": 'args: {body: {text: "${read.output.text}"}}, an object and no text',
     "CREDENTIAL_MISSING": "export SHOP_TOKEN=… before mcl run",
-    # 9 scope
+    # scope
     "PROTECTED_PATH": 'path = "docs/settings.md", not ".env"',
     "OUT_OF_SCOPE": 'path = "docs/notes.md", relative to the workspace',
     "HOST_DENIED": 'url = "https://example.org/page"',
-    # 10 locks
+    # locks
     "SCOPE_CONTENTION": "a sequential node with both writers as its children",
     "STALE_FILE": "fs/read the file, then base = ${read.output.sha256}",
-    # 11 budget
+    # budget
     "BUDGET_EXCEEDED": "a plan with fewer calls, or max_calls raised and accepted again",
     "DEADLINE": "a later deadline, accepted again",
     "CIRCUIT_OPEN": "another tool, or other arguments",
-    # 12 approval
+    # approval
     "GATE_PENDING": "mcl gate approve 01M7YXAD, then the same call",
     "GATE_DENIED": "a plan without this call",
     "GATE_TIMEOUT": "ask again, and decide before the question closes",

@@ -1,7 +1,7 @@
 """A call as an agent makes it: the tool by its name over MCP, ``server:tool``, and the arguments of
 call_tool_read, call_tool_write and call_tool_destructive, read into a declared call.
 
-What is read here is only understood, not judged: whether the declaration holds is for the gate's guard 6.
+What is read here is only understood, not judged: whether the declaration holds is for the guard three_keys.
 What the address of a tool is, and how people may name it besides, is for ``executor.tools.names``.
 """
 

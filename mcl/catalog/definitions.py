@@ -2,7 +2,7 @@
 stands with the person.
 
 A definition is data of a stranger. It is kept whole, its hash is what a person approves, and a tool that is
-new or says anything otherwise than what was approved is not called (guard 4).
+new or says anything otherwise than what was approved is not called (the guard unchanged).
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class PlanChecked:
     """What the gate says of a whole plan.
 
     verdicts: of each node in walk order; flaws of the plan itself come first (kind "plan"). verb: of the
-    goal, and where it is known from. signed: was it asked who signed what (guards 1 and 2)? Only of an
+    goal, and where it is known from. signed: was it asked who signed what (integrity, state)? Only of an
     accepted intent.
     """
 
@@ -192,7 +192,7 @@ def check_file(
 ) -> PlanChecked:
     """Judge a PlanTree (JSON) as it would be run in `workspace` (default: the current folder).
 
-    verb: that of the goal; "": that of the Intent in this home that the plan names, else none, and guard 6
+    verb: that of the goal; "": that of the Intent in this home that the plan names, else none, and three_keys
     refuses every call (MISSING_INTENT). Who signed it is not asked.
 
     Raises InputError VERB_UNKNOWN, or with exit 12 for a file that is no plan (`place` says where);

@@ -38,6 +38,7 @@ NOT_CODES = {
     "MCL_HOME",
     "MCL_PASSPHRASE",
     "MCL_DEBUG",
+    "BEFOREHAND",
     "EXAMPLES",
     "PT20M",
     "SHIPPED",

@@ -1,4 +1,4 @@
-"""Guard 13: a person approved what needs a person."""
+"""approval: a person approved what needs a person."""
 
 from __future__ import annotations
 

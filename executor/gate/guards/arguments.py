@@ -1,4 +1,4 @@
-"""Guard 8: the arguments fit the tool's schema."""
+"""arguments: the arguments fit the tool's schema."""
 
 from __future__ import annotations
 

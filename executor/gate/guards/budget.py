@@ -1,4 +1,4 @@
-"""Guard 12: calls, cost, time and deadline allow one more call, and it is not the same refused call again."""
+"""budget: calls, cost, time and deadline allow one more call, and it is not the same refused call again."""
 
 from __future__ import annotations
 

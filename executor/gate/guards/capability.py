@@ -1,4 +1,4 @@
-"""Guard 7: the agent was granted what the call does, and the grant is not used up."""
+"""capability: the agent was granted what the call does, and the grant is not used up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guard 10: a call that no plan holds changes files only under an intent that its agent has checked out, and
+"""checkout: a call that no plan holds changes files only under an intent that its agent has checked out, and
 only that intent's files. Where nothing is governed by intents, there is nothing to say."""
 
 from __future__ import annotations

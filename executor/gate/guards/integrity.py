@@ -1,4 +1,4 @@
-"""Guard 1: the Intent and the plan are, to the byte, what the person signed, and the call is in that plan."""
+"""integrity: Intent and plan are, to the byte, what the person signed, and the call is in that plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guard 11: nobody else is writing there, and the file is still what the caller has read."""
+"""locks: nobody else is writing there, and the file is still what the caller has read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Guard 9: paths lie where the call may go and are no secrets; addresses lead to a host that can be granted.
+"""scope: paths lie where the call may go and are no secrets; addresses lead to a host that can be granted.
 
 Writing stays inside the workspace. A place outside it that is read, and a host, which were not granted are
-asked about by guard 13: a person's approval of the exact call may stand in.
+asked about by the guard approval: a person's approval of the exact call may stand in.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Guard 2: there is an accepted intent, nothing blocks it, and this process holds its run; or a call that no
-plan holds carries a declaration, which guard 6 judges."""
+"""state: there is an accepted intent, nothing blocks it, and this process holds its run; or a call that no
+plan holds carries a declaration, which three_keys judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guard 6: three keys fit: what the verb may do, what the node declares, what the tool's manifest says.
+"""three_keys: three keys fit: what the verb may do, what the node declares, what the tool's manifest says.
 
 A call that no plan holds has other keys: the door it came by, what its declaration says, what the tool does.
 """

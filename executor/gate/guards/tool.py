@@ -54,7 +54,7 @@ def _nearest(reference: str, context: Context) -> str:
     return next(iter(get_close_matches(reference[:200], known, n=1)), "")
 
 
-# ---- Guard 4: the tool is what was approved.
+# ---- unchanged: the tool is what was approved.
 
 
 def unchanged(call: Call, context: Context) -> Deny | None:
@@ -85,7 +85,7 @@ def unchanged(call: Call, context: Context) -> Deny | None:
     return None
 
 
-# ---- Guard 5: the operator has not closed the tool.
+# ---- denylist: the operator has not closed the tool.
 
 
 def denied(call: Call, context: Context) -> Deny | None:
