@@ -144,6 +144,10 @@ class LineReader:
             anyio.EndOfStream: the other side has closed it.
             anyio.DelimiterNotFound: a line does not end.
         """
+        if self._waiting:
+            # Several lines came at once. Whoever handles one begins before the next is told: an
+            # answer does not overtake what the server logged of its call.
+            await anyio.lowlevel.checkpoint()
         while not self._waiting:
             try:
                 await anyio.wait_readable(self._descriptor)
