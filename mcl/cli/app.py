@@ -67,7 +67,8 @@ class Panels(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a section a panel."""
         known = {name for names in PANELS.values() for name in names}
-        for panel, names in (*PANELS.items(), ("More", tuple(set(self.commands) - known))):
+        others = tuple(name for name in self.commands if name not in known)
+        for panel, names in (*PANELS.items(), ("More", others)):
             shown = [
                 (name, self.commands[name].get_short_help_str(80)) for name in names if name in self.commands
             ]

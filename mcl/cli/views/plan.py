@@ -14,7 +14,7 @@ from executor.gate.approvals import Offer
 from executor.gate.verdict import Ask, Deny
 from ir import OutputRef, PlanNode, PlanTree, parse_references
 from ir.display import bounded, clear, quoted
-from ir.plan import BRANCH_KINDS
+from ir.plan import BRANCH_KINDS, TERMINAL_KINDS
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
 from mcl.core.text import skill_named
@@ -126,7 +126,8 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
         yield line_of(("asks", DIM), (bounded(gate.question), ""))
         offer = Offer.of(gate.options, gate.refuses)
         yield line_of(("answers", DIM), (offer.words, DIM))
-    elif payload := getattr(node, node.kind, None):  # what has no line of its own is shown whole all the same
+    elif node.kind in TERMINAL_KINDS and (payload := getattr(node, node.kind)):
+        # What has no lines of its own is shown whole all the same: a person signs it.
         yield line_of((node.kind, DIM))
         yield from (_pair((name, str(value))) for name, value in payload.model_dump(mode="json").items())
 
