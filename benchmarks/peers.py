@@ -20,7 +20,7 @@ from mcl.model.llama.context import ContextSize, ModelContext
 from mcl.model.llama.decoder import Decoder
 from mcl.model.llama.vocabulary import Grammars, Vocabulary
 from mcl.model.llama.weights import Weights, library
-from mcl.model.opening import load_model
+from mcl.model.loader import load_model
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
 
 CONTEXT, BATCH, BUDGET = 1024, 512, 400

@@ -26,7 +26,7 @@ def derive_seed(
 ) -> Seed:
     """sha256 over the five texts joined by 0x1F.
 
-    The digests are 64 lowercase hex digits; an empty snapshot_hash stands for 64 zeros (no cortex).
+    The digests are 64 lowercase hex digits; an empty snapshot_hash stands for 64 zeros (no memories).
     Raises IrError: SEED_SEPARATOR (a field holds 0x1F), SEED_DIGEST (a digest is none).
     """
     fields = {

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from mcl.core.awaiting import each, twin
+    from mcl.core.event_loop import each, twin
 
     accept = twin(mcl.accept)
     answer = twin(mcl.answer)
@@ -53,7 +53,7 @@ class Acts:
 
 def _awaited(act: Any) -> Any:
     """The twin of an act; all else is what it is."""
-    from mcl.core.awaiting import each, twin
+    from mcl.core.event_loop import each, twin
 
     if isinstance(act, ModuleType):
         return Acts(act)

@@ -13,7 +13,7 @@ Value = tuple[str, Hashable]  # (field, value)
 
 
 @dataclass
-class Count:
+class ValueCount:
     """right, found, wanted: numbers of values."""
 
     right: int = 0
@@ -46,8 +46,8 @@ class Count:
 class Scores:
     """Over all values, by field, and how many frames were wholly right."""
 
-    total: Count = field(default_factory=Count)
-    fields: dict[str, Count] = field(default_factory=lambda: defaultdict(Count))
+    total: ValueCount = field(default_factory=ValueCount)
+    fields: dict[str, ValueCount] = field(default_factory=lambda: defaultdict(ValueCount))
     frames: int = 0
     exact: int = 0
 
@@ -72,7 +72,7 @@ NONE = "none"
 """The skill of what no skill takes, and of a refusal."""
 
 
-class Found(NamedTuple):
+class FoundValue(NamedTuple):
     """A value of a field: `slot.<name>` or a constraint; the text as the prose has it, or an option."""
 
     field: str
@@ -80,7 +80,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Answer:
+class GoalAnswer:
     """One goal: what was wanted and what came.
 
     confidence: of the whole answer, 0 to 1; 0 where it does not say one. skill_probability: of the chosen
@@ -93,10 +93,10 @@ class Answer:
     text: str
     wanted_skill: str
     wanted_verb: str
-    wanted: frozenset[Found]
+    wanted: frozenset[FoundValue]
     skill: str
     verb: str
-    found: frozenset[Found]
+    found: frozenset[FoundValue]
     confidence: float
     skill_probability: float = 0.0
     outcome: str = ""
@@ -133,7 +133,7 @@ class Answer:
         return sum(asked) + (len(self.wanted & self.found) if self.marks else 0), len(asked) + values
 
 
-def figures_of(answers: Sequence[Answer]) -> Figures:
+def figures_of(answers: Sequence[GoalAnswer]) -> Figures:
     """Skill, verb, values, exactness, refusals, calibration. Shares from 0 to 1; keys of what was asked only.
 
     Values are counted of goals that some skill takes, whichever was chosen: those of a wrong skill are wrong
@@ -158,7 +158,7 @@ def figures_of(answers: Sequence[Answer]) -> Figures:
     return figures
 
 
-def _values(answers: Sequence[Answer]) -> Figures:
+def _values(answers: Sequence[GoalAnswer]) -> Figures:
     scores = Scores()
     for a in answers:
         scores.add(set(a.wanted), set(a.found))
@@ -177,7 +177,7 @@ def _values(answers: Sequence[Answer]) -> Figures:
     }
 
 
-def _certainty(answers: Sequence[Answer]) -> Figures:
+def _certainty(answers: Sequence[GoalAnswer]) -> Figures:
     sure = [a for a in answers if a.confidence >= SURE]
     fields = [a.fields for a in sure]
     skills = [(a.skill_probability, a.right_skill) for a in answers if a.skill_probability]
@@ -205,7 +205,7 @@ def calibration_error(rows: Sequence[tuple[float, bool]], bins: int = 10) -> flo
     return error / max(1, len(rows))
 
 
-def confusions(answers: Iterable[Answer], most: int = PAIRS) -> dict[str, list[tuple[str, str, int]]]:
+def confusions(answers: Iterable[GoalAnswer], most: int = PAIRS) -> dict[str, list[tuple[str, str, int]]]:
     """The most frequent wrong pairs (wanted, came, how often) of skills, and of verbs of right skills."""
     rows = [a for a in answers if a.chooses]
     skills = Counter((a.wanted_skill, a.skill) for a in rows if not a.right_skill)
@@ -216,12 +216,12 @@ def confusions(answers: Iterable[Answer], most: int = PAIRS) -> dict[str, list[t
     }
 
 
-def worst(answers: Iterable[Answer], most: int = WORST) -> list[Answer]:
+def worst(answers: Iterable[GoalAnswer], most: int = WORST) -> list[GoalAnswer]:
     """The most confident of the wrong ones."""
     return sorted((a for a in answers if not a.right), key=lambda a: (-a.confidence, a.text))[:most]
 
 
-def kinds(answers: Iterable[Answer]) -> Mapping[str, Mapping[str, int]]:
+def kinds(answers: Iterable[GoalAnswer]) -> Mapping[str, Mapping[str, int]]:
     """How values of goals of the right skill go wrong, by field.
 
     "edge": the field is right, the words overlap; "as X": its words were taken for X; "missed"; "extra": what
@@ -232,7 +232,7 @@ def kinds(answers: Iterable[Answer]) -> Mapping[str, Mapping[str, int]]:
         if not answer.right_skill or answer.wanted_skill == NONE:
             continue
         extra = sorted(answer.found - answer.wanted)
-        explained: set[Found] = set()
+        explained: set[FoundValue] = set()
         for value in sorted(answer.wanted - answer.found):
             near = [one for one in extra if _overlap(answer.text, value.text, one.text)]
             explained.update(near)
@@ -249,9 +249,9 @@ def _overlap(prose: str, a: str, b: str) -> bool:
     return one >= 0 and other >= 0 and one < other + len(b) and other < one + len(a)
 
 
-def by_skill(answers: Collection[Answer]) -> dict[str, Figures]:
+def by_skill(answers: Collection[GoalAnswer]) -> dict[str, Figures]:
     """Number, and shares of right skills, verbs and wholly right answers, of each wanted skill."""
-    groups: dict[str, list[Answer]] = defaultdict(list)
+    groups: dict[str, list[GoalAnswer]] = defaultdict(list)
     for a in answers:
         groups[a.wanted_skill].append(a)
     return {

@@ -44,9 +44,12 @@ def _data(data: Path) -> list[str]:
         *table(["set", "source", "licence", "train", "development"], rows),
         "",
         f"Also {len(corpora.open_texts(data)):,} requests without labels ({OPEN}) as goals that no offered",
-        f"skill does; goals of our own generator (training/generator: {len(SKILLS)} skills) and",
-        f"{len(goals):,} goals with {marks:,} marks written by hand (training/written): our own work,",
-        f"Apache-2.0, and so are the {len(kept)} goals of the own development set (training/goals.txt). None",
+        "skill does; goals of our own generator (mcl/plugins/train/tuner/generator: "
+        f"{len(SKILLS)} skills) and",
+        f"{len(goals):,} goals with {marks:,} marks written by hand (mcl/plugins/train/tuner/written): "
+        "our own work,",
+        f"Apache-2.0, and so are the {len(kept)} goals of the own development set (goals.txt beside them). "
+        "None",
         "of them is among the others, nor much like one (tests/training/test_development.py compares).",
         f"Development parts of snips, hwu64, banking77, restaurant8k: split with seed {corpora.SPLIT_SEED}.",
     ]
@@ -78,7 +81,7 @@ def _figures(measured: Measured) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Made:
+class ExportFigures:
     """What became of a run on its way to a file. found: llama.cpp beside PyTorch. fitted: what calibration
     did, in words. member: bytes of the linear member."""
 
@@ -87,7 +90,7 @@ class Made:
     member: int
 
 
-def write_card(asker: Asker, data: Path, gguf: Path, measured: Measured, made: Made) -> None:
+def write_card(asker: Asker, data: Path, gguf: Path, measured: Measured, made: ExportFigures) -> None:
     """Write MODEL_CARD.md beside `gguf`."""
     found = made.found
     parameters = sum(p.numel() for p in asker.network.parameters())
@@ -110,7 +113,7 @@ def write_card(asker: Asker, data: Path, gguf: Path, measured: Measured, made: M
         f"embeddings, linear decay, averaged weights, seed {SEED}; first {EASY_STEPS} steps with fewer "
         "candidates; embeddings begin from counts (see embedding.py)",
         f"- behind the tensors {made.member:,} bytes of a linear member for skills taught by name,"
-        " mcl/model/familiar.py, trained by training/familiar.py on the same data",
+        " mcl/model/skill_classifier.py, trained by training/skill_classifier.py on the same data",
         f"- calibration: {made.fitted}",
         f"- llama.cpp against PyTorch: {found.texts:,} texts tokenised, {found.differing} differently; "
         f"largest difference of a logit {found.logit:.1e} (f32), of a probability {found.probability:.1e}",

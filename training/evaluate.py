@@ -2,7 +2,8 @@
 
 python -m training.evaluate --data ../shared/data --out training/out [--limit 500]
 
-Our own goals are measured in own.py, the whole compile over the public corpora in whole.py.
+Our own goals are measured in development_goals.py, the whole compile over the public corpora in
+whole_compile.py.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from mcl.model.tags import best_of_each
 from mcl.plugins.train.tuner import corpora
 from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 from mcl.plugins.train.tuner.network import Asker
-from training.answers import NONE, Answer, Figures, Found, confusions, figures_of
+from training.answers import NONE, Figures, FoundValue, GoalAnswer, confusions, figures_of
 
 OUT_OF_SCOPE = "oos"
 SEVERAL = 4  # values that an open slot of a corpus may take
@@ -67,7 +68,7 @@ def choose_all(
     return [(([-1, *final])[best(picks)], max(picks), verbs) for final, (picks, verbs) in answers]
 
 
-def chosen(asker: Asker, corpus: Corpus, source: str, utterances: Sequence[Utterance]) -> list[Answer]:
+def chosen(asker: Asker, corpus: Corpus, source: str, utterances: Sequence[Utterance]) -> list[GoalAnswer]:
     """A skill for each utterance, among the source's whole catalogue (sgd: what occurs)."""
     occurring = {u.skill for u in utterances}
     keys = sorted(k for k in corpus.skills if k[0] == source and k[1] != OUT_OF_SCOPE)
@@ -75,7 +76,7 @@ def chosen(asker: Asker, corpus: Corpus, source: str, utterances: Sequence[Utter
         keys = [k for k in keys if k in occurring]
     answers = choose_all(asker, [u.text for u in utterances], [corpus.skills[k] for k in keys])
     return [
-        Answer(
+        GoalAnswer(
             text=u.text,
             wanted_skill=NONE if u.skill[1] == OUT_OF_SCOPE else u.skill[1],
             wanted_verb=u.verb,
@@ -91,11 +92,11 @@ def chosen(asker: Asker, corpus: Corpus, source: str, utterances: Sequence[Utter
     ]
 
 
-def values_of(utterance: Utterance, skill: CorpusSkill) -> frozenset[Found]:
+def values_of(utterance: Utterance, skill: CorpusSkill) -> frozenset[FoundValue]:
     """What is to be found, in small letters; of categories those that are options."""
     options = {f"slot.{slot.name}": {v.lower() for v in slot.options} for slot in skill.slots}
     return frozenset(
-        Found(m.field, m.value.lower())
+        FoundValue(m.field, m.value.lower())
         for m in utterance.marks
         if (m.value.lower() in options[m.field] if options.get(m.field) else m.start is not None)
     )
@@ -123,18 +124,20 @@ def extract_form(skill: CorpusSkill) -> ExtractForm:
     return ExtractForm(skill.name, skill.description, tuple(slots), "", "")
 
 
-def marked(asker: Asker, corpus: Corpus, utterances: Sequence[Utterance]) -> list[Answer]:
+def marked(asker: Asker, corpus: Corpus, utterances: Sequence[Utterance]) -> list[GoalAnswer]:
     """Values of each utterance, given its skill. These sets label no constraints."""
     pairs = [(u.text, extract_form(corpus.skills[u.skill])) for u in utterances]
     return [
-        Answer(
+        GoalAnswer(
             text=u.text,
             wanted_skill=u.skill[1],
             wanted_verb="",
             wanted=values_of(u, corpus.skills[u.skill]),
             skill=u.skill[1],
             verb="",
-            found=frozenset(Found(s.field, s.value.lower()) for s in spans if s.field.startswith("slot.")),
+            found=frozenset(
+                FoundValue(s.field, s.value.lower()) for s in spans if s.field.startswith("slot.")
+            ),
             confidence=min((s.probability for s in spans), default=1.0),
             alarms=sum(not s.field.startswith("slot.") for s in spans),
             chooses=False,
@@ -143,12 +146,12 @@ def marked(asker: Asker, corpus: Corpus, utterances: Sequence[Utterance]) -> lis
     ]
 
 
-def evaluate(asker: Asker, data: Path, limit: int) -> tuple[Figures, dict[str, list[Answer]]]:
+def evaluate(asker: Asker, data: Path, limit: int) -> tuple[Figures, dict[str, list[GoalAnswer]]]:
     """All figures, and the answers by set; of at most `limit` utterances a set (0: all), drawn by a seed."""
     corpus = corpora.load(data)
     figures: Figures = {"step": asker.step, "minutes": asker.minutes, "examples": asker.examples}
     figures |= {"limit": limit, "intent": {}, "slots": {}, "confusions": {}}
-    answers: dict[str, list[Answer]] = {}
+    answers: dict[str, list[GoalAnswer]] = {}
     for name, utterances in corpora.dev_sets(corpus).items():
         answers[name] = []
         opening = [u for u in utterances if u.opens][: limit or None]

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import torch
 
-from mcl.model.opening import load_model
+from mcl.model.loader import load_model
 from mcl.plugins.train.tuner import corpora
 from mcl.plugins.train.tuner.export import export
 from mcl.plugins.train.tuner.network import Asker
-from training import familiar, own, whole
+from training import development_goals, skill_classifier, whole_compile
 from training.calibrate import fit, told
-from training.card import Made, note_run, write_card
+from training.card import ExportFigures, note_run, write_card
 from training.check import check
 from training.evaluate import evaluate, rounded
 from training.report import Measured, write
@@ -34,11 +34,11 @@ LIMIT = 600
 def measured(asker: Asker, data: Path, gguf: Path, limit: int) -> Measured:
     """All figures: the network over the public corpora, the whole compile over them, and our own goals."""
     network, answers = evaluate(asker, data, limit)
-    settings = whole.Settings(jobs=2, model=gguf, lists=True)
-    compiled, _ = whole.measure(data, corpora.NAMES, limit, settings)
+    settings = whole_compile.EvaluationSettings(jobs=2, model=gguf, lists=True)
+    compiled, _ = whole_compile.measure(data, corpora.NAMES, limit, settings)
     with tempfile.TemporaryDirectory() as home:
-        goals, own_answers = own.measure(load_model(gguf, home_path=Path(home)))
-    return Measured(rounded(network), whole.rounded(compiled), rounded(goals), own_answers, answers)
+        goals, own_answers = development_goals.measure(load_model(gguf, home_path=Path(home)))
+    return Measured(rounded(network), whole_compile.rounded(compiled), rounded(goals), own_answers, answers)
 
 
 def main() -> None:
@@ -69,13 +69,13 @@ def main() -> None:
     if found.differing or found.logit > 1e-3:
         raise SystemExit("the exported model does not say what the trained one says")
     export(asker, given.target, given.kind)
-    member = familiar.train(given.data)
-    familiar.put_into(given.target, member)
+    member = skill_classifier.train(given.data)
+    skill_classifier.put_into(given.target, member)
     begun = time.monotonic()
     all_figures = measured(asker, given.data, given.target, given.limit)
     print(f"measured in {time.monotonic() - begun:.0f} s", flush=True)
     write(all_figures, given.target.parent, given.out)
-    write_card(asker, given.data, given.target, all_figures, Made(found, fitted, len(member)))
+    write_card(asker, given.data, given.target, all_figures, ExportFigures(found, fitted, len(member)))
     if given.remark:
         note_run(asker, all_figures, given.remark)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from training.answers import NONE, WORST, Answer, Figures, worst
+from training.answers import NONE, WORST, Figures, GoalAnswer, worst
 
 ESCAPED = "\\|"
 CHOOSING = {
@@ -44,13 +44,14 @@ TARGETS: tuple[tuple[str, str, tuple[str, ...], float], ...] = (
 
 @dataclass
 class Measured:
-    """All figures of one model. network: training.evaluate; whole: training.whole; own: training.own."""
+    """All figures of one model. network: training.evaluate; whole: training.whole_compile; own:
+    training.development_goals."""
 
     network: Figures
     whole: Figures
     own: Figures
-    own_answers: Sequence[Answer] = ()
-    answers: Mapping[str, Sequence[Answer]] = field(default_factory=dict)
+    own_answers: Sequence[GoalAnswer] = ()
+    answers: Mapping[str, Sequence[GoalAnswer]] = field(default_factory=dict)
 
     def to_json(self) -> Figures:
         """The figures alone."""
@@ -153,7 +154,7 @@ def pairs(confusions: Mapping[str, Sequence[Sequence[Any]]]) -> list[str]:
     return table(["set", "wanted → came, how often"], rows)
 
 
-def case(answer: Answer) -> str:
+def case(answer: GoalAnswer) -> str:
     """One wrong answer as an item of a list."""
     if answer.chooses:
         wanted = answer.wanted_skill + (f"/{answer.wanted_verb}" if answer.wanted_verb else "")
@@ -189,7 +190,7 @@ def report(measured: Measured) -> str:
         "",
         "## Our own goals",
         "",
-        "`training/goals.txt`: typed by hand for the shipped skills, kept apart from all training data. In a",
+        "`mcl/plugins/train/tuner/goals.txt`: typed by hand for the shipped skills, kept apart. In a",
         "compile a value counts for the field that the Frame has it in, or that a question quotes it for.",
         "Fields of an answer: skill, verb, each value that was wanted or came. Sure: confidence 0.9 or more.",
         "",
@@ -224,7 +225,7 @@ def report(measured: Measured) -> str:
     return "\n".join(lines)
 
 
-def worst_of_sets(answers: Mapping[str, Sequence[Answer]]) -> str:
+def worst_of_sets(answers: Mapping[str, Sequence[GoalAnswer]]) -> str:
     """The worst of the public corpora, with their words: for the folder of the run, not for the package."""
     lines = [
         "# The surest wrong answers of the network alone, by set",

@@ -290,17 +290,17 @@ def _text(text: str) -> str:
 
     if text != "-":
         return as_typed(text)
-    from mcl.core.errors import CortexError
+    from mcl.core.errors import MemoryStoreError
 
     data = sys.stdin.buffer.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:
         message = f"more than {MAX_TEXT_BYTES} bytes on standard input"
-        raise CortexError("MEMORY_SHAPE", message, fix="remember where it is, not all of it")
+        raise MemoryStoreError("MEMORY_SHAPE", message, fix="remember where it is, not all of it")
     try:
         return data.decode("utf-8").strip()
     except UnicodeDecodeError as error:
         message = f"byte {error.start} of standard input is not UTF-8"
-        raise CortexError("MEMORY_SHAPE", message, fix="give text") from error
+        raise MemoryStoreError("MEMORY_SHAPE", message, fix="give text") from error
 
 
 def _edge(text: str) -> tuple[str, str]:
@@ -322,12 +322,12 @@ def snapshot(
     """Name the memories as they are now, or were then: how many changes there were, and their Merkle root."""
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import plain, rows
-    from mcl.memory import Cortex
+    from mcl.memory import MemoryStore
     from mcl.usecases import memories
 
     home, out = use_home(), Output(as_json)
     found = memories.snapshot(which or None, home=home)
-    count = Cortex(home).memories(found).count()
+    count = MemoryStore(home).memories(found).count()
     out.document({**asdict(found), "memories": count})
     out.view(
         [

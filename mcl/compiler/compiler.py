@@ -44,7 +44,7 @@ from mcl.compiler.stages.extract import read_answer
 from mcl.compiler.stages.request import GoalRequest, normalise, patches_for, without_secret
 from mcl.compiler.tape import About, Recorder, Tapes, Unloaded, with_tape, with_tapes
 from mcl.core.environment import zone_of
-from mcl.core.errors import CortexError, InputError
+from mcl.core.errors import InputError, MemoryStoreError
 from mcl.core.home import sealed
 from mcl.language.mtx.core import Core, core_of
 from mcl.language.plans.planner import KnownTools
@@ -118,7 +118,7 @@ def compile_goal(
         verb=verb or "",
         slots={name: slot_text(name, text, pipeline) for name, text in (slots or {}).items()},
     )
-    snapshot = pipeline.cortex.snapshot()
+    snapshot = pipeline.memory.snapshot()
     about = About(request, core, skills, snapshot.root)
     outcome, recorder, cached = with_tapes(
         tapes, about, model, lambda asked: pipeline.run(request, asked, snapshot), apart=pipeline.apart
@@ -197,8 +197,8 @@ def recompile(
 ) -> Intent:
     """Compile again what led to `intent`: same id, time and memories; equal inputs give equal bytes.
 
-    Stores nothing, and has no time limit. Raises CortexError SNAPSHOT_UNKNOWN where this home never had the
-    memories of then; InputError OUT_OF_SCOPE where it is refused now; and what compile_goal raises.
+    Stores nothing, and has no time limit. Raises MemoryStoreError SNAPSHOT_UNKNOWN where this home never had
+    the memories of then; InputError OUT_OF_SCOPE where it is refused now; and what compile_goal raises.
     """
     core = core or core_of(home.path)
     pipeline = Pipeline(home, skills, core, None, lambda: 0.0)
@@ -206,9 +206,9 @@ def recompile(
         draft, answers, id=intent.id, at=intent.created_at, actor=intent.actor, agent=intent.agent
     )
     root = intent.compile_metadata.cortex_snapshot_hash if intent.compile_metadata else ""
-    snapshot = pipeline.cortex.snapshot_of(root)
+    snapshot = pipeline.memory.snapshot_of(root)
     if snapshot is None:
-        raise CortexError(
+        raise MemoryStoreError(
             "SNAPSHOT_UNKNOWN",
             "this home never had the memories that the intent was compiled with",
             place=root,

@@ -25,7 +25,7 @@ from mcl.language.mtx.procedure import ResolveRule, SlotValue
 from mcl.language.plans.binding import Bindings
 from mcl.language.plans.planner import KnownTools, make_plan
 from mcl.language.skills import Skill, Skills, mtx_digest
-from mcl.memory import Bundle, Cortex, Memories, Snapshot
+from mcl.memory import Bundle, Memories, MemoryStore, Snapshot
 from mcl.model.cues import with_cues
 from mcl.model.protocol import Model, plan_writer
 
@@ -64,7 +64,7 @@ class Pipeline:
         self.skills, self.core, self.registry, self._tools = skills, core, registry, tools
         self.rules = core.once(Rules.of)
         self.stages = core.once(_ordered)
-        self.cortex = Cortex(home)
+        self.memory = MemoryStore(home)
         self._timer = timer
         self._started = timer()
 
@@ -74,8 +74,8 @@ class Pipeline:
         Raises what the stages raise; SkillError PLAN_FLAWED, TOOL_MISSING where the skill's plan cannot run
         and the skill does not say what follows then.
         """
-        snapshot = snapshot or self.cortex.snapshot()
-        goal = _Goal(self, request, model, self.cortex.memories(snapshot))
+        snapshot = snapshot or self.memory.snapshot()
+        goal = _Goal(self, request, model, self.memory.memories(snapshot))
         for name in self.stages:
             ended = STAGES[name].run(goal)
             if ended is None and name not in _QUICK:

@@ -5,7 +5,7 @@ MclError                 ir.errors: every error of this project
 ├── SkillError           a skill, core module or plan template that is missing, wrong or cannot be used
 ├── InputError           what cannot be compiled: a goal, time, id, zone, slot, verb, skill or answer
 ├── BatchError           a batch whose input or output cannot be used
-├── CortexError          a memory that cannot be stored, found or proved
+├── MemoryStoreError     a memory that cannot be stored, found or proved
 ├── McpError             a server, a tool of one, or a call that came over MCP, which cannot be used
 ├── RepoError            a request to a repository that has no route, or cannot be done as it is set up
 ├── WorkError            work of coding agents that cannot be signed, checked out, completed or named
@@ -39,7 +39,7 @@ class BatchError(MclError):
     """A batch whose input or output cannot be used; `place` is the file, with the line where there is one."""
 
 
-class CortexError(MclError):
+class MemoryStoreError(MclError):
     """A memory that cannot be stored, found or proved; `place` is its address."""
 
 

@@ -5,16 +5,16 @@ They may only propose: nothing that is remembered is done without being seen. Th
 
 from mcl.memory.lessons import Bundle, bundle
 from mcl.memory.memory import TYPES, Memory, new_memory, parse_uri
-from mcl.memory.store import NEVER_USED, Cortex, Snapshot
+from mcl.memory.store import NEVER_USED, MemoryStore, Snapshot
 from mcl.memory.words import Memories
 
 __all__ = [
     "NEVER_USED",
     "TYPES",
     "Bundle",
-    "Cortex",
     "Memories",
     "Memory",
+    "MemoryStore",
     "Snapshot",
     "bundle",
     "new_memory",

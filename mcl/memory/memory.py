@@ -10,7 +10,7 @@ from typing import Any, Final
 from ir import is_instant
 from ir.canonical import canonical_bytes, parse_json
 from ir.errors import DocumentError
-from mcl.core.errors import CortexError
+from mcl.core.errors import MemoryStoreError
 from mcl.core.words import MEMORY_TYPES
 
 TYPES: Final = MEMORY_TYPES
@@ -78,18 +78,18 @@ class Memory:
 
     @classmethod
     def of_document(cls, document: bytes, seq: int = 0) -> "Memory":
-        """The memory that `document` wrote at place `seq`. Raises CortexError MEMORY_DOCUMENT where these are
-        not the bytes that a memory makes."""
+        """The memory that `document` wrote at place `seq`. Raises MemoryStoreError MEMORY_DOCUMENT where
+        these are not the bytes that a memory makes."""
         try:
             memory = checked(cls._read(parse_json(document), seq))
             if memory.document() == document:
                 return memory
             why = "the bytes are not canonical"
-        except (DocumentError, CortexError) as error:
+        except (DocumentError, MemoryStoreError) as error:
             why = error.message
         except (TypeError, ValueError, AttributeError, KeyError) as error:
             why = str(error)
-        raise CortexError("MEMORY_DOCUMENT", f"not the document of a memory: {why}")
+        raise MemoryStoreError("MEMORY_DOCUMENT", f"not the document of a memory: {why}")
 
     @classmethod
     def of_stored(cls, document: bytes, seq: int) -> "Memory":
@@ -113,7 +113,7 @@ def new_memory(given: Mapping[str, Any], *, at: str) -> Memory:
     edges, importance, confidence, source, data, at.
 
     Secrets are taken out of the text; an id is made from type and text where none is given. Raises
-    CortexError MEMORY_SHAPE.
+    MemoryStoreError MEMORY_SHAPE.
     """
     known = {"type", "text", "id", "tags", "edges", "importance", "confidence", "source", "data", "at"}
     if extra := sorted(set(given) - known):
@@ -157,7 +157,7 @@ def new_memory(given: Mapping[str, Any], *, at: str) -> Memory:
 
 
 def checked(memory: Memory) -> Memory:
-    """`memory` itself. Raises CortexError MEMORY_SHAPE where a field cannot be stored."""
+    """`memory` itself. Raises MemoryStoreError MEMORY_SHAPE where a field cannot be stored."""
     if flaw := next((why for why, holds in _rules(memory) if not holds), ""):
         raise _flaw(flaw, memory.uri)
     return memory
@@ -222,15 +222,15 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _flaw(why: str, place: str, fix: str = "correct the field and put it again") -> CortexError:
-    return CortexError("MEMORY_SHAPE", why, place=place, fix=fix)
+def _flaw(why: str, place: str, fix: str = "correct the field and put it again") -> MemoryStoreError:
+    return MemoryStoreError("MEMORY_SHAPE", why, place=place, fix=fix)
 
 
 def parse_uri(uri: str) -> tuple[str, str, int | None]:
-    """Type, id and version (None: the current one) of an address. Raises CortexError MEMORY_ADDRESS."""
+    """Type, id and version (None: the current one) of an address. Raises MemoryStoreError MEMORY_ADDRESS."""
     found = _URI.fullmatch(uri)
     if not found or found["type"] not in TYPES:
-        raise CortexError(
+        raise MemoryStoreError(
             "MEMORY_ADDRESS",
             "not the address of a memory",
             place=uri,

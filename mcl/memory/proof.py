@@ -29,9 +29,9 @@ from executor.store.journal.record import Record, open_record
 from ir import PublicKey, key_of
 from ir.canonical import parse_json
 from ir.errors import UNVERIFIED, MclError
-from mcl.core.errors import CortexError
+from mcl.core.errors import MemoryStoreError
 from mcl.memory.memory import Memory
-from mcl.memory.store import FORGET, PUT, Cortex, Snapshot, unknown_memory
+from mcl.memory.store import FORGET, PUT, MemoryStore, Snapshot, unknown_memory
 from mcl.memory.words import DOCUMENT
 
 KIND: Final = "mcl.cortex.proof/1"
@@ -85,7 +85,7 @@ class Proof:
 
     @classmethod
     def of_bytes(cls, data: bytes) -> "Proof":
-        """Read a proof; nothing in it is believed yet. Raises CortexError PROOF_SHAPE."""
+        """Read a proof; nothing in it is believed yet. Raises MemoryStoreError PROOF_SHAPE."""
         try:
             said = parse_json(data)
         except MclError as error:
@@ -119,13 +119,13 @@ class Proof:
         return checks + ([self._since(self.since)] if self.since is not None else [])
 
     def memory(self) -> Memory:
-        """What the document says. Raises CortexError MEMORY_DOCUMENT."""
+        """What the document says. Raises MemoryStoreError MEMORY_DOCUMENT."""
         return Memory.of_document(self.document, self.index + 1)
 
     def _data(self) -> "ProofCheck":
         try:
             memory = self.memory()
-        except CortexError as error:
+        except MemoryStoreError as error:
             return ProofCheck("data", False, error.message)
         if memory.uri != self.uri:
             return ProofCheck("data", False, f"the document is {memory.uri}, the proof says {self.uri}")
@@ -174,19 +174,19 @@ class ProofCheck:
 
 
 def prove(
-    cortex: Cortex, uri: str, *, snapshot: Snapshot | None = None, since: Snapshot | None = None
+    store: MemoryStore, uri: str, *, snapshot: Snapshot | None = None, since: Snapshot | None = None
 ) -> Proof:
     """That a version of a memory is in `snapshot` (default: now); a tombstone where its version is named.
 
-    since: an older snapshot of this home, whose mutations the newer one begins with. Raises CortexError
+    since: an older snapshot of this home, whose mutations the newer one begins with. Raises MemoryStoreError
     MEMORY_UNKNOWN, MEMORY_ADDRESS, SNAPSHOT_ORDER, RECORD_MISSING.
     """
-    whole = snapshot or cortex.snapshot()
-    memories = cortex.memories(whole)
+    whole = snapshot or store.snapshot()
+    memories = store.memories(whole)
     memory = memories.version(uri) if "@" in uri else memories.resolve(uri)
     if memory is None:
         raise unknown_memory(uri)
-    leaves = cortex.leaves(whole.size)
+    leaves = store.leaves(whole.size)
     if len(leaves) != whole.size:
         raise _no_record(whole.size)
     index = memory.seq - 1
@@ -194,24 +194,26 @@ def prove(
     if since is not None:
         if not 0 < since.size <= whole.size:
             message = f"a snapshot of {whole.size} mutations does not begin with {since.size}"
-            raise CortexError("SNAPSHOT_ORDER", message, fix="name an older snapshot")
+            raise MemoryStoreError("SNAPSHOT_ORDER", message, fix="name an older snapshot")
         older = Since(since, consistency_path(leaves, since.size))
-    record = record_of(cortex.home, whole.size)
+    record = record_of(store.home, whole.size)
     path = inclusion_path(leaves, index)
     return Proof(memory.uri, whole, index, memory.document(), path, record, older)
 
 
 def record_of(home: Home, size: int) -> bytes:
-    """The journal's record of mutation number `size`. Raises CortexError RECORD_MISSING."""
+    """The journal's record of mutation number `size`. Raises MemoryStoreError RECORD_MISSING."""
     found = home.db.read(f"{DOCUMENT} WHERE m.seq = ?", (size,))
     if not found:
         raise _no_record(size)
     return bytes(found[0][1])
 
 
-def _no_record(size: int) -> CortexError:
+def _no_record(size: int) -> MemoryStoreError:
     fix = "mcl memory verify tells what is wrong"
-    return CortexError("RECORD_MISSING", f"the journal lacks a record of the first {size} mutations", fix=fix)
+    return MemoryStoreError(
+        "RECORD_MISSING", f"the journal lacks a record of the first {size} mutations", fix=fix
+    )
 
 
 def signed_memory(wire: bytes, resolver: Callable[[str], PublicKey | None]) -> Record:
@@ -260,6 +262,6 @@ def _hex(text: object) -> bytes:
         raise _shape("a hash is not written in hexadecimal") from error
 
 
-def _shape(why: str) -> CortexError:
+def _shape(why: str) -> MemoryStoreError:
     fix = "give a file made by mcl memory prove"
-    return CortexError("PROOF_SHAPE", f"this is no proof: {why}", fix=fix, exit=UNVERIFIED)
+    return MemoryStoreError("PROOF_SHAPE", f"this is no proof: {why}", fix=fix, exit=UNVERIFIED)

@@ -11,7 +11,7 @@ from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.journal.merkle import EMPTY_ROOT, Frontier, leaf_hash
 from ir import MclError
-from mcl.core.errors import CortexError
+from mcl.core.errors import MemoryStoreError
 from mcl.memory.memory import Memory, new_memory, parse_uri
 from mcl.memory.words import DOCUMENT, Memories, document_in, searched_words, stored, tokens
 
@@ -56,7 +56,7 @@ class Index:
             *self._run("SELECT size, peaks FROM memory_tree").fetchone() or (0, b"")
         )
         if self.tree.root() != root:  # somebody else's doing: a root over it would be signed for good
-            raise CortexError(
+            raise MemoryStoreError(
                 "INDEX_MISMATCH",
                 "the index of the memories is not what they make of it",
                 place="mcl.db",
@@ -119,7 +119,7 @@ class Snapshot:
     root: str
 
 
-class Cortex:
+class MemoryStore:
     """The memories of a home."""
 
     def __init__(self, home: Home) -> None:
@@ -131,7 +131,7 @@ class Cortex:
 
         more: what else `new_memory` takes. Saying what is already remembered changes nothing and returns it.
         An id is made from the text where none is given. Secrets (keys, tokens, passwords in addresses) are
-        taken out first. Raises CortexError MEMORY_SHAPE, HomeError.
+        taken out first. Raises MemoryStoreError MEMORY_SHAPE, HomeError.
         """
         said = {"type": type, "text": text, "edges": edges, **more}
         return self.write([new_memory(said, at=self.home.clock.now())])[0]
@@ -139,7 +139,7 @@ class Cortex:
     def forget(self, uri: str, *, at: str = "") -> Memory:
         """Put a tombstone on a memory; its earlier versions stay readable in earlier snapshots.
 
-        Raises CortexError MEMORY_ADDRESS, MEMORY_UNKNOWN; HomeError.
+        Raises MemoryStoreError MEMORY_ADDRESS, MEMORY_UNKNOWN; HomeError.
         """
         type_, id_, _ = parse_uri(uri)
         with self.home.db.write():
@@ -166,11 +166,12 @@ class Cortex:
         return written
 
     def snapshot(self, size: int | None = None) -> Snapshot:
-        """The memories now, or as they were after `size` mutations. Raises CortexError SNAPSHOT_UNKNOWN."""
+        """The memories now, or as they were after `size` mutations. Raises MemoryStoreError
+        SNAPSHOT_UNKNOWN."""
         sql = "SELECT seq, root FROM memories WHERE ?1 IS NULL OR seq = ?1 ORDER BY seq DESC LIMIT 1"
         rows = self.home.db.read(sql, (size,))
         if not rows and size:
-            raise CortexError(
+            raise MemoryStoreError(
                 "SNAPSHOT_UNKNOWN", f"there never were {size} mutations", fix="use a smaller size"
             )
         return Snapshot(rows[0][0], rows[0][1].hex()) if rows else Snapshot(0, NEVER_USED)
@@ -253,6 +254,8 @@ class _Run:
         )
 
 
-def unknown_memory(uri: str) -> CortexError:
+def unknown_memory(uri: str) -> MemoryStoreError:
     """The error for an address at which nothing is remembered."""
-    return CortexError("MEMORY_UNKNOWN", "no such memory", place=uri, fix="look for it with mcl memory find")
+    return MemoryStoreError(
+        "MEMORY_UNKNOWN", "no such memory", place=uri, fix="look for it with mcl memory find"
+    )

@@ -10,7 +10,7 @@ from executor.store.home import Home
 from executor.store.journal.merkle import Frontier, leaf_hash
 from executor.store.journal.record import Record, is_record
 from ir.errors import MclError
-from mcl.core.errors import CortexError
+from mcl.core.errors import MemoryStoreError
 from mcl.memory.memory import Memory
 from mcl.memory.proof import signed_memory
 from mcl.memory.store import FORGET, NEVER_USED, PUT
@@ -32,7 +32,7 @@ class MemoryFlaw:
 
 
 @dataclass(slots=True)
-class CortexReport:
+class MemoryReport:
     """What was checked and found. root: of all mutations (64 hex digits); memories: how many are current."""
 
     mutations: int = 0
@@ -52,7 +52,7 @@ class CortexReport:
             self.flaws.append(MemoryFlaw(code, place, message))
 
 
-def verify_home(home: Home, progress: Callable[[int, int], None] | None = None) -> CortexReport:
+def verify_home(home: Home, progress: Callable[[int, int], None] | None = None) -> MemoryReport:
     """Check each signed record of a memory again, and that the index says where they are and what they hold.
 
     progress: is told how many mutations are done, and of how many. Flaws are in the report; raises HomeError
@@ -73,7 +73,7 @@ class _Check:
     def __init__(
         self, home: Home, connection: sqlite3.Connection, progress: Callable[[int, int], None] | None
     ) -> None:
-        self.report = CortexReport()
+        self.report = MemoryReport()
         self._home, self._connection, self._progress = home, connection, progress
         self._tree = Frontier()
         self._current: dict[tuple[str, str], tuple[int, int]] = {}  # version and seq
@@ -146,7 +146,7 @@ class _Check:
     def _memory(self, seq: int, document: bytes) -> Memory | None:
         try:
             memory = Memory.of_document(document, seq)
-        except CortexError as error:
+        except MemoryStoreError as error:
             self._add(error.code, seq, error.message)
             return None
         version, _ = self._current.get((memory.type, memory.id), (0, 0))

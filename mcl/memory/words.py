@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from executor.core.errors import JournalError
 from executor.store.database import Database
 from executor.store.journal.record import stored_body
-from mcl.core.errors import CortexError
+from mcl.core.errors import MemoryStoreError
 from mcl.language.bm25 import bound, rarity, share
 from mcl.memory.memory import TYPES, Memory, parse_uri
 
@@ -274,11 +274,11 @@ class Memories:
         (only those that share a word with it), else by importance and newness; without the first `offset`.
         without: tags of which they must have none, where `near` or `tags` are given.
 
-        Raises CortexError MEMORY_TYPE.
+        Raises MemoryStoreError MEMORY_TYPE.
         """
         wanted = sorted({*types, *([type] if type else [])})
         if wrong := set(wanted) - set(TYPES):
-            raise CortexError(
+            raise MemoryStoreError(
                 "MEMORY_TYPE", f"no such type of memory: {', '.join(sorted(wrong))}", fix=", ".join(TYPES)
             )
         if not self.size or limit < 1:
@@ -294,7 +294,7 @@ class Memories:
         """The memory at an address, its current version where none is named; None where there is none or it
         is forgotten.
 
-        Raises CortexError MEMORY_ADDRESS.
+        Raises MemoryStoreError MEMORY_ADDRESS.
         """
         found = self.version(uri)
         return None if found is None or found.forgotten else found
@@ -308,8 +308,8 @@ class Memories:
         return found[0] if found else None
 
     def history(self, uri: str, *, newest: int = -1) -> list[Memory]:
-        """All versions of a memory, tombstones too, oldest first. newest: only so many. Raises CortexError
-        MEMORY_ADDRESS."""
+        """All versions of a memory, tombstones too, oldest first. newest: only so many. Raises
+        MemoryStoreError MEMORY_ADDRESS."""
         type_, id_, _ = parse_uri(uri)
         where = "WHERE m.type = ? AND m.id = ? AND m.seq <= ? ORDER BY m.version DESC LIMIT ?"
         return stored(self._database.read, where, (type_, id_, self.size, newest))[::-1]

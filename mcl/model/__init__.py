@@ -4,7 +4,7 @@ Whatever answers is held to a closed set: an option, a run of words of the goal,
 knows neither home nor journal.
 """
 
-from mcl.model.opening import bundled_path, load_model
+from mcl.model.loader import bundled_path, load_model
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Model, SlotForm, Span
 
 __all__ = [

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from mcl.core.errors import ModelError
 from mcl.model import form as shape
-from mcl.model.familiar import SIZE_KEY, Familiar
 from mcl.model.llama.context import ContextSize, ModelContext, Prefixes
 from mcl.model.llama.weights import NO_AI, Weights
 from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
+from mcl.model.skill_classifier import SIZE_KEY, SkillClassifier
 
 _LONGEST_CONTEXT = 4096
 _HEADERS_KEPT = 64
@@ -80,7 +80,7 @@ class TagModel:
 
         Raises ModelError MODEL_BROKEN where that part of the file is damaged.
         """
-        margins = self._familiar.margins(prose, candidates) if self._familiar else ()
+        margins = self._classifier.margins(prose, candidates) if self._classifier else ()
         if all(margin is None for margin in margins):
             return ()
         return tuple(margin if margin is None else round(margin, _PLACES) for margin in margins)
@@ -90,14 +90,16 @@ class TagModel:
 
         Raises ModelError MODEL_BROKEN where that part of the file is damaged.
         """
-        kinship = self._familiar.kinship(prose, candidates) if self._familiar else (0.0,) * len(candidates)
+        kinship = (
+            self._classifier.kinship(prose, candidates) if self._classifier else (0.0,) * len(candidates)
+        )
         return tuple(round(one, _PLACES) for one in kinship)
 
     def _with_margins(self, prose: str, weights: Mapping[str, float]) -> dict[str, float]:
         """Shares of verbs, each times e^(its margin, weighed)."""
-        if len(weights) < 2 or not self._familiar:
+        if len(weights) < 2 or not self._classifier:
             return dict(weights)
-        margins = self._familiar.verbs(prose)
+        margins = self._classifier.verbs(prose)
         least = min(margins.values(), default=0.0)
         return {
             verb: share**_VERB_SHARE * math.exp(_VERB_WEIGHT * round(margins.get(verb, least), _PLACES))
@@ -105,7 +107,7 @@ class TagModel:
         }
 
     @functools.cached_property
-    def _familiar(self) -> Familiar | None:
+    def _classifier(self) -> SkillClassifier | None:
         """What the file knows of skills by name, opened when first asked for."""
         size = self._weights.meta(SIZE_KEY)
         if size is None:
@@ -113,7 +115,7 @@ class TagModel:
         if not size.isdecimal():
             message = f"{SIZE_KEY} is no number of bytes: {size!r}"
             raise ModelError("MODEL_BROKEN", message, place=str(self._weights.path), fix=NO_AI)
-        return Familiar(self._weights.path, int(size))
+        return SkillClassifier(self._weights.path, int(size))
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """Find values in all of the prose, window by window; a slot of one value gets the most probable.

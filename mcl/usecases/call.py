@@ -16,7 +16,7 @@ from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.names import short_name
 from mcl.catalog.extras import require_extras
-from mcl.core.awaiting import outside_loop
+from mcl.core.event_loop import outside_loop
 from mcl.core.home import open_home
 from mcl.usecases.accept import accept
 from mcl.usecases.direct import NODE, direct_call, text_of

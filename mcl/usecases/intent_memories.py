@@ -16,9 +16,9 @@ from ir import ClarifyQuestion, Envelope, Intent, IntentClarifyBody
 from ir.errors import MclError
 from ir.inline_secrets import find_secret
 from mcl.compiler.stages.request import GoalRequest
-from mcl.core.errors import CortexError
+from mcl.core.errors import MemoryStoreError
 from mcl.language.skills import Skill, Skills
-from mcl.memory import Cortex, Memories, Memory, new_memory
+from mcl.memory import Memories, Memory, MemoryStore, new_memory
 from mcl.memory.lessons import SKILL, VERB, About, Asked, answer_of, folded, is_on, lesson, recalled
 from mcl.memory.memory import LONGEST_TEXT, is_address, is_tag
 
@@ -40,8 +40,8 @@ def keep_accepted(
     kept: list[Memory] = []
     with home.db.write():
         home.journal.append(envelope)
-        with suppress(KeyringError, CortexError):
-            cortex = Cortex(home)
+        with suppress(KeyringError, MemoryStoreError):
+            cortex = MemoryStore(home)
             memories = [*_lessons(home, cortex, id, view, envelope.at)]
             skill = _skill_of(view.intent, skills)
             if view.intent is not None and skill is not None and "Goal" in skill.writes:
@@ -59,11 +59,11 @@ def keep_outcome(home: Home, view: View, outcome: "Outcome", skills: Callable[[]
         skill = _skill_of(view.intent, skills()) if outcome.envelope_id else None
         if view.intent is not None and skill is not None and "Event" in skill.writes:
             event = _event(view.intent, skill, outcome, home.clock.now())
-            return tuple(memory.uri for memory in Cortex(home).write([event]))
+            return tuple(memory.uri for memory in MemoryStore(home).write([event]))
     return ()
 
 
-def _lessons(home: Home, cortex: Cortex, id: str, view: View, at: str) -> Iterator[Memory]:
+def _lessons(home: Home, cortex: MemoryStore, id: str, view: View, at: str) -> Iterator[Memory]:
     """What the answers to an intent's questions teach that is not known yet, and what was given instead of
     an answer that was learned before."""
     memories = cortex.memories()

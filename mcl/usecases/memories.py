@@ -8,14 +8,14 @@ from pathlib import Path
 from executor.store.home import Home
 from ir.canonical import parse_json
 from ir.errors import UNVERIFIED, MclError
-from mcl.core.errors import CortexError
+from mcl.core.errors import MemoryStoreError
 from mcl.core.home import open_home
-from mcl.memory import Cortex, Memories, Memory, Snapshot, new_memory
+from mcl.memory import Memories, Memory, MemoryStore, Snapshot, new_memory
 from mcl.memory.lessons import is_on, setting
 from mcl.memory.proof import Proof, ProofCheck
 from mcl.memory.proof import prove as made_proof
 from mcl.memory.store import unknown_memory
-from mcl.memory.verification import CortexReport, verify_home
+from mcl.memory.verification import MemoryReport, verify_home
 
 _MOST_TOLD = 20  # wrong lines of one file
 _LONGEST_LINE = 1_000_000  # bytes
@@ -73,10 +73,10 @@ def add(
 
     type: Identity, Fact, Preference, Belief, Event, Goal, Constraint, Capability or Pattern. id: made from
     the text where it is empty. edges: (relation, address). importance, confidence: shares from 0 to 1. Saying
-    what is already remembered changes nothing; secrets are taken out. Raises CortexError MEMORY_SHAPE,
+    what is already remembered changes nothing; secrets are taken out. Raises MemoryStoreError MEMORY_SHAPE,
     HomeError, KeyringError.
     """
-    return Cortex(home or open_home()).put(
+    return MemoryStore(home or open_home()).put(
         type, text, id=id, tags=tags, edges=edges, importance=importance, confidence=confidence, source=source
     )
 
@@ -93,11 +93,11 @@ def add_lines(
     A line is an object with type and text, and where wanted id, tags, edges ([[relation, address], …]),
     importance, confidence, source, data and at. Lines that are remembered already change nothing, so that an
     import that was interrupted is simply done again. name: of the file, for messages. progress: is told how
-    many lines are done, and of how many. Raises CortexError IMPORT_INVALID with all wrong lines (at most 20)
-    in `data["errors"]`.
+    many lines are done, and of how many. Raises MemoryStoreError IMPORT_INVALID with all wrong lines (at most
+    20) in `data["errors"]`.
     """
     home = home or open_home()
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     memories = [*_read_lines(lines, name, home.clock.now())]
     before = cortex.snapshot().size
 
@@ -122,7 +122,7 @@ def find(
 ) -> Sequence[Memory]:
     """The memories most like `near`, best first (BM25); only of these types and with all of these tags.
 
-    at: a snapshot, by its size or root (default: now). Raises CortexError MEMORY_TYPE, SNAPSHOT_UNKNOWN.
+    at: a snapshot, by its size or root (default: now). Raises MemoryStoreError MEMORY_TYPE, SNAPSHOT_UNKNOWN.
     """
     return _memories(home, at).find(near=near, types=types, tags=tags, limit=limit)
 
@@ -142,7 +142,7 @@ def list(
 
 
 def show(uri: str, *, at: str | int | None = None, home: Home | None = None) -> Memory:
-    """The memory at an address: the version that it names, else the current one. Raises CortexError
+    """The memory at an address: the version that it names, else the current one. Raises MemoryStoreError
     MEMORY_UNKNOWN, MEMORY_ADDRESS, SNAPSHOT_UNKNOWN."""
     memories = _memories(home, at)
     found = memories.version(uri) if "@" in uri else memories.resolve(uri)
@@ -152,8 +152,8 @@ def show(uri: str, *, at: str | int | None = None, home: Home | None = None) -> 
 
 
 def history(uri: str, *, at: str | int | None = None, home: Home | None = None) -> Sequence[Memory]:
-    """All versions of a memory, oldest first; tombstones are `forgotten`. Raises CortexError MEMORY_UNKNOWN,
-    MEMORY_ADDRESS, SNAPSHOT_UNKNOWN."""
+    """All versions of a memory, oldest first; tombstones are `forgotten`. Raises MemoryStoreError
+    MEMORY_UNKNOWN, MEMORY_ADDRESS, SNAPSHOT_UNKNOWN."""
     found = _memories(home, at).history(uri)
     if not found:
         raise unknown_memory(uri)
@@ -162,13 +162,13 @@ def history(uri: str, *, at: str | int | None = None, home: Home | None = None) 
 
 def remove(uri: str, *, home: Home | None = None) -> Memory:
     """Put a tombstone on a memory; what it said stays in earlier snapshots and in the journal. Raises
-    CortexError MEMORY_UNKNOWN, MEMORY_ADDRESS."""
-    return Cortex(home or open_home()).forget(uri)
+    MemoryStoreError MEMORY_UNKNOWN, MEMORY_ADDRESS."""
+    return MemoryStore(home or open_home()).forget(uri)
 
 
 def snapshot(at: str | int | None = None, *, home: Home | None = None) -> Snapshot:
-    """The snapshot of now, of a size, or with a root. Raises CortexError SNAPSHOT_UNKNOWN."""
-    cortex = Cortex(home or open_home())
+    """The snapshot of now, of a size, or with a root. Raises MemoryStoreError SNAPSHOT_UNKNOWN."""
+    cortex = MemoryStore(home or open_home())
     if at is None:
         return cortex.snapshot()
     named = str(at).strip().lower()
@@ -180,7 +180,7 @@ def snapshot(at: str | int | None = None, *, home: Home | None = None) -> Snapsh
         found = None
     if found is None:
         fix = "name it by its size, such as 12, or by its root (64 hex digits)"
-        raise CortexError("SNAPSHOT_UNKNOWN", f"this home has no snapshot {at}", place="at", fix=fix)
+        raise MemoryStoreError("SNAPSHOT_UNKNOWN", f"this home has no snapshot {at}", place="at", fix=fix)
     return found
 
 
@@ -190,12 +190,12 @@ def prove(
     """A proof that a memory says what it says and is in a snapshot (default: now) that the agent signed.
 
     since: an older snapshot; the proof then also shows that nothing of it was changed. `Proof.to_bytes` makes
-    the file that verify_proof checks anywhere. Raises CortexError MEMORY_UNKNOWN, MEMORY_ADDRESS,
+    the file that verify_proof checks anywhere. Raises MemoryStoreError MEMORY_UNKNOWN, MEMORY_ADDRESS,
     SNAPSHOT_UNKNOWN, SNAPSHOT_ORDER.
     """
     home = home or open_home()
     older = snapshot(since, home=home) if since is not None else None
-    return made_proof(Cortex(home), uri, snapshot=snapshot(at, home=home), since=older)
+    return made_proof(MemoryStore(home), uri, snapshot=snapshot(at, home=home), since=older)
 
 
 def _beginning(path: Path) -> bytes:
@@ -207,30 +207,32 @@ def verify_proof(proof: bytes | Path, *, key: str = "") -> ProofReport:
     """Check a proof file by itself; no home is needed or looked at.
 
     key: the did:key of the agent that must have signed it; without it the report names who did. Raises
-    CortexError PROOF_SHAPE where it is no proof.
+    MemoryStoreError PROOF_SHAPE where it is no proof.
     """
     try:
         found = Proof.of_bytes(_beginning(proof) if isinstance(proof, Path) else proof)
-    except CortexError as error:
+    except MemoryStoreError as error:
         place = str(proof) if isinstance(proof, Path) else ""
-        raise CortexError(error.code, error.message, place=place, fix=error.fix, exit=error.exit) from error
+        raise MemoryStoreError(
+            error.code, error.message, place=place, fix=error.fix, exit=error.exit
+        ) from error
     except OSError as error:
         why = f"this is no proof: {error.strerror or error}"
         fix = "give a file made by mcl memory prove"
-        raise CortexError("PROOF_SHAPE", why, place=str(proof), fix=fix, exit=UNVERIFIED) from error
+        raise MemoryStoreError("PROOF_SHAPE", why, place=str(proof), fix=fix, exit=UNVERIFIED) from error
     checks = tuple(found.checks(key))
     return ProofReport(found.uri, found.memory().text if checks[0].ok else "", checks)
 
 
 def verify(
     *, reindex: bool = False, progress: Callable[[int, int], None] | None = None, home: Home | None = None
-) -> CortexReport:
+) -> MemoryReport:
     """Check every memory again: rows, leaves, roots, the journal's signed records, the search index.
 
     reindex: make the index anew first. progress: is told how many mutations are done, and of how many.
     """
     home = home or open_home()
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     if reindex:
         cortex.index_again()
     return verify_home(home, progress)
@@ -239,7 +241,7 @@ def verify(
 def learning(on: bool | None = None, *, home: Home | None = None) -> bool:
     """Whether accepted answers are learned from and made use of; turns it on or off where `on` is given."""
     home = home or open_home()
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     if on is not None and on != is_on(cortex.memories()):
         cortex.write([setting(on, at=home.clock.now())])
     return is_on(cortex.memories())
@@ -247,7 +249,7 @@ def learning(on: bool | None = None, *, home: Home | None = None) -> bool:
 
 def _memories(home: Home | None, at: str | int | None) -> Memories:
     home = home or open_home()
-    return Cortex(home).memories(snapshot(at, home=home))
+    return MemoryStore(home).memories(snapshot(at, home=home))
 
 
 def _read_lines(lines: Iterable[bytes], name: str, at: str) -> Iterator[Memory]:
@@ -258,10 +260,10 @@ def _read_lines(lines: Iterable[bytes], name: str, at: str) -> Iterator[Memory]:
             continue
         try:
             if len(line) > _LONGEST_LINE:
-                raise CortexError("MEMORY_SHAPE", f"the line has more than {_LONGEST_LINE} bytes")
+                raise MemoryStoreError("MEMORY_SHAPE", f"the line has more than {_LONGEST_LINE} bytes")
             said = parse_json(line)
             if not isinstance(said, dict):
-                raise CortexError("MEMORY_SHAPE", "the line is no JSON object")
+                raise MemoryStoreError("MEMORY_SHAPE", "the line is no JSON object")
             memory = new_memory(said, at=at)
         except MclError as error:
             errors.append({"line": number, "code": error.code, "message": error.message})
@@ -273,7 +275,7 @@ def _read_lines(lines: Iterable[bytes], name: str, at: str) -> Iterator[Memory]:
     if errors:
         first = errors[0]
         more = f" (and {len(errors) - 1} more lines are wrong)" if len(errors) > 1 else ""
-        raise CortexError(
+        raise MemoryStoreError(
             "IMPORT_INVALID",
             f"{first['message']}{more}",
             place=f"{name or 'line'}:{first['line']}",

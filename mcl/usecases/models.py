@@ -135,7 +135,7 @@ class Models:
             from mcl.model.matcher import PatternMatcher
 
             return PatternMatcher(core or core_of(self._home.path))
-        from mcl.model.opening import load_model
+        from mcl.model.loader import load_model
 
         path, spaced = self._file(path)
         return load_model(path, home_path=self._home.path, spaced=spaced)
@@ -153,7 +153,7 @@ class Models:
             return self.open()
         from mcl.compiler.tape import Unloaded
         from mcl.model.files import open_model_file
-        from mcl.model.opening import bundled_path
+        from mcl.model.loader import bundled_path
 
         file, spaced = self._file(path)
         digest = open_model_file(file or bundled_path(), home_path=self._home.path).digest
@@ -211,7 +211,7 @@ class Models:
     def _known(self) -> Iterator[KnownModel]:
         from mcl.model.cues import load_cues
         from mcl.model.files import open_model_file
-        from mcl.model.opening import bundled_path
+        from mcl.model.loader import bundled_path
 
         try:
             bundled = open_model_file(bundled_path(), home_path=self._home.path)

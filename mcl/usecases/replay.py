@@ -21,7 +21,7 @@ from mcl.language.mtx.core import core_of
 from mcl.language.plans.binding import Bindings
 from mcl.language.plans.planner import make_plan
 from mcl.language.skills import Skill, Skills, mtx_digest
-from mcl.memory import Cortex, Snapshot
+from mcl.memory import MemoryStore, Snapshot
 from mcl.model.cues import with_cues
 from mcl.model.protocol import plan_writer
 from mcl.usecases.compile import open_model
@@ -174,12 +174,12 @@ class _Again:
 
     def _memory(self) -> ReplayItem:
         root = self.made.cortex_snapshot_hash
-        snapshot = Cortex(self.home).snapshot_of(root)
+        snapshot = MemoryStore(self.home).snapshot_of(root)
         if snapshot is None:
             return _missing(
                 "memory", root, "this home never had these memories; replay where it was compiled"
             )
-        cortex = Cortex(self.home)
+        cortex = MemoryStore(self.home)
         rested = dict.fromkeys(one.uri for one in self.intent.references if one.uri.startswith(_CORTEX))
         for uri in rested:
             if why := _unproved(cortex, uri, snapshot):
@@ -263,7 +263,7 @@ class _Again:
             return None
 
 
-def _unproved(cortex: Cortex, uri: str, snapshot: Snapshot) -> str:
+def _unproved(cortex: MemoryStore, uri: str, snapshot: Snapshot) -> str:
     """What is wrong with the proof that a memory is in a snapshot; "" where it holds."""
     from mcl.memory.proof import prove
 

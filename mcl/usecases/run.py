@@ -14,8 +14,8 @@ from ir import Intent, PlanTree
 from ir.errors import REFUSED
 from mcl.catalog.tools.foreign import connected
 from mcl.compiler.execution import CurrentPrompts, InstalledSkills, ModelReasoner, SkillFailures
-from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.errors import SkillError
+from mcl.core.event_loop import at_once, outside_loop
 from mcl.core.home import open_home
 from mcl.language.mtx.core import core_of
 from mcl.language.skills import Skill, mtx_digest

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from executor.gate.grants import Grants
 from executor.store.home import Home
 from mcl.catalog.servers import Server, Servers
-from mcl.core.awaiting import at_once
 from mcl.core.errors import McpError
+from mcl.core.event_loop import at_once
 from mcl.core.home import open_home
 
 if TYPE_CHECKING:

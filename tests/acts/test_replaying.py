@@ -11,7 +11,7 @@ import pytest
 import skills as shipped
 from mcl import compile_goal, open_home, replay
 from mcl.core.errors import InputError
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.model.cues import load_cues
 from mcl.usecases.models import Models
 
@@ -75,9 +75,9 @@ def test_a_skill_that_is_gone_is_not_available_and_where_to_get_it_is_said(home,
 
 def test_memories_of_later_do_not_count_and_those_of_then_are_found_again(home):
     id = compiled(home)
-    Cortex(home).put("Fact", "invoices lie in the folder notes")
+    MemoryStore(home).put("Fact", "invoices lie in the folder notes")
     later = compiled(home)
-    Cortex(home).put("Fact", "invoices moved to the folder archive")
+    MemoryStore(home).put("Fact", "invoices moved to the folder archive")
     for each in (id, later):
         found = replay(each, home=home)
         assert found.same, [item for item in found.items if item.verdict != "same"]

@@ -15,10 +15,10 @@ from mcl.compiler.compiler import (
     recompile,
     recompile_with_answers,
 )
-from mcl.core.errors import CortexError, InputError
+from mcl.core.errors import InputError, MemoryStoreError
 from mcl.language.mtx.core import Core
 from mcl.language.skills import Skills, find_skills, skill_folders
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.model.matcher import PatternMatcher
 from mcl.model.protocol import Model
 from tests.compiler.conftest import Scripted
@@ -199,7 +199,9 @@ def test_an_answer_that_cannot_be_read_is_refused_before_anything_is_stored(desk
 
 
 def test_a_chosen_memory_becomes_the_address(desk: Desk) -> None:
-    uris = [Cortex(desk.home).put("Fact", f"Acme of {place}", id=place).uri for place in ("oslo", "bergen")]
+    uris = [
+        MemoryStore(desk.home).put("Fact", f"Acme of {place}", id=place).uri for place in ("oslo", "bergen")
+    ]
     asked = desk.ask(
         "a deal with Acme",
         Scripted(verb="negotiate", sure=0.7, says={"slot.item": "with", "slot.supplier": "Acme"}),
@@ -233,7 +235,7 @@ def test_an_answered_intent_is_compiled_again_with_its_answers(desk: Desk) -> No
 
 
 def test_memories_of_later_do_not_change_a_replay_and_another_model_does(desk: Desk) -> None:
-    cortex = Cortex(desk.home)
+    cortex = MemoryStore(desk.home)
     cortex.put("Fact", "Acme sells paper", id="acme")
     model = Scripted(says={"slot.item": "paper", "slot.supplier": "Acme"})
     outcome = compile_goal(
@@ -255,7 +257,7 @@ def test_memories_that_this_home_never_had_are_named(desk: Desk) -> None:
     strange = outcome.intent.model_copy(update={"compile_metadata": metadata})
     draft = desk.home.journal.view(outcome.intent.id).draft
     assert draft is not None
-    with pytest.raises(CortexError) as caught:
+    with pytest.raises(MemoryStoreError) as caught:
         recompile(strange, draft, home=desk.home, skills=desk.skills, core=desk.core, model=model)
     assert caught.value.code == "SNAPSHOT_UNKNOWN"
 

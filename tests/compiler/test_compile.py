@@ -11,7 +11,7 @@ from mcl.compiler.compiler import Clarify, Compiled, Refused, compile_goal
 from mcl.core.errors import InputError
 from mcl.language.mtx.core import Core
 from mcl.language.skills import find_skills
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.model.cues import load_cues
 from mcl.model.protocol import Span
 from tests.compiler.conftest import AT, LOOK, ORDER, Compile, Scripted
@@ -339,7 +339,7 @@ def test_confidence_decides_between_proposing_reviewing_and_asking(
 
 
 def test_a_referent_is_resolved_to_the_one_memory_that_is_meant(home: Home, compiles: Compile) -> None:
-    memory = Cortex(home).put("Fact", "Acme sells paper in Oslo", id="acme")
+    memory = MemoryStore(home).put("Fact", "Acme sells paper in Oslo", id="acme")
     outcome = compiles(
         "order paper from Acme", Scripted(says={"slot.item": "paper", "slot.supplier": "Acme"})
     )
@@ -348,7 +348,7 @@ def test_a_referent_is_resolved_to_the_one_memory_that_is_meant(home: Home, comp
     assert (entry.value, entry.uri) == ("Acme", memory.uri)
     reference = outcome.intent.references[0]
     assert (reference.uri, reference.type, reference.role) == (memory.uri, "Fact", "slot.supplier")
-    assert outcome.intent.compile_metadata.cortex_snapshot_hash == Cortex(home).snapshot().root  # type: ignore[union-attr]
+    assert outcome.intent.compile_metadata.cortex_snapshot_hash == MemoryStore(home).snapshot().root  # type: ignore[union-attr]
 
 
 def test_several_memories_are_options_and_none_is_a_gap(home: Home, compiles: Compile) -> None:
@@ -356,7 +356,8 @@ def test_several_memories_are_options_and_none_is_a_gap(home: Home, compiles: Co
     nothing = compiles("order paper from Acme", model)
     assert [(u.field, u.severity) for u in nothing.intent.unknowns] == [("slot.supplier", "preferred")]  # type: ignore[union-attr]
     uris = {
-        Cortex(home).put("Fact", f"Acme of {place} sells paper", id=place).uri for place in ("oslo", "bergen")
+        MemoryStore(home).put("Fact", f"Acme of {place} sells paper", id=place).uri
+        for place in ("oslo", "bergen")
     }
     several = compiles("order paper from Acme", model)
     unknown = several.intent.unknowns[0]  # type: ignore[union-attr]
@@ -365,7 +366,7 @@ def test_several_memories_are_options_and_none_is_a_gap(home: Home, compiles: Co
 
 
 def test_an_empty_slot_is_never_filled_from_memory(home: Home, compiles: Compile) -> None:
-    Cortex(home).put("Fact", "Acme sells paper")
+    MemoryStore(home).put("Fact", "Acme sells paper")
     outcome = compiles("order paper", Scripted(says={"slot.item": "paper"}))
     assert isinstance(outcome, Compiled)
     assert "supplier" not in {one.name for one in outcome.intent.frame.objects}
@@ -461,8 +462,8 @@ def test_the_intent_of_the_journal_reads_back_as_it_was(home: Home, compiles: Co
 
 
 def test_the_model_is_told_what_is_remembered_about_the_goal(home: Home, compiles: Compile) -> None:
-    memory = Cortex(home).put("Fact", "Acme sells paper")
-    Cortex(home).put("Goal", "Buy less paper")
+    memory = MemoryStore(home).put("Fact", "Acme sells paper")
+    MemoryStore(home).put("Goal", "Buy less paper")
     model = Scripted(says={"slot.item": "paper"})
     compiles("order paper", model)
     assert model.asked[0].system == "Mark what is ordered."

@@ -18,7 +18,7 @@ from mcl import Compiled, compile_goal, open_home, replay
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.tape import About, Tapes
 from mcl.language.mtx.core import core_of
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.usecases.installed import installed
 from mcl.usecases.models import Models
 
@@ -135,7 +135,7 @@ def test_a_key_covers_all_that_an_answer_depends_on(home: Home) -> None:
 
 def test_a_new_memory_makes_the_kept_answers_of_before_unfit(home: Home) -> None:
     compiled(home)
-    Cortex(home).put("Fact", "The notes are in the folder notes.", tags=("files",))
+    MemoryStore(home).put("Fact", "The notes are in the folder notes.", tags=("files",))
     assert not compiled(home).cached
 
 

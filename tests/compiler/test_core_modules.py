@@ -21,7 +21,7 @@ from mcl.compiler.pipeline import Pipeline
 from mcl.core.errors import SkillError
 from mcl.language.mtx.core import Core, CoreModule, core_of, load_core
 from mcl.language.skills import Skills, find_skills, mtx_digest
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.model.matcher import PatternMatcher
 from mcl.model.protocol import Span
 from tests.compiler.conftest import AT, LOOK, ORDER, Scripted
@@ -68,7 +68,7 @@ class Kit:
     ) -> Outcome:
         with self.home() as home:
             for fact in facts:
-                Cortex(home).put("Fact", fact)
+                MemoryStore(home).put("Fact", fact)
             model = model or PatternMatcher(core)
             return compile_goal(goal, home=home, skills=self.skills, model=model, core=core, **more)
 

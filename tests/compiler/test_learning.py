@@ -13,7 +13,7 @@ from ir import canonical_bytes
 from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal, recompile, recompile_with_answers
 from mcl.core.errors import InputError
 from mcl.language.skills import Skills
-from mcl.memory import Cortex, Memory
+from mcl.memory import Memory, MemoryStore
 from mcl.memory.lessons import setting
 from mcl.memory.verification import verify_home
 from tests.compiler.conftest import ORDER, PLAN, Compile, Scripted
@@ -41,7 +41,7 @@ def ask_and_answer(
 def taught(home: Home, compiles: Compile, skills: Skills, skills_folder: Path) -> Memory:
     """The memory of one answer: for GOAL the item is red paper."""
     done = ask_and_answer(home, compiles, skills, skills_folder, Scripted(), GOAL, slot__item="red paper")
-    [memory] = Cortex(home).memories().find(tags=("learned",))
+    [memory] = MemoryStore(home).memories().find(tags=("learned",))
     assert memory.source == f"matrix://intent/{done.intent.id}"
     return memory
 
@@ -77,7 +77,7 @@ def test_nothing_is_learned_before_the_intent_is_accepted(
     recompile_with_answers(
         asked.intent.id, {"u1": "red paper"}, home=home, skills=skills, load_model=Scripted
     )
-    assert Cortex(home).snapshot().size == 0
+    assert MemoryStore(home).snapshot().size == 0
 
 
 def test_what_is_given_or_answered_now_counts_more(taught: Memory, compiles: Compile) -> None:
@@ -96,7 +96,7 @@ def test_another_accepted_answer_is_the_next_version_and_counts_from_then_on(
             asked.intent.id, {"u1": text}, home=home, skills=skills, load_model=lambda: model
         )
         mcl.accept(asked.intent.id, home=home, skills=[skills_folder])
-    [memory] = Cortex(home).memories().find(tags=("learned",))
+    [memory] = MemoryStore(home).memories().find(tags=("learned",))
     assert (memory.version, dict(memory.data)["answer"]) == (2, "ink")
     assert item(compiles(GOAL, model)) == "ink"
 
@@ -108,11 +108,11 @@ def test_the_same_answer_again_changes_nothing(
     for asked in (first, second):
         recompile_with_answers(asked.intent.id, {"u1": "ink"}, home=home, skills=skills, load_model=Scripted)
         mcl.accept(asked.intent.id, home=home, skills=[skills_folder])
-    assert Cortex(home).snapshot().size == 1
+    assert MemoryStore(home).snapshot().size == 1
 
 
 def test_forgetting_makes_it_a_question_again(taught: Memory, compiles: Compile, home: Home) -> None:
-    Cortex(home).forget(taught.uri)
+    MemoryStore(home).forget(taught.uri)
     assert isinstance(compiles(GOAL, Scripted()), Clarify)
 
 
@@ -123,7 +123,7 @@ def test_learning_can_be_turned_off_and_on_and_what_was_learned_waits(
     skills: Skills,
     skills_folder: Path,
 ) -> None:
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     cortex.write([setting(on=False, at=taught.at)])
     assert isinstance(compiles(GOAL, Scripted()), Clarify)
     ask_and_answer(home, compiles, skills, skills_folder, Scripted(), "order more", slot__item="ink")
@@ -149,7 +149,7 @@ def test_what_was_a_secret_is_not_learned(
     model = Scripted(skill="look", verb="find")
     said = "[redacted: API key]"
     ask_and_answer(home, compiles, skills, skills_folder, model, "look it up", slot__what=said)
-    assert Cortex(home).snapshot().size == 0
+    assert MemoryStore(home).snapshot().size == 0
 
 
 def test_an_answer_that_could_not_be_read_today_is_asked_again(
@@ -169,7 +169,7 @@ def test_an_answer_that_could_not_be_read_today_is_asked_again(
 def test_which_of_several_was_meant_is_learned_for_the_word_in_any_goal(
     home: Home, compiles: Compile, skills: Skills, skills_folder: Path
 ) -> None:
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     north = cortex.put("Fact", "Acme of the north sells paper", id="north")
     cortex.put("Fact", "Acme of the south sells paper", id="south")
     says = {"slot.item": "paper", "slot.supplier": "Acme"}
@@ -226,10 +226,10 @@ def test_a_compile_from_before_is_replayed_without_what_was_learned_since(
 def test_replay_proves_the_memories_that_an_intent_refers_to(
     home: Home, compiles: Compile, skills_folder: Path
 ) -> None:
-    memory = Cortex(home).put("Fact", "Acme", id="acme")
+    memory = MemoryStore(home).put("Fact", "Acme", id="acme")
     model = Scripted(says={"slot.item": "paper", "slot.supplier": "Acme"})
     outcome = compiles("order paper from Acme", model)
-    Cortex(home).put("Fact", "Acme AB", id="acme")
+    MemoryStore(home).put("Fact", "Acme AB", id="acme")
 
     def told() -> Any:
         done = mcl.replay(outcome.intent.id, home=home, skills=[skills_folder])
@@ -274,7 +274,7 @@ def test_what_was_learned_is_not_taken_for_a_thing_that_is_meant(
     from mcl.language.skills import find_skills
     from mcl.memory.lessons import bundle
 
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     nice = cortex.put("Preference", "something nice from Acme", id="nice", tags=("pinned",))
     cortex.put("Preference", taught.text, id="copy", tags=("learned", "pinned"))
     near = bundle(cortex.memories(), GOAL, types=("Preference",), tags=("learned",), tokens=500)

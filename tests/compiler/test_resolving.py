@@ -10,7 +10,7 @@ import pytest
 from executor import Home
 from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal
 from mcl.language.skills import find_skills
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.usecases.documents import of_result
 from tests.compiler.conftest import ORDER, PLAN, Scripted
 
@@ -38,7 +38,7 @@ def uris(outcome: Outcome) -> dict[str, str]:
 
 
 def test_a_second_resolve_line_finds_what_the_first_did_not(home: Home, tmp_path: Path) -> None:
-    Cortex(home).put("Goal", "Acme")
+    MemoryStore(home).put("Goal", "Acme")
     other = LINE.replace("type=Fact", "type=Goal")
     outcome = order(home, tmp_path, f"{LINE}\n{other}")
     assert isinstance(outcome, Compiled)
@@ -48,7 +48,7 @@ def test_a_second_resolve_line_finds_what_the_first_did_not(home: Home, tmp_path
 
 def test_each_entry_of_a_list_is_looked_up_by_its_own_words(home: Home, tmp_path: Path) -> None:
     for name in ("office", "home"):
-        Cortex(home).put("Fact", name)
+        MemoryStore(home).put("Fact", name)
     says = {"slot.item": "paper", "slot.tags": ["office", "home"]}
     outcome = order(
         home,
@@ -81,13 +81,13 @@ def test_each_entry_of_a_list_is_looked_up_by_its_own_words(home: Home, tmp_path
 def test_every_argument_of_a_resolve_line_counts(
     home: Home, tmp_path: Path, line: str, resolved: bool
 ) -> None:
-    Cortex(home).put("Fact", "Acme", id="acme", tags=["ours"])
+    MemoryStore(home).put("Fact", "Acme", id="acme", tags=["ours"])
     outcome = order(home, tmp_path, f"resolve slot.supplier <- {line}")
     assert ("Acme" in uris(outcome)) == resolved
 
 
 def test_what_a_person_gave_is_resolved_before_the_prompt_is_filled(home: Home, tmp_path: Path) -> None:
-    memory = Cortex(home).put("Fact", "Acme")
+    memory = MemoryStore(home).put("Fact", "Acme")
     prompt = (
         LINE
         + '\non slot.supplier=Acme\n  prompt\n    system="Ours"\n    user="From {slot.supplier}"\n  end\nend'
@@ -101,7 +101,7 @@ def test_what_a_person_gave_is_resolved_before_the_prompt_is_filled(home: Home, 
 
 
 def test_memories_of_types_that_there_are_not_are_not_read(home: Home, tmp_path: Path) -> None:
-    Cortex(home).put("Fact", "Acme sells paper")
+    MemoryStore(home).put("Fact", "Acme sells paper")
     folder = tmp_path / "skills" / "order"
     folder.mkdir(parents=True)
     (folder / "SKILL.mtx").write_text(ORDER.replace("reads=Fact", "reads=Facts"))
@@ -130,7 +130,7 @@ def test_an_unknown_block_under_a_late_condition_is_acted_on(
 
 
 def test_an_address_gets_the_version_that_is_current_and_an_old_one_stays(home: Home, tmp_path: Path) -> None:
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     for text in ("Acme in Oslo", "Acme in Bergen"):
         cortex.put("Fact", text, id="acme")
     address = "matrix://cortex/Fact/acme"
@@ -149,7 +149,7 @@ def test_an_address_gets_the_version_that_is_current_and_an_old_one_stays(home: 
 
 @pytest.mark.parametrize("version", ["", "@v1", "@v2", "@v9"])
 def test_an_address_at_which_nothing_is_remembered_blocks(home: Home, tmp_path: Path, version: str) -> None:
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     cortex.put("Fact", "Acme in Oslo", id="acme")
     cortex.forget("matrix://cortex/Fact/acme")
     said = f"matrix://cortex/Fact/{'acme' if version != '@v9' else 'other'}{version}"
@@ -168,7 +168,7 @@ def test_an_address_at_which_nothing_is_remembered_blocks(home: Home, tmp_path: 
 
 
 def test_a_person_may_answer_with_an_address(home: Home, tmp_path: Path) -> None:
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     north = cortex.put("Fact", "Acme of the north", id="north")
     cortex.put("Fact", "Acme of the south", id="south")
     outcome = order(home, tmp_path, LINE)
@@ -182,7 +182,7 @@ def test_a_person_may_answer_with_an_address(home: Home, tmp_path: Path) -> None
 
 def test_an_empty_slot_is_never_filled_from_memory(home: Home, tmp_path: Path) -> None:
     for tags in (("pinned",), ()):
-        Cortex(home).put("Fact", f"order paper from Acme {tags}", tags=tags, importance=1.0)
+        MemoryStore(home).put("Fact", f"order paper from Acme {tags}", tags=tags, importance=1.0)
     outcome = order(home, tmp_path, LINE, says={"slot.item": "paper"})
     assert isinstance(outcome, Compiled)
     assert [one.name for one in outcome.intent.frame.objects] == ["item", "speed"]
@@ -190,7 +190,7 @@ def test_an_empty_slot_is_never_filled_from_memory(home: Home, tmp_path: Path) -
 
 
 def test_a_context_is_cut_where_its_budget_ends(home: Home, tmp_path: Path) -> None:
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     cortex.put("Fact", "Acme sells paper", id="short")
     cortex.put("Fact", "Acme sells paper " + "and many other things " * 20, id="long")
     for number, (budget, found) in enumerate(((1, 0), (25, 1), (500, 2))):
@@ -204,7 +204,7 @@ def test_a_context_is_cut_where_its_budget_ends(home: Home, tmp_path: Path) -> N
 
 def test_a_skill_may_be_told_less_than_the_pipeline_allows(home: Home, tmp_path: Path) -> None:
     for place in range(30):
-        Cortex(home).put("Fact", f"paper of kind {place} is sold by Acme", id=f"kind{place}")
+        MemoryStore(home).put("Fact", f"paper of kind {place} is sold by Acme", id=f"kind{place}")
     told = {}
     for budget in ("", "budget=60\n", "budget=100000\n"):
         folder = tmp_path / f"b{len(budget)}" / "order"
@@ -224,7 +224,7 @@ def test_the_bundle_of_a_goal_is_the_same_bytes_whatever_was_remembered_since(
 ) -> None:
     from mcl.compiler.compiler import recompile
 
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     for place in range(5):
         cortex.put("Fact", f"paper of kind {place} is sold by Acme", id=f"kind{place}")
     folder = tmp_path / "skills" / "order"

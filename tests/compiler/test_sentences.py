@@ -13,8 +13,8 @@ from ir import Intent
 from mcl.compiler.compiler import Refused, compile_goal
 from mcl.language.mtx.core import Core
 from mcl.language.skills import Skills, find_skills, skill_folders
+from mcl.model.loader import load_model
 from mcl.model.matcher import PatternMatcher
-from mcl.model.opening import load_model
 from mcl.model.protocol import Model
 
 AT, ZONE = "2026-11-21T10:00:00.000Z", "Europe/Stockholm"  # a Saturday

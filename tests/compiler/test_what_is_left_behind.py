@@ -10,7 +10,7 @@ import mcl
 from mcl.compiler.compiler import Compiled, compile_goal
 from mcl.core.home import open_home
 from mcl.language.skills import find_skills
-from mcl.memory import Cortex, Memory
+from mcl.memory import Memory, MemoryStore
 from mcl.memory.lessons import bundle
 from mcl.memory.verification import verify_home
 from tests.compiler.conftest import ORDER, PLAN, Scripted
@@ -27,7 +27,7 @@ def done(tmp_path: Path, writes: str, *, exists: bool = False) -> tuple[str, lis
     if exists:
         (work / "order.txt").mkdir()  # the tool cannot write there
     with open_home(tmp_path / "home") as home:
-        Cortex(home).put("Fact", "Acme sells paper", id="acme")
+        MemoryStore(home).put("Fact", "Acme sells paper", id="acme")
         found = find_skills([folder.parent])
         assert not found.broken
         model = Scripted(says={"slot.item": "paper", "slot.supplier": "Acme"})
@@ -36,11 +36,11 @@ def done(tmp_path: Path, writes: str, *, exists: bool = False) -> tuple[str, lis
         id = outcome.intent.id
         signed = mcl.accept(id, home=home, skills=[folder.parent])
         ended = mcl.run(id, home=home, workspace=work, skills=[folder.parent])
-        memories = Cortex(home).memories().find(limit=50)
+        memories = MemoryStore(home).memories().find(limit=50)
         assert set(signed.remembered) <= {one.uri for one in memories}
         assert verify_home(home).flaws == []
         assert home.journal.verify().findings == []
-        near = bundle(Cortex(home).memories(), "order paper", types=("Fact",), tags=(), tokens=400)
+        near = bundle(MemoryStore(home).memories(), "order paper", types=("Fact",), tags=(), tokens=400)
         assert ("Event" in near.text) == ("Event" in writes)
         return id, [one for one in memories if one.type != "Fact"], ended.state
 

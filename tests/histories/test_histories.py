@@ -19,7 +19,7 @@ from executor.core.clock import FixedClock
 from executor.gate.approvals import Approvals
 from executor.gate.grants import Grants
 from mcl.core.home import open_home
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.memory.verification import verify_home
 from mcl.usecases.replay import replay
 
@@ -97,7 +97,7 @@ def test_what_was_granted_and_used_up_still_counts(home: Home, expected: dict[st
 
 
 def test_memories_are_those_that_were(home: Home, expected: dict[str, Any]) -> None:
-    snapshot = Cortex(home).snapshot()
+    snapshot = MemoryStore(home).snapshot()
     assert (snapshot.root, snapshot.size) == (expected["cortex"]["root"], expected["cortex"]["size"])
     assert verify_home(home).ok
     assert [one.uri for one in mcl.memories.list(home=home)] == expected["memories"]

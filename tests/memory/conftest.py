@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from executor import FixedClock, Home
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 
 AT = "2026-11-21T10:00:00.000Z"
 
@@ -18,5 +18,5 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 @pytest.fixture
-def cortex(home: Home) -> Cortex:
-    return Cortex(home)
+def cortex(home: Home) -> MemoryStore:
+    return MemoryStore(home)

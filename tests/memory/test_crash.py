@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from executor import Home
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.memory.verification import verify_home
 from mcl.usecases import memories
 
@@ -50,7 +50,7 @@ def child(script: str, *arguments: object) -> subprocess.Popen[str]:
 def test_an_import_that_is_killed_leaves_nothing_and_is_done_again(tmp_path: Path, after: int) -> None:
     path = tmp_path / "home"
     with Home.open(path) as home:
-        Cortex(home).put("Fact", "before", id="before")
+        MemoryStore(home).put("Fact", "before", id="before")
     doomed = child(IMPORTER, path, "a", 100_000)
     assert doomed.stdout
     for line in doomed.stdout:
@@ -61,7 +61,7 @@ def test_an_import_that_is_killed_leaves_nothing_and_is_done_again(tmp_path: Pat
     doomed.stdout.close()
     lines = [f'{{"type":"Fact","text":"fact {n}","id":"a{n}"}}'.encode() for n in range(150)]
     with Home.open(path) as home:
-        assert Cortex(home).snapshot().size == 1
+        assert MemoryStore(home).snapshot().size == 1
         assert verify_home(home).flaws == []
         assert home.journal.verify().findings == []
         assert memories.add_lines(lines, home=home).written == 150
@@ -78,7 +78,7 @@ def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
         writer.communicate(timeout=120)
         assert writer.returncode == 0
     with Home.open(path) as home:
-        cortex = Cortex(home)
+        cortex = MemoryStore(home)
         assert cortex.snapshot().size == 2 * (15 * 2 + 3)
         history = cortex.memories().history("matrix://cortex/Fact/shared")
         assert [one.version for one in history] == list(range(1, 31))
@@ -90,7 +90,7 @@ def test_a_reader_beside_an_import_sees_all_of_it_or_nothing(tmp_path: Path) -> 
     path = tmp_path / "home"
     Home.open(path).close()
     with Home.open(path) as home:
-        cortex = Cortex(home)
+        cortex = MemoryStore(home)
         writer = child(IMPORTER, path, "a", 600)
         seen = set()
         while writer.poll() is None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcl.core.errors import CortexError
+from mcl.core.errors import MemoryStoreError
 from mcl.memory.memory import TYPES, Memory, new_memory, parse_uri
 from tests.memory.conftest import AT
 
@@ -55,7 +55,7 @@ def test_what_is_said_comes_back_from_the_document(given_: dict[str, Any]) -> No
 def test_values_of_any_kind_are_stored_or_refused_with_a_code(given_: dict[str, Any]) -> None:
     try:
         memory = new_memory(given_, at=AT)
-    except CortexError as error:
+    except MemoryStoreError as error:
         assert error.code == "MEMORY_SHAPE"  # noqa: PT017  # either outcome is right
     else:
         assert Memory.of_document(memory.document()) == memory
@@ -64,7 +64,7 @@ def test_values_of_any_kind_are_stored_or_refused_with_a_code(given_: dict[str, 
 @settings(max_examples=150, deadline=None)
 @given(data=st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_bytes_that_no_memory_made_are_told_as_such(data: bytes) -> None:
-    with pytest.raises(CortexError) as caught:
+    with pytest.raises(MemoryStoreError) as caught:
         Memory.of_document(data)
     assert caught.value.code == "MEMORY_DOCUMENT"
 
@@ -80,7 +80,7 @@ def test_a_document_in_another_order_or_with_more_in_it_is_none() -> None:
     ]
     wrong += [{name: said[name] for name in said if name != left} for left in said if left != "data"]
     for one in wrong:
-        with pytest.raises(CortexError):
+        with pytest.raises(MemoryStoreError):
             Memory.of_document(json.dumps(one, separators=(",", ":")).encode())
 
 

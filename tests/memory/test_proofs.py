@@ -10,15 +10,15 @@ import pytest
 
 from executor import FixedClock, Home
 from ir.errors import UNVERIFIED
-from mcl.core.errors import CortexError
-from mcl.memory import Cortex
+from mcl.core.errors import MemoryStoreError
+from mcl.memory import MemoryStore
 from mcl.memory.proof import Proof, prove
 from mcl.usecases import memories
 from tests.memory.conftest import AT
 
 
 @pytest.fixture
-def proof(cortex: Cortex) -> Proof:
+def proof(cortex: MemoryStore) -> Proof:
     for place in range(6):
         cortex.put("Fact", f"fact {place} über all", id=f"f{place}")
     return prove(cortex, "matrix://cortex/Fact/f2", since=cortex.snapshot(4))
@@ -42,7 +42,7 @@ def test_a_proof_is_checked_without_the_home_and_names_who_signed(
 
 def test_what_another_home_signed_is_not_taken_for_ours(proof: Proof, home: Home, tmp_path: Path) -> None:
     with Home.open(tmp_path / "other", clock=FixedClock(AT)) as other:
-        cortex = Cortex(other)
+        cortex = MemoryStore(other)
         for place in range(6):
             cortex.put("Fact", f"fact {place} über all", id=f"f{place}")
         theirs = prove(cortex, "matrix://cortex/Fact/f2")
@@ -59,7 +59,7 @@ def test_any_changed_byte_of_a_proof_is_noticed(proof: Proof) -> None:
         changed[place] ^= 1 << chance.randrange(7)
         try:
             found = Proof.of_bytes(bytes(changed))
-        except CortexError:
+        except MemoryStoreError:
             continue
         assert found.to_json() == said or not found.holds()  # a blank between two values may be another
 
@@ -95,7 +95,7 @@ def test_another_text_with_the_same_path_does_not_hold(proof: Proof) -> None:
     "data", [b"", b"{}", b"[]", b'{"kind":"mcl.cortex.proof/1"}', b"\xff", b'{"kind":"other"}', b"{" * 5000]
 )
 def test_what_is_no_proof_is_told_as_such(data: bytes) -> None:
-    with pytest.raises(CortexError) as caught:
+    with pytest.raises(MemoryStoreError) as caught:
         Proof.of_bytes(data)
     assert (caught.value.code, caught.value.exit) == ("PROOF_SHAPE", UNVERIFIED)
 
@@ -104,15 +104,15 @@ def test_extra_fields_are_refused(proof: Proof) -> None:
     for name in (None, "snapshot", "inclusion", "since"):
         said = proof.to_json()
         (said if name is None else said[name])["extra"] = 1
-        with pytest.raises(CortexError, match="extra"):
+        with pytest.raises(MemoryStoreError, match="extra"):
             Proof.of_bytes(json.dumps(said).encode())
 
 
-def test_forgetting_can_be_proved_and_what_was_forgotten_in_its_own_time(cortex: Cortex) -> None:
+def test_forgetting_can_be_proved_and_what_was_forgotten_in_its_own_time(cortex: MemoryStore) -> None:
     cortex.put("Fact", "first", id="a")
     before = cortex.snapshot()
     cortex.forget("matrix://cortex/Fact/a")
-    with pytest.raises(CortexError, match="no such memory"):
+    with pytest.raises(MemoryStoreError, match="no such memory"):
         prove(cortex, "matrix://cortex/Fact/a")
     gone = prove(cortex, "matrix://cortex/Fact/a@v2")
     assert gone.holds()
@@ -121,9 +121,9 @@ def test_forgetting_can_be_proved_and_what_was_forgotten_in_its_own_time(cortex:
     assert prove(cortex, "matrix://cortex/Fact/a@v1").holds()
 
 
-def test_a_newer_snapshot_is_not_what_an_older_one_began_with(cortex: Cortex) -> None:
+def test_a_newer_snapshot_is_not_what_an_older_one_began_with(cortex: MemoryStore) -> None:
     for text in ("a", "b"):
         cortex.put("Fact", text, id=text)
-    with pytest.raises(CortexError) as caught:
+    with pytest.raises(MemoryStoreError) as caught:
         prove(cortex, "matrix://cortex/Fact/a", snapshot=cortex.snapshot(1), since=cortex.snapshot(2))
     assert caught.value.code == "SNAPSHOT_ORDER"

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from executor import FixedClock, Home
-from mcl.memory import Cortex, Memory, Snapshot
+from mcl.memory import Memory, MemoryStore, Snapshot
 from mcl.memory import words as search
 from mcl.memory.proof import Proof, prove
 from mcl.memory.verification import verify_home
@@ -91,7 +91,7 @@ class Reference:
         return re.findall(r"[a-z0-9]+", said)
 
 
-def play(cortex: Cortex, ops: list[Op]) -> tuple[Reference, list[Snapshot]]:
+def play(cortex: MemoryStore, ops: list[Op]) -> tuple[Reference, list[Snapshot]]:
     """Do everything; what the memories should be, and a snapshot after each change."""
     reference, snapshots = Reference(), [cortex.snapshot()]
     for op in ops:
@@ -118,7 +118,7 @@ def test_every_snapshot_finds_what_a_plain_list_does(
     tags = data.draw(st.sampled_from(((), ("a",), ("b.c",), ("a", "b-c"))))
     without = data.draw(st.sampled_from(((), ("b.c",), ("b.c", "a"))))
     with tempfile.TemporaryDirectory() as folder, Home.open(Path(folder), clock=FixedClock(AT)) as home:
-        cortex = Cortex(home)
+        cortex = MemoryStore(home)
         reference, snapshots = play(cortex, ops)
         words = " ".join(near).replace("ö", "o")
         for snapshot in snapshots:
@@ -142,7 +142,7 @@ def test_every_version_can_be_proved_in_every_snapshot_that_has_it(
     ops: list[Op], data: st.DataObject
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, Home.open(Path(folder), clock=FixedClock(AT)) as home:
-        cortex = Cortex(home)
+        cortex = MemoryStore(home)
         reference, snapshots = play(cortex, ops)
         if not reference.log:
             return
@@ -156,7 +156,7 @@ def test_every_version_can_be_proved_in_every_snapshot_that_has_it(
 
 
 def test_common_words_bring_in_the_newest_and_rare_words_all(
-    cortex: Cortex, monkeypatch: pytest.MonkeyPatch
+    cortex: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "_MOST_HOLDERS", 10)
     monkeypatch.setattr(search, "_MOST_READ", 3)

@@ -13,17 +13,17 @@ import pytest
 from executor import FixedClock, Home
 from executor.core.errors import HomeError
 from executor.store.journal.record import Record, seal_record
-from mcl.core.errors import CortexError
-from mcl.memory import Cortex
+from mcl.core.errors import MemoryStoreError
+from mcl.memory import MemoryStore
 from mcl.memory.memory import Memory
 from mcl.memory.proof import prove
-from mcl.memory.verification import CortexReport, verify_home
+from mcl.memory.verification import MemoryReport, verify_home
 from mcl.memory.words import document_in
 from tests.memory.conftest import AT
 
 
 @pytest.fixture
-def filled(home: Home, cortex: Cortex) -> Home:
+def filled(home: Home, cortex: MemoryStore) -> Home:
     for place in range(8):
         cortex.put("Fact", f"the invoice of month {place} was paid", id=f"m{place}", tags=("money",))
     cortex.put("Fact", "the invoice of month 3 is open", id="m3")
@@ -50,12 +50,12 @@ def test_sound_memories_are_counted_and_nothing_is_wrong(filled: Home) -> None:
     report = verify_home(filled)
     assert report.flaws == []
     assert (report.mutations, report.records, report.memories) == (10, 10, 7)
-    assert report.root == Cortex(filled).snapshot().root
+    assert report.root == MemoryStore(filled).snapshot().root
 
 
 def test_an_empty_home_has_nothing_wrong(home: Home) -> None:
-    Cortex(home)
-    assert verify_home(home) == CortexReport()
+    MemoryStore(home)
+    assert verify_home(home) == MemoryReport()
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_a_document_that_was_signed_anew_does_not_fit_the_roots(filled: Home) ->
     """Even where the index is made right again: every later root still says what was."""
     was = Memory.of_document(document_in(filled.journal.numbered(3).wire), 3)
     resign(filled, 3, document=replace(was, text=was.text.replace("paid", "owed")).document())
-    Cortex(filled).index_again()
+    MemoryStore(filled).index_again()
     assert {("ROOT_MISMATCH", f"memory {seq}") for seq in range(3, 11)} <= flaws(filled)
 
 
 def test_a_broken_index_is_made_again_from_the_memories(filled: Home) -> None:
-    cortex = Cortex(filled)
+    cortex = MemoryStore(filled)
     before = cortex.memories().find(near="invoice month", limit=20)
     force(filled, "DELETE FROM memories", "INSERT INTO memory_words (memory_words) VALUES ('delete-all')")
     assert not verify_home(filled).ok
@@ -150,11 +150,11 @@ def test_the_journal_alone_gives_the_memories_back(filled: Home, tmp_path: Path)
     ]
     memories = [Memory.of_document(body["document"]) for body in records]
     with Home.open(tmp_path / "again", clock=FixedClock(AT)) as again:
-        cortex = Cortex(again)
+        cortex = MemoryStore(again)
         cortex.write(memories)
-        assert cortex.snapshot() == Cortex(filled).snapshot()
+        assert cortex.snapshot() == MemoryStore(filled).snapshot()
         near = "invoice month"
-        assert cortex.memories().find(near=near) == Cortex(filled).memories().find(near=near)
+        assert cortex.memories().find(near=near) == MemoryStore(filled).memories().find(near=near)
 
 
 def logical(path: Path) -> object:
@@ -213,7 +213,7 @@ def test_any_flipped_bit_of_the_file_is_told_unless_it_changes_nothing(whole: Pa
 
 def test_a_home_of_before_gets_its_index_from_the_journal(filled: Home) -> None:
     """Where memories and their tree lay in tables of their own."""
-    cortex = Cortex(filled)
+    cortex = MemoryStore(filled)
     before = cortex.snapshot(), cortex.memories().find(near="invoice month", limit=20)
     proof = prove(cortex, "matrix://cortex/Fact/m3", since=cortex.snapshot(2))
     with filled.db.write() as connection:
@@ -224,7 +224,7 @@ def test_a_home_of_before_gets_its_index_from_the_journal(filled: Home) -> None:
     path = filled.path
     filled.close()
     with Home.open(path, clock=FixedClock(AT)) as home:
-        cortex = Cortex(home)
+        cortex = MemoryStore(home)
         assert (cortex.snapshot(), cortex.memories().find(near="invoice month", limit=20)) == before
         assert verify_home(home).flaws == []
         assert prove(cortex, "matrix://cortex/Fact/m3", since=cortex.snapshot(2)) == proof
@@ -234,9 +234,9 @@ def test_a_home_of_before_gets_its_index_from_the_journal(filled: Home) -> None:
 
 def test_nothing_is_signed_over_an_index_that_was_changed(filled: Home) -> None:
     force(filled, "DELETE FROM memories WHERE seq = 10")
-    with pytest.raises(CortexError) as caught:
-        Cortex(filled).put("Fact", "one more")
+    with pytest.raises(MemoryStoreError) as caught:
+        MemoryStore(filled).put("Fact", "one more")
     assert caught.value.code == "INDEX_MISMATCH"
-    Cortex(filled).index_again()
-    assert Cortex(filled).put("Fact", "one more").seq == 11
+    MemoryStore(filled).index_again()
+    assert MemoryStore(filled).put("Fact", "one more").seq == 11
     assert verify_home(filled).flaws == []

@@ -128,7 +128,7 @@ def test_one_that_is_forgotten_keeps_its_file_and_gives_way_to_the_bundled_one(m
 def test_a_broken_bundled_model_does_not_hide_the_others(models, other, tmp_path, monkeypatch):
     broken = tmp_path / "bundled.gguf"
     broken.write_bytes(b"GGUF rubbish")
-    monkeypatch.setattr("mcl.model.opening.bundled_path", lambda: broken)
+    monkeypatch.setattr("mcl.model.loader.bundled_path", lambda: broken)
     models.add(other)
     assert {one.name: bool(one.fault) for one in models.list()} == {
         "bundled": True,

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from executor import Home, Manifest, Registry
 from executor.tools.tool import Bench, Tool
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 
 READS: Final[dict[str, Any]] = {
     "description": "Says what it does.",
@@ -326,7 +326,7 @@ def remembers(args: Mapping[str, Any], root: Path) -> object:
 
 @tool(**{**READS, "scope": {"kind": "none"}})
 def remembers_in_the_database(args: Mapping[str, Any], root: Path) -> object:
-    return Cortex(_HOME[0]()).put("Fact", "Nobody asked for this.")
+    return MemoryStore(_HOME[0]()).put("Fact", "Nobody asked for this.")
 
 
 @tool(**{**READS, "scope": {"kind": "none"}})

@@ -10,7 +10,7 @@ import pytest
 from orchards import WHO, begun, commit, git, orchard, write
 
 from executor.sandbox.paths import Workspace
-from mcl.core.awaiting import at_once
+from mcl.core.event_loop import at_once
 from mcl.plugins.review.maps.ownership import ChangeLog, FileChanges, _commits, head_of, read_log, uncommitted
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import FixedClock, Home, Workspace
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.plugins.review.memory.documents import (
     LONGEST_SECTION,
     MOST_SECTIONS,
@@ -128,10 +128,10 @@ def test_the_same_documents_are_the_same_memories_and_what_is_gone_is_forgotten(
     own = again.memories.meanings.remember("said by a person", tags=["mine"])
     first = again()
     assert (first.written, first.unchanged, first.forgotten, first.conventions) == (5, 0, 0, 1)
-    size = Cortex(home).snapshot().size
+    size = MemoryStore(home).snapshot().size
     second = again()
     assert (second.written, second.unchanged, second.forgotten) == (0, 5, 0)
-    assert Cortex(home).snapshot().size == size
+    assert MemoryStore(home).snapshot().size == size
     (root / "README.md").write_text(
         README.replace("Use pip.", "Use uv.").replace("### Security", "### Safety")
     )

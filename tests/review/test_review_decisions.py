@@ -12,7 +12,7 @@ import yaml
 
 from executor import FixedClock, Home, ScopeError, Workspace
 from mcl.core.errors import ReviewError
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.plugins.review.memory.decision import KINDS
 from mcl.plugins.review.memory.decisions import Decisions
 from mcl.plugins.review.memory.history import ReviewMemories
@@ -124,7 +124,7 @@ def test_the_same_decision_is_not_written_twice(
     said: Any = {"decision": "y", "files": ["a/**"], "workspace": workspace}
     first, _ = decisions.decide("x", **said)
     assert decisions.decide("x", **said) == (first, False)
-    assert Cortex(home).snapshot().size == 1
+    assert MemoryStore(home).snapshot().size == 1
     assert decisions.decide("x", **said | {"files": []})[0].id == "ADR-0002"
     assert len(files(root)) == 2
 
@@ -138,7 +138,7 @@ def test_the_file_of_a_decision_that_stands_is_written_again_where_it_is_gone(
     assert decisions.decide("x", decision="y") == (made, False)
     again, new = decisions.decide("x", decision="y", workspace=workspace)
     assert (again.id, new, (root / made.path).read_bytes()) == (made.id, True, data)
-    assert Cortex(home).snapshot().size == 1  # what is remembered is the same
+    assert MemoryStore(home).snapshot().size == 1  # what is remembered is the same
     (root / made.path).write_text("changed by a person")
     assert decisions.decide("x", decision="y", workspace=workspace) == (made, False)
     assert (root / made.path).read_text() == "changed by a person"
@@ -159,7 +159,7 @@ def test_where_the_file_cannot_be_written_nothing_is_remembered(
         decisions.decide("x", decision="y", kind="philosophy", workspace=workspace)
     assert caught.value.code == "OUT_OF_SCOPE"
     assert not list((tmp_path / "outside").iterdir())
-    assert Cortex(home).snapshot().size == 0
+    assert MemoryStore(home).snapshot().size == 0
 
 
 def test_no_file_is_written_over(
@@ -184,7 +184,7 @@ def test_who_ended_between_file_and_memory_finds_the_file_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Cortex, "write", ends)
+        patched.setattr(MemoryStore, "write", ends)
         with pytest.raises(KeyboardInterrupt):
             decisions.decide("x", decision="y", workspace=workspace)
     assert files(root) == [f"{FOLDER}/decisions/ADR-0001-x.md"]
@@ -267,7 +267,7 @@ def test_what_cannot_be_kept_is_refused_by_its_field(
     assert (caught.value.code, caught.value.place) == ("DECISION_SHAPE", field)
     assert caught.value.fix
     assert files(root) == []
-    assert Cortex(home).snapshot().size == 0
+    assert MemoryStore(home).snapshot().size == 0
 
 
 GOOD = (
@@ -400,8 +400,8 @@ def test_a_review_is_told_three_standing_decisions_the_closest_first(decisions: 
 def test_what_a_person_made_of_the_memory_is_no_decision(decisions: Decisions, home: Home) -> None:
     made, _ = decisions.decide("x", decision="y")
     id_ = made.uri.rpartition("/")[2].partition("@")[0]
-    Cortex(home).put(
-        "Constraint", "something else", id=id_, tags=Cortex(home).memories().resolve(made.uri).tags
+    MemoryStore(home).put(
+        "Constraint", "something else", id=id_, tags=MemoryStore(home).memories().resolve(made.uri).tags
     )  # type: ignore[union-attr]
     assert decisions.all() == ()
     assert decisions.get("ADR-0001") is None

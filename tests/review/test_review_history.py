@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from executor import FixedClock, Home
 from ir.characters import written_out
 from mcl.core.errors import ReviewError
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.memory.words import document_in
 from mcl.plugins.review.finding import SEVERITIES, ReviewFinding, in_order
 from mcl.plugins.review.memory.history import LEFT_OUT, ReviewMemories, without_quotes
@@ -106,7 +106,7 @@ def test_nothing_is_taken_for_a_repetition(memories: ReviewMemories, home: Home)
         memories.history.record("a.py", findings=[finding()], mode="comment", at=AT)
     assert len(memories.history.last("a.py")) == 3
     assert home.journal.verify().ok
-    assert Cortex(home).snapshot().size == 3
+    assert MemoryStore(home).snapshot().size == 3
 
 
 def test_files_with_blocking_findings_in_their_last_review_are_open(memories: ReviewMemories) -> None:
@@ -249,9 +249,9 @@ def test_what_a_person_made_of_the_memory_is_read_as_far_as_it_goes(
         ('x\n{"severity": "LOUD", "line": 1, "body": "b"}', {"severities": '{"RISK": "many"}'}),
         ('x\n{"severity": "RISK", "line": -4, "body": "b"}', {"severities": '{"LOUD": 1}'}),
     ):
-        Cortex(home).put(type_, text, id=id_, data=list(data.items()))
+        MemoryStore(home).put(type_, text, id=id_, data=list(data.items()))
         assert memories.history.last("a.py")[0].findings == ()
-    Cortex(home).forget(told.uri)
+    MemoryStore(home).forget(told.uri)
     assert memories.history.last("a.py") == ()
     memories.history.record("a.py", findings=[], mode="risk")
     assert len(memories.history.last("a.py")) == 1

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from executor import FixedClock, Home
-from mcl.core.errors import CortexError, ReviewError
-from mcl.memory import TYPES, Cortex
+from mcl.core.errors import MemoryStoreError, ReviewError
+from mcl.memory import TYPES, MemoryStore
 from mcl.memory.lessons import bundle
 from mcl.plugins.review.finding import ReviewFinding
 from mcl.plugins.review.memory.history import ReviewMemories
@@ -96,7 +96,7 @@ def test_what_cannot_be_kept_is_refused_by_its_field(
     with pytest.raises(ReviewError) as caught:
         meanings.remember(said.pop("text"), **said)
     assert (caught.value.code, caught.value.place) == ("MEANING_SHAPE", field)
-    assert Cortex(home).snapshot().size == 0
+    assert MemoryStore(home).snapshot().size == 0
 
 
 @pytest.mark.parametrize("given", [{"id": TOKEN}, {"tags": ["ok", TOKEN]}], ids=["id", "tags"])
@@ -107,7 +107,7 @@ def test_an_id_or_tag_that_looks_like_a_key_is_refused(
         meanings.remember("a text", **given)
     assert (caught.value.code, caught.value.place) == ("MEANING_SHAPE", *given)
     assert TOKEN not in str(caught.value)
-    assert Cortex(home).snapshot().size == 0
+    assert MemoryStore(home).snapshot().size == 0
 
 
 def test_secrets_and_what_is_not_seen_are_not_kept(meanings: Meanings, home: Home) -> None:
@@ -128,7 +128,7 @@ def test_workspaces_do_not_know_of_one_another(meanings: Meanings, home: Home, t
 
 
 def test_no_goal_is_told_what_reviews_remember(home: Home, tmp_path: Path) -> None:
-    memories, cortex = ReviewMemories(home, tmp_path), Cortex(home)
+    memories, cortex = ReviewMemories(home, tmp_path), MemoryStore(home)
     cortex.put("Fact", "Acme sells paper", id="own")
     memories.meanings.remember("Acme sells paper, and this file orders it")
     memories.decisions.decide("Acme sells paper", decision="Order there.")
@@ -141,9 +141,9 @@ def test_no_goal_is_told_what_reviews_remember(home: Home, tmp_path: Path) -> No
 
 def test_the_memory_of_reviews_is_in_the_one_database_of_the_home(meanings: Meanings, home: Home) -> None:
     told = meanings.remember("text")
-    memory = Cortex(home).memories().resolve(told.uri)
+    memory = MemoryStore(home).memories().resolve(told.uri)
     assert memory is not None
     assert memory.type == "Fact"
     assert {"mcl.review", "mcl.review.meaning", "kind.fact"} < set(memory.tags)
-    with pytest.raises(CortexError):
-        Cortex(home).forget("matrix://cortex/Fact/mcl.review.nothing")
+    with pytest.raises(MemoryStoreError):
+        MemoryStore(home).forget("matrix://cortex/Fact/mcl.review.nothing")

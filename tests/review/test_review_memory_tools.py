@@ -11,7 +11,7 @@ from walks import Walks, sequence, tool
 
 from executor import FixedClock, Home, Outcome, Registry
 from mcl.catalog.tools import registry
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.plugins.review.finding import ReviewFinding
 from mcl.plugins.review.memory.history import ReviewMemories
 
@@ -59,7 +59,7 @@ def test_a_decision_of_a_plan_is_a_file_and_a_memory_that_names_the_plan(
     path = "architecture_memory/decisions/ADR-0001-one-file.md"
     assert (told["id"], told["path"], told["written"]) == ("ADR-0001", path, True)
     assert (plans.workspace / path).read_text().startswith("---\nid: ADR-0001\ntitle: One file\n")
-    memory = Cortex(plans.home).memories().resolve(told["uri"])
+    memory = MemoryStore(plans.home).memories().resolve(told["uri"])
     assert memory is not None
     assert memory.source == f"matrix://intent/{outcome.intent_id}#n1"
     [decision] = memories.decisions.all()
@@ -120,7 +120,7 @@ def test_a_goal_that_only_looks_decides_and_remembers_nothing(plans: Plans, memo
     ):
         assert code(plans.go(tool("n1", name, "write", **given), verb="find")) == "INTENT_MISMATCH"
         assert code(plans.go(tool("n1", name, "read", **given))) == "SERVER_MISMATCH"
-    assert Cortex(plans.home).snapshot().size == 0
+    assert MemoryStore(plans.home).snapshot().size == 0
 
 
 def test_a_text_of_a_plan_is_remembered_once_with_where_it_comes_from(

@@ -9,7 +9,7 @@ from scripted import Scripted
 from yards import Yard
 
 from mcl.model.files import GgufHeader, read_header
-from mcl.model.opening import bundled_path
+from mcl.model.loader import bundled_path
 from mcl.plugins.review.answer import bound, noise_note
 from mcl.plugins.review.usecases.draft import draft_review
 from tests.model.random_gguf import small_words, write_gguf

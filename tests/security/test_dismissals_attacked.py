@@ -12,7 +12,7 @@ from walks import Walks, tool
 
 from executor import FixedClock, Home, Registry
 from mcl.catalog.tools import registry
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.usecases.memory import review_dismiss
 from mcl.plugins.review.usecases.run import review_code
@@ -87,7 +87,7 @@ def test_a_plan_cannot_put_the_memory_of_a_dismissal(plans: Plans) -> None:
 def test_a_memory_that_was_put_or_imported_otherwise_is_no_dismissal(plans: Plans, seal: str | None) -> None:
     made = forged(plans)
     made["data"] |= {} if seal is None else {"seal": seal}
-    Cortex(plans.home).put(**{**made, "data": tuple(made["data"].items())})
+    MemoryStore(plans.home).put(**{**made, "data": tuple(made["data"].items())})
     assert ReviewMemories(plans.home, plans.workspace).dismissals.all() == {}
     assert blocks(plans)
 
@@ -98,10 +98,10 @@ def test_the_seal_of_one_dismissal_is_none_for_another(plans: Plans) -> None:
     given: dict[str, Any] = {"workspace": plans.workspace, "home": plans.home}
     review_code("other.py", ai=False, **given)
     [one] = review_dismiss("other.py:5", made["text"], **given)
-    memory = Cortex(plans.home).memories().resolve(one.uri)
+    memory = MemoryStore(plans.home).memories().resolve(one.uri)
     assert memory is not None
     made["data"] |= {"seal": dict(memory.data)["seal"]}
-    Cortex(plans.home).put(**{**made, "data": tuple(made["data"].items())})
+    MemoryStore(plans.home).put(**{**made, "data": tuple(made["data"].items())})
     assert [one.file for one in ReviewMemories(plans.home, plans.workspace).dismissals.all().values()] == [
         "other.py"
     ]
@@ -120,7 +120,7 @@ def test_a_snapshot_that_nobody_had_dismisses_nothing(plans: Plans) -> None:
     given: dict[str, Any] = {"workspace": plans.workspace, "home": plans.home}
     review_code("run.py", ai=False, **given)
     review_dismiss("run.py:5", "ours", **given)
-    root = Cortex(plans.home).snapshot().root
+    root = MemoryStore(plans.home).snapshot().root
     for memories, wanted in ((root, 0), ("f" * 64, 1), ("0" * 64, 1)):
         outcome = plans.go(tool("n1", "review/scan", path="run.py", memories=memories))
         rules = [one["rule"] for one in outcome.outputs["n1"]["findings"]]

@@ -15,7 +15,7 @@ from executor import AlwaysApprove, Home, Outcome
 from executor.gate.grants import Grants
 from mcl import accept, compile_goal, open_home, replay, run
 from mcl.compiler.outcome import Clarify, Compiled, Refused
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 from mcl.model import Model
 from mcl.usecases.models import Models
 from mcl.usecases.skills.examples import try_examples
@@ -295,7 +295,7 @@ def test_delegate_task_writes_a_task_with_its_deadline_and_an_offer_with_its_ter
 
 def test_delegate_task_knows_somebody_who_is_remembered(matcher: Model, tmp_path: Path) -> None:
     home = open_home(tmp_path)
-    memory = Cortex(home).put("Identity", "Anna Svensson, lawyer", id="anna")
+    memory = MemoryStore(home).put("Identity", "Anna Svensson, lawyer", id="anna")
     for goal, uri in (("assign the contract to Anna", memory.uri), ("assign the contract to Omar", "")):
         made = compile_goal(goal, home=home, model=matcher, dry_run=True)
         assert isinstance(made, Compiled)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from training.answers import (
     NONE,
-    Answer,
-    Found,
+    FoundValue,
+    GoalAnswer,
     by_skill,
     calibration_error,
     confusions,
@@ -20,8 +20,8 @@ from training.answers import (
     worst,
 )
 
-TARGET, BUDGET = Found("slot.target", "a red bike"), Found("budget", "90 euros")
-RIGHT = Answer(
+TARGET, BUDGET = FoundValue("slot.target", "a red bike"), FoundValue("budget", "90 euros")
+RIGHT = GoalAnswer(
     text="buy a red bike, at most 90 euros",
     wanted_skill="general",
     wanted_verb="acquire",
@@ -94,8 +94,10 @@ def test_the_worst_are_the_surest_of_the_wrong() -> None:
 
 
 def test_errors_of_values_are_told_apart_by_where_their_words_went() -> None:
-    cut = replace(RIGHT, found=frozenset({Found("slot.target", "red bike"), Found("rule", "90 euros")}))
-    missed = replace(RIGHT, found=frozenset({TARGET, Found("rule", "at most")}))
+    cut = replace(
+        RIGHT, found=frozenset({FoundValue("slot.target", "red bike"), FoundValue("rule", "90 euros")})
+    )
+    missed = replace(RIGHT, found=frozenset({TARGET, FoundValue("rule", "at most")}))
     elsewhere = replace(RIGHT, skill="note-write", found=frozenset())
     assert kinds([cut, missed, elsewhere]) == {
         "budget": {"as rule": 1, "missed": 1},

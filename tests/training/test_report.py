@@ -6,25 +6,25 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from training.answers import Answer, Found, by_skill, confusions, figures_of, kinds
+from training.answers import FoundValue, GoalAnswer, by_skill, confusions, figures_of, kinds
 from training.report import TARGETS, Measured, case, percent, report, table, write
 
-RIGHT = Answer(
+RIGHT = GoalAnswer(
     text="order a lamp | by Friday",
     wanted_skill="general",
     wanted_verb="acquire",
-    wanted=frozenset({Found("slot.target", "a lamp"), Found("deadline", "Friday")}),
+    wanted=frozenset({FoundValue("slot.target", "a lamp"), FoundValue("deadline", "Friday")}),
     skill="general",
     verb="acquire",
-    found=frozenset({Found("slot.target", "a lamp"), Found("deadline", "Friday")}),
+    found=frozenset({FoundValue("slot.target", "a lamp"), FoundValue("deadline", "Friday")}),
     confidence=0.97,
     skill_probability=0.97,
     outcome="compiled",
 )
-WRONG = replace(RIGHT, verb="build", found=frozenset({Found("slot.target", "lamp")}), confidence=0.91)
+WRONG = replace(RIGHT, verb="build", found=frozenset({FoundValue("slot.target", "lamp")}), confidence=0.91)
 
 
-def measured(answers: list[Answer]) -> Measured:
+def measured(answers: list[GoalAnswer]) -> Measured:
     figures = figures_of(answers)
     own = {"bare": figures, "whole": figures, "by skill": by_skill(answers), "errors": kinds(answers)}
     own["confusions"] = confusions(answers)

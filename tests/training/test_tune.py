@@ -15,9 +15,9 @@ pytest.importorskip("torch", reason="training needs torch")
 
 from mcl.language.skills import find_skills, skill_folders
 from mcl.model import Candidate, bundled_path
-from mcl.model.familiar import RARITY_UNIT, SIZE_KEY, Familiar, key_of, packed
 from mcl.model.files import file_digest, read_header
-from mcl.model.opening import load_model
+from mcl.model.loader import load_model
+from mcl.model.skill_classifier import RARITY_UNIT, SIZE_KEY, SkillClassifier, key_of, packed
 from mcl.plugins.train.lessons import Lesson, lessons_of
 from mcl.plugins.train.tuner.tune import SOURCE, known, teach, tune
 from mcl.plugins.train.tuner.weights import read
@@ -114,7 +114,7 @@ def a_member(buckets: int = 512) -> bytes:
 def margins(path: Path, member: bytes, prose: str) -> tuple[float | None, ...]:
     path.write_bytes(b"GGUF and so on" + member)
     shown = [Candidate("pay-bills", "", "", ()), Candidate("water", "Water", "Waters plants", ())]
-    return Familiar(path, len(member)).margins(prose, shown)
+    return SkillClassifier(path, len(member)).margins(prose, shown)
 
 
 def test_the_linear_member_learns_beside_what_it_knew(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_the_linear_member_learns_beside_what_it_knew(tmp_path: Path) -> None:
     own = [margins(tmp_path / "b", after, text)[1] for text, _ in goals]
     others = [margins(tmp_path / "b", after, text)[1] for text in strangers]
     assert min(one for one in own if one is not None) > max(one for one in others if one is not None)
-    assert Familiar(tmp_path / "b", len(after)).verbs(goals[0][0]).keys() == {"find"}
+    assert SkillClassifier(tmp_path / "b", len(after)).verbs(goals[0][0]).keys() == {"find"}
     again = teach(after, goals, {"water": "Waters plants"}, strangers)
     assert again == after, "taught under the same name, a skill takes its own place again"
     assert teach(b"", goals, {"water": "Waters plants"}, strangers) == b""

@@ -1,4 +1,4 @@
-"""What the cortex knows of a goal: told to the model, remembered answers, and addresses for words."""
+"""What memories know of a goal: told to the model, remembered answers, and addresses for words."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from mcl.compiler.stages.extract import Understanding, read_answer
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import meant_by
-from mcl.core.errors import CortexError, InputError
+from mcl.core.errors import InputError, MemoryStoreError
 from mcl.language.mtx.procedure import Interpretation, ResolveRule, SlotValue
 from mcl.language.skills import Skill, Skills
 from mcl.memory import TYPES, Bundle, Memories, Memory
@@ -106,7 +106,7 @@ def current(memories: Memories, uri: str) -> Memory | None:
     """The current version of the memory at an address; None where there is none, or it is none's address."""
     try:
         type_, id_, _ = parse_uri(uri)
-    except CortexError:
+    except MemoryStoreError:
         return None
     return memories.resolve(f"matrix://cortex/{type_}/{id_}")
 
@@ -294,7 +294,7 @@ class _Run:
 def _memory(memories: Memories, uri: str) -> Memory | None:
     try:
         return memories.resolve(uri)
-    except CortexError:
+    except MemoryStoreError:
         return None
 
 

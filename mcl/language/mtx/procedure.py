@@ -64,7 +64,7 @@ SlotInput: TypeAlias = str | SlotValue | Sequence[SlotValue | str]
 
 @dataclass(frozen=True)
 class ResolveRule:
-    """Look `slot` up in the cortex: `call` is find, resolve or context."""
+    """Look `slot` up in the memories: `call` is find, resolve or context."""
 
     slot: str
     call: str

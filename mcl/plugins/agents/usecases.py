@@ -13,9 +13,9 @@ from typing import Final
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
-from mcl.core.awaiting import outside_loop
 from mcl.core.environment import agent_name
 from mcl.core.errors import WorkError
+from mcl.core.event_loop import outside_loop
 from mcl.core.home import open_home
 from mcl.core.yaml import MAX_BYTES
 from mcl.plugins.agents.file import NAME, FlawReport, read_file, validate, write_file

@@ -25,7 +25,7 @@ from executor.sandbox.process import run_command
 from executor.store.home import Home
 from ir import SIDE_EFFECTS
 from mcl.core.repositories import Repositories
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 
 AROUND: Final = ("beside", "home")
 AREAS: Final = ("work", *AROUND, "tmp")
@@ -106,7 +106,7 @@ def _make_home(place: Path, said: Mapping[str, Any], host: str) -> None:
         grants, agent = Grants(home), home.keyring.agent.did
         grants.grant(agent, SIDE_EFFECTS)
         grants.grant_hosts(agent, [host])
-        cortex = Cortex(home)
+        cortex = MemoryStore(home)
         for memory in said["memories"]:
             cortex.put(memory["type"], memory["text"])
 

@@ -20,8 +20,8 @@ from executor.sandbox.process import Finished, run_command
 from executor.sandbox.scratch import scratch
 from ir.errors import FAILED
 from mcl.catalog.contracts.drift import Drift
-from mcl.core.awaiting import at_once
 from mcl.core.errors import InputError
+from mcl.core.event_loop import at_once
 from mcl.plugins.probing.folder import BIN
 from mcl.plugins.probing.judgement import PLAN, RESULTS, Probed, State, behind_sandbox
 

@@ -20,8 +20,8 @@ from mcl.catalog.contracts import (
 )
 from mcl.catalog.contracts.drift import registered_drift
 from mcl.catalog.tools.registry import registry
-from mcl.core.awaiting import outside_loop
 from mcl.core.errors import InputError
+from mcl.core.event_loop import outside_loop
 from mcl.plugins.probing.judgement import Probed, State, unprobed, unshown
 from mcl.plugins.probing.probe import SOURCE, Progress, probe
 

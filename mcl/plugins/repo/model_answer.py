@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mcl.model.answers import place_of, shown, span_rules
-from mcl.model.familiar import features
 from mcl.model.protocol import (
     Candidate,
     Choice,
@@ -19,6 +18,7 @@ from mcl.model.protocol import (
     WritingRequest,
     literal,
 )
+from mcl.model.skill_classifier import features
 from mcl.plugins.repo.contract import (
     COMMANDS,
     REFUSE,

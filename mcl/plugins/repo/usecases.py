@@ -20,8 +20,8 @@ from executor.walker import Verdict, Walker
 from ir import Intent, PlanTree
 from mcl.catalog.tools.foreign import all_tools
 from mcl.compiler.execution import as_told
-from mcl.core.awaiting import outside_loop
 from mcl.core.errors import RepoError
+from mcl.core.event_loop import outside_loop
 from mcl.core.home import locate, open_home
 from mcl.core.repositories import Repositories, Repository, Resolved
 from mcl.language.mtx.files import Cache

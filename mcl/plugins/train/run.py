@@ -28,7 +28,7 @@ from mcl.language.mtx.core import Core, core_of
 from mcl.language.skills import Skill, Skills, find_skills, skill_folders
 from mcl.model.files import file_digest, read_header
 from mcl.model.form import FORM
-from mcl.model.opening import load_model
+from mcl.model.loader import load_model
 from mcl.plugins.train.lessons import Figures, Lesson, lessons_of, measure, without
 from mcl.usecases.installed import installed
 from mcl.usecases.models import KnownModel, Models

@@ -15,7 +15,7 @@ from ir.errors import DocumentError, MclError
 from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal
 from mcl.compiler.tape import Tapes, Unloaded
 from mcl.core.environment import zone_here
-from mcl.core.errors import CortexError, InputError, ModelError, SkillError
+from mcl.core.errors import InputError, MemoryStoreError, ModelError, SkillError
 from mcl.core.home import open_home
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core, core_of
@@ -26,7 +26,7 @@ from mcl.usecases.compile import own_tools
 from mcl.usecases.installed import installed
 from mcl.usecases.models import Models
 
-_OF_THE_LINE = (DocumentError, InputError, SkillError, ModelError, CortexError)
+_OF_THE_LINE = (DocumentError, InputError, SkillError, ModelError, MemoryStoreError)
 _NUMBERS: dict[str, Callable[[str], Any]] = {"uint": int, "float": float, "bool": json.loads}
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 
 _TOLD: Final = ("uri", "type", "id", "version", "at", "text", "tags", "importance", "confidence", "source")
 _MOST: Final = 200_000  # characters of all texts together: as JSON they fit into max_output
@@ -14,7 +14,7 @@ _MOST: Final = 200_000  # characters of all texts together: as JSON they fit int
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
     """Answer with the memories, best first, and the snapshot they are from."""
-    cortex = Cortex(home)
+    cortex = MemoryStore(home)
     snapshot = cortex.snapshot()
     found = cortex.memories(snapshot).find(
         near=args.get("near", ""), types=args.get("types", ()), tags=args.get("tags", ()), limit=args["limit"]

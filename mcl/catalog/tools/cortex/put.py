@@ -8,7 +8,7 @@ from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from mcl.memory import Cortex, Memory, new_memory
+from mcl.memory import Memory, MemoryStore, new_memory
 from mcl.memory.lessons import PINNED, TAG
 
 # What mcl itself goes by (answers that were learned, settings, what comes first in every prompt) is a
@@ -19,7 +19,7 @@ _OWN: Final = "mcl."  # how ids and tags begin that mcl itself gives
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
     """Remember the text, from this intent and node; answer with the address of the version that says it."""
-    cortex, base = Cortex(home), args.get("base", "")
+    cortex, base = MemoryStore(home), args.get("base", "")
     with home.db.write():  # what was looked at is what is followed by the next version
         memory = _made(args, bench, home)
         current = cortex.memories().resolve(memory.address)
@@ -43,7 +43,7 @@ def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
 
 
 def _made(args: Mapping[str, Any], bench: Bench, home: Home) -> Memory:
-    """The memory of a call. Raises CortexError MEMORY_SHAPE; ToolError RESERVED_MEMORY."""
+    """The memory of a call. Raises MemoryStoreError MEMORY_SHAPE; ToolError RESERVED_MEMORY."""
     tags = args.get("tags", [])
     about = [["about", uri] for uri in args.get("about", [])]
     made = new_memory(

@@ -40,7 +40,7 @@ from ir import (
     MclError,
     Predicate,
 )
-from mcl.core.awaiting import at_once
+from mcl.core.event_loop import at_once
 from mcl.usecases.tools import tools_of
 
 _REQUEST: Final = "matrix://tool/http/request@1.0.0"

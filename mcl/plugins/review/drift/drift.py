@@ -285,7 +285,7 @@ def find_drift(
         contracts: what the tools of this build promise, by name. cache: folder that maps are built with.
 
     Raises:
-        CortexError, HomeError: the memories cannot be read.
+        MemoryStoreError, HomeError: the memories cannot be read.
     """
     project = ProjectFiles(tree)
     modules = Modules(tree, project)

@@ -21,8 +21,8 @@ from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.tools.project.sources import language_of, sources
 from executor.tools.tool import Bench
-from mcl.core.awaiting import at_once
 from mcl.core.cache import read_own, write_own
+from mcl.core.event_loop import at_once
 from mcl.language.mtx.files import BAD_VALUE
 from mcl.plugins.review.maps.documents import MAX_FILES
 from mcl.plugins.review.maps.maps import FOLDER, IGNORE, FileSymbol, Maps, StaleEntry

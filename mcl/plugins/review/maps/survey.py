@@ -17,7 +17,7 @@ import anyio
 from anyio import from_thread, to_thread
 
 from executor.sandbox.paths import Workspace
-from mcl.core.awaiting import at_once
+from mcl.core.event_loop import at_once
 from mcl.plugins.review.maps.files import MapCache, SourceFile, SourceFiles, listed, read_all
 from mcl.plugins.review.maps.maps import MOMENT, MappedFile, Maps, rules
 from mcl.plugins.review.maps.ownership import ChangeLog, FileChanges, read_log

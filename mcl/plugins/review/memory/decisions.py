@@ -80,7 +80,7 @@ class Decisions:
         files: patterns of the paths that it is about (none: all). workspace: where its file is written,
         which is new and whole, or nothing is remembered; None: no file. check: called while another writer is
         waited for. Secrets are taken out. Raises ReviewError DECISION_SHAPE, DECISION_FULL; ScopeError;
-        CortexError MEMORY_SHAPE; HomeError.
+        MemoryStoreError MEMORY_SHAPE; HomeError.
         """
         said = ArchitectureDecision(
             "ADR-0001",

@@ -111,7 +111,7 @@ class Dismissals:
     def dismiss(self, finding: ReviewFinding, why: str, *, at: str = "") -> Dismissal:
         """Dismiss a finding; one that is dismissed already gets these words. Secrets are taken out of them.
 
-        Raises ReviewError NOT_DISMISSIBLE, DISMISSAL_SHAPE; CortexError, HomeError.
+        Raises ReviewError NOT_DISMISSIBLE, DISMISSAL_SHAPE; MemoryStoreError, HomeError.
         """
         if not _MARK.fullmatch(finding.mark):
             raise ReviewError(

@@ -163,7 +163,7 @@ class ReviewHistory:
 
         file: relative to the workspace. at: the moment (default: now). content: what was reviewed; lines of
         it that a finding quotes are left out. Secrets are taken out. Raises ReviewError REVIEW_PATH,
-        CortexError MEMORY_SHAPE, HomeError.
+        MemoryStoreError MEMORY_SHAPE, HomeError.
         """
         name, gone = file_name(file), self._gone()
         there = in_order(one for one in findings if not one.marked_in(gone))

@@ -67,7 +67,7 @@ class Meanings:
         changes nothing.
 
         id: made of kind and text where it is empty. keep: what is there under it stays as it is. Secrets are
-        taken out. Raises ReviewError MEANING_SHAPE; CortexError MEMORY_SHAPE; HomeError.
+        taken out. Raises ReviewError MEANING_SHAPE; MemoryStoreError MEMORY_SHAPE; HomeError.
         """
         made = self._made(Meaning(id, text, kind, tuple(dict.fromkeys(tags)), source, at))
         with self._place.home.db.write():

@@ -9,7 +9,7 @@ from executor.sandbox.files import components
 from executor.store.home import Home
 from ir.errors import MclError
 from mcl.core.errors import ReviewError
-from mcl.memory import Cortex, Memory, new_memory
+from mcl.memory import Memory, MemoryStore, new_memory
 from mcl.memory.lessons import REVIEW
 from mcl.memory.words import Memories as Remembered
 
@@ -42,13 +42,13 @@ class WorkspaceMemory:
     """The memories of one workspace in a home's cortex."""
 
     home: Home
-    cortex: Cortex
+    cortex: MemoryStore
     key: str
 
     @classmethod
     def of(cls, home: Home, root: Path) -> "WorkspaceMemory":
         """Those of the workspace in this folder."""
-        return cls(home, Cortex(home), workspace_key(root))
+        return cls(home, MemoryStore(home), workspace_key(root))
 
     @property
     def tag(self) -> str:
@@ -71,7 +71,7 @@ class WorkspaceMemory:
     def made(self, given: dict[str, Any], *, kind: str, tags: tuple[str, ...] = (), at: str = "") -> Memory:
         """A memory of this workspace, not written yet. given: as of `new_memory`, but for tags and at.
 
-        Raises CortexError MEMORY_SHAPE.
+        Raises MemoryStoreError MEMORY_SHAPE.
         """
         said = given | {"id": self.id(given["id"]), "tags": [TAG, kind, self.tag, *tags]}
         return new_memory(said, at=at or self.home.clock.now())

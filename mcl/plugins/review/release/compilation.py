@@ -17,7 +17,7 @@ from typing import Final
 from executor.core.errors import ScopeError
 from executor.sandbox.process import run_command
 from executor.sandbox.scratch import scratch
-from mcl.core.awaiting import at_once
+from mcl.core.event_loop import at_once
 from mcl.plugins.review.drift.project import ProjectFiles
 from mcl.plugins.review.drift.rules import RepositoryFlaw
 from mcl.plugins.review.drift.tree import Progress, RepositoryTree, quiet

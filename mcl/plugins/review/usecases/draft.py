@@ -16,8 +16,8 @@ from ir import Frame, Intent, PlanTree, SlotEntry, with_hash
 from ir.errors import MclError
 from ir.inline_secrets import find_secret
 from mcl.catalog.tools.foreign import all_tools
-from mcl.core.awaiting import at_once, outside_loop
 from mcl.core.errors import ReviewError, SkillError
+from mcl.core.event_loop import at_once, outside_loop
 from mcl.core.home import open_home
 from mcl.language.mtx.files import Cache
 from mcl.language.plans.planner import KnownTools, make_plan

@@ -12,8 +12,8 @@ from executor.gate.workspaces import workspace_of
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from ir.errors import MclError
-from mcl.core.awaiting import at_once
 from mcl.core.errors import ReviewError
+from mcl.core.event_loop import at_once
 from mcl.core.home import open_home
 from mcl.plugins.review.maps.documents import differing, load
 from mcl.plugins.review.maps.files import read_all, stale

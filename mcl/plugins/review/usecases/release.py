@@ -12,7 +12,7 @@ from executor.store.home import Home
 from executor.tools.project.suites import Folder, detect
 from mcl.catalog.contracts import contracts_of
 from mcl.catalog.tools import registry
-from mcl.core.awaiting import at_once, outside_loop
+from mcl.core.event_loop import at_once, outside_loop
 from mcl.core.home import open_home
 from mcl.plugins.review.drift.drift import DriftReport, find_drift
 from mcl.plugins.review.drift.tree import Progress, look, quiet
@@ -34,7 +34,7 @@ def review_drift(
     progress: told how many of how many parts are done, and which is next.
 
     Raises:
-        ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. CortexError, HomeError.
+        ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. MemoryStoreError, HomeError.
     """
     outside_loop("review_drift", plugin=True)
     home = home or open_home()
@@ -75,7 +75,7 @@ def check_release(
             made, and how far it is.
 
     Raises:
-        ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. CortexError, HomeError.
+        ScopeError: the folder may not be opened. ReviewError: TREE_TOO_LARGE. MemoryStoreError, HomeError.
     """
     outside_loop("check_release", plugin=True)
     home = home or open_home()

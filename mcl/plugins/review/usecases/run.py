@@ -15,8 +15,8 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from ir.errors import MclError
 from mcl.compiler.execution import as_told
-from mcl.core.awaiting import outside_loop
 from mcl.core.errors import ReviewError
+from mcl.core.event_loop import outside_loop
 from mcl.core.home import open_home
 from mcl.language.skills import load_skill
 from mcl.plugins.review.conclusion import finding_of

@@ -1,7 +1,8 @@
-"""Teach the linear member of a model file (mcl/model/familiar.py) further skills; seconds.
+"""Teach the linear member of a model file (mcl/model/skill_classifier.py) further skills; seconds.
 
-Each skill against the others that are taught and against strangers, as familiar.py learns the first ones: a
-support vector machine with squared hinge loss. What the member knew stays as it was, byte for byte.
+Each skill against the others that are taught and against strangers, as training/skill_classifier.py learns
+the first ones: a support vector machine with squared hinge loss. What the member knew stays as it was,
+byte for byte.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ import torch
 
 from mcl.language.skills import Skill, Skills
 from mcl.model import form
-from mcl.model.familiar import MAGIC, ZERO, buckets_of, key_of, packed
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
+from mcl.model.skill_classifier import MAGIC, ZERO, buckets_of, key_of, packed
 from mcl.plugins.train.lessons import Lesson, Value, lessons_of
 from mcl.plugins.train.tuner import development, handwritten
 from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
@@ -34,11 +35,6 @@ from mcl.plugins.train.tuner.rows import Batch, TrainingRow, choose_body, collat
 from mcl.plugins.train.tuner.variation import Variant, Variation
 from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 from mcl.plugins.train.tuner.weights import rewrite, unpack
-
-# ---- Teach the linear member of a model file (mcl/model/familiar.py) further skills; seconds.
-#
-# Each skill against the others that are taught and against strangers, as familiar.py learns the first ones: a
-# support vector machine with squared hinge loss. What the member knew stays as it was, byte for byte.
 
 SOURCE = "mine"
 COST = 1.5  # of the machine: how dear a goal on the wrong side is

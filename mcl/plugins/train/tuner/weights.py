@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from mcl.model import form
-from mcl.model.familiar import SIZE_KEY
+from mcl.model.skill_classifier import SIZE_KEY
 from mcl.plugins.train.tuner.network import NetworkShape
 from mcl.plugins.train.tuner.vocabulary import bare
 

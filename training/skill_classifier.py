@@ -1,6 +1,6 @@
-"""Train the linear member (mcl/model/familiar.py) and put it behind the tensors of a GGUF: two minutes.
+"""Train the linear member (mcl/model/skill_classifier.py) and put it behind the tensors of a GGUF.
 
-python -m training.familiar --data ../shared/data --into mcl/model/data/mcl-tags.gguf
+python -m training.skill_classifier --data ../shared/data --into mcl/model/data/mcl-tags.gguf   (two minutes)
 
 One support vector machine a source, each skill against everything else of that source and against strangers:
 goals that are surely for none of its skills. Needs scikit-learn.
@@ -25,8 +25,8 @@ import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
 from mcl.language.skills import find_skills, skill_folders
-from mcl.model.familiar import RARITY_UNIT, SIZE_KEY, ZERO, buckets_of, key_of, packed
 from mcl.model.form import plain
+from mcl.model.skill_classifier import RARITY_UNIT, SIZE_KEY, ZERO, buckets_of, key_of, packed
 from mcl.plugins.train.tuner import corpora, handwritten
 from mcl.plugins.train.tuner.corpora import Utterance
 
@@ -59,7 +59,7 @@ STRANGERS = {
 
 
 @dataclass
-class Source:
+class GoalSource:
     """Goals and their skills' names ("" for strangers), what is known of the skills."""
 
     name: str
@@ -114,7 +114,7 @@ def shipped(goal: Utterance) -> str:
     return goal.skill[1] if goal.skill != ("own", "general") else GENERAL.get(goal.verb, "")
 
 
-def sources(data: Path) -> dict[str, Source]:
+def sources(data: Path) -> dict[str, GoalSource]:
     """What each machine learns from."""
     r = random.Random(SEED)
     corpus, goals = corpora.load(data), handwritten.load()
@@ -141,13 +141,15 @@ def sources(data: Path) -> dict[str, Source]:
             if skill or other in ("open", "own")
         ]
         others += nobodys if name in NOBODYS else []
-        found[name] = Source(name, texts + others, skills + [""] * len(others), weights + [1.0] * len(others))
+        found[name] = GoalSource(
+            name, texts + others, skills + [""] * len(others), weights + [1.0] * len(others)
+        )
     verbal = [(one.text, one.verb) for one in goals if one.verb]
-    found["verbs"] = Source("verbs", [t for t, _ in verbal], [v for _, v in verbal], [1.0] * len(verbal))
+    found["verbs"] = GoalSource("verbs", [t for t, _ in verbal], [v for _, v in verbal], [1.0] * len(verbal))
     return found
 
 
-def learn(source: Source, hashed: Hashed, rows: Sequence[int] | None = None) -> Learned:
+def learn(source: GoalSource, hashed: Hashed, rows: Sequence[int] | None = None) -> Learned:
     """Train one machine. rows: on these goals alone."""
     rows = range(len(source.texts)) if rows is None else rows
     vectors = hashed.vectors([source.texts[row] for row in rows])
@@ -209,7 +211,7 @@ def train(data: Path) -> bytes:
 
 
 def _all_margins(
-    known: dict[str, Source], hashed: Hashed, columns: list[np.ndarray], classes: list[dict[str, Any]]
+    known: dict[str, GoalSource], hashed: Hashed, columns: list[np.ndarray], classes: list[dict[str, Any]]
 ) -> np.ndarray:
     """Margins of some goals of all sources for all classes."""
     texts = [text for source in known.values() for text in source.texts[:TYPICAL]]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from mcl.core.errors import ModelError
 from mcl.language.skills import find_skills, skill_folders
-from mcl.model.familiar import MAGIC, RARITY_UNIT, ZERO, Familiar, buckets_of, features, packed
-from mcl.model.opening import bundled_path, load_model
+from mcl.model.loader import bundled_path, load_model
 from mcl.model.protocol import Acquainted, Candidate
+from mcl.model.skill_classifier import MAGIC, RARITY_UNIT, ZERO, SkillClassifier, buckets_of, features, packed
 
 BUCKETS = 64
 ALARM, BALANCE, ORDER = "set an alarm at seven", "what is my balance", "order some paper"
@@ -37,11 +37,11 @@ def member(classes: list[dict[str, object]], verbs: dict[str, int] | None = None
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Callable[..., Familiar]:
-    def open_(data: bytes, before: bytes = b"tensors", size: int | None = None) -> Familiar:
+def opened(tmp_path: Path) -> Callable[..., SkillClassifier]:
+    def open_(data: bytes, before: bytes = b"tensors", size: int | None = None) -> SkillClassifier:
         path = tmp_path / "model.gguf"
         path.write_bytes(before + data)
-        return Familiar(path, len(data) if size is None else size)
+        return SkillClassifier(path, len(data) if size is None else size)
 
     return open_
 
@@ -58,7 +58,7 @@ TAUGHT = [
 ]
 
 
-def test_a_goal_is_for_the_skill_that_was_taught_it(opened: Callable[..., Familiar]) -> None:
+def test_a_goal_is_for_the_skill_that_was_taught_it(opened: Callable[..., SkillClassifier]) -> None:
     familiar = opened(member(TAUGHT))
     alarm, balance = familiar.margins(ALARM, [asked("set_alarm"), asked("check-balance")])
     assert alarm is not None
@@ -81,7 +81,7 @@ def test_a_goal_is_for_the_skill_that_was_taught_it(opened: Callable[..., Famili
     ],
 )
 def test_a_skill_is_known_by_its_name_however_spelled_or_by_its_description(
-    opened: Callable[..., Familiar], id: str, display: str, description: str
+    opened: Callable[..., SkillClassifier], id: str, display: str, description: str
 ) -> None:
     (margin,) = opened(member(TAUGHT)).margins(ALARM, [asked(id, display, description)])
     assert margin is not None
@@ -97,13 +97,13 @@ def test_a_skill_is_known_by_its_name_however_spelled_or_by_its_description(
     ],
 )
 def test_of_a_skill_that_was_not_taught_nothing_is_said(
-    opened: Callable[..., Familiar], one: Candidate
+    opened: Callable[..., SkillClassifier], one: Candidate
 ) -> None:
     assert opened(member(TAUGHT)).margins(ALARM, [one]) == (None,)
 
 
 def test_of_two_skills_of_one_name_that_counts_whose_catalogue_is_offered(
-    opened: Callable[..., Familiar],
+    opened: Callable[..., SkillClassifier],
 ) -> None:
     classes = [
         row("alarm", source="b"),
@@ -119,14 +119,14 @@ def test_of_two_skills_of_one_name_that_counts_whose_catalogue_is_offered(
     assert of_a > of_b
 
 
-def test_verbs_that_were_taught_are_told_apart(opened: Callable[..., Familiar]) -> None:
+def test_verbs_that_were_taught_are_told_apart(opened: Callable[..., SkillClassifier]) -> None:
     familiar = opened(member(TAUGHT[:2], {"schedule": 0, "find": 1}))
     assert familiar.verbs(ALARM)["schedule"] > familiar.verbs(ALARM)["find"]
     assert opened(member(TAUGHT)).verbs(ALARM) == {}
 
 
 def test_a_goal_is_akin_to_a_skill_whose_words_speak_for_the_same_taught_ones(
-    opened: Callable[..., Familiar],
+    opened: Callable[..., SkillClassifier],
 ) -> None:
     classes = [one | {"mean": -0.9, "spread": 0.2} for one in TAUGHT]
     familiar = opened(member(classes))
@@ -136,7 +136,7 @@ def test_a_goal_is_akin_to_a_skill_whose_words_speak_for_the_same_taught_ones(
     assert opened(member(TAUGHT)).kinship(ALARM, [near, far]) == (0.0, 0.0)
 
 
-def test_a_margin_is_what_the_formula_says(opened: Callable[..., Familiar]) -> None:
+def test_a_margin_is_what_the_formula_says(opened: Callable[..., SkillClassifier]) -> None:
     (margin,) = opened(member(TAUGHT)).margins(ALARM, [asked("set_alarm")])
     number = len(buckets_of(ALARM, BUCKETS))
     assert margin == 0.1 * (RARITY_UNIT * 30 * number) / (number * RARITY_UNIT**2) ** 0.5 - 1.0
@@ -170,7 +170,9 @@ GENERAL = next(skill.description for skill in find_skills(skill_folders(None)) i
 @pytest.mark.parametrize(
     "damage", ["head", "short", "long", "begin", "json", "verb", "buckets", "scale", "spread", "classes"]
 )
-def test_a_damaged_member_is_an_error_with_a_code(opened: Callable[..., Familiar], damage: str) -> None:
+def test_a_damaged_member_is_an_error_with_a_code(
+    opened: Callable[..., SkillClassifier], damage: str
+) -> None:
     data = member(TAUGHT[:2], {"find": 1})
     at = len(MAGIC) + 4
     (length,) = struct.unpack_from("<I", data, len(MAGIC))
@@ -207,12 +209,12 @@ def test_any_bytes_are_a_member_or_an_error(
     path = tmp_path_factory.getbasetemp() / "any.gguf"
     path.write_bytes(b"." + MAGIC + data)
     with pytest.raises(ModelError):
-        Familiar(path, size)
+        SkillClassifier(path, size)
 
 
 def test_a_file_that_is_gone_is_an_error_with_a_code(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
-        Familiar(tmp_path / "none.gguf", 10)
+        SkillClassifier(tmp_path / "none.gguf", 10)
     assert caught.value.code == "MODEL_MISSING"
 
 

@@ -10,7 +10,7 @@ from walks import Walks, sequence, tool
 
 from executor import Home, Outcome, Registry
 from mcl.catalog.tools import registry
-from mcl.memory import Cortex
+from mcl.memory import MemoryStore
 
 
 class Plans(Walks):
@@ -35,7 +35,7 @@ def output(outcome: Outcome, node: str = "n1") -> Any:
     return outcome.outputs[node]
 
 
-def test_what_is_found_can_be_cited_by_the_address_of_its_version(plans: Plans, cortex: Cortex) -> None:
+def test_what_is_found_can_be_cited_by_the_address_of_its_version(plans: Plans, cortex: MemoryStore) -> None:
     cortex.put("Fact", "The office is in Oslo", id="office", tags=["place"])
     cortex.put("Fact", "The office is in Bergen", id="office", tags=["place"])
     cortex.put("Fact", "Paper is bought from Acme", id="paper")
@@ -52,7 +52,7 @@ def test_what_is_found_can_be_cited_by_the_address_of_its_version(plans: Plans, 
     assert (plans.workspace / "a.txt").read_text() == "see matrix://cortex/Fact/office@v2"
 
 
-def test_without_words_the_most_important_memories_come(plans: Plans, cortex: Cortex) -> None:
+def test_without_words_the_most_important_memories_come(plans: Plans, cortex: MemoryStore) -> None:
     for number, importance in enumerate((0.1, 0.9, 0.5)):
         cortex.put("Fact", f"fact {number}", importance=importance)
     found = output(plans.go(tool("n1", "cortex/find", limit="2"), verb="find"))
@@ -61,7 +61,7 @@ def test_without_words_the_most_important_memories_come(plans: Plans, cortex: Co
 
 
 def test_what_is_put_names_the_intent_and_the_node_and_is_in_the_journal(
-    plans: Plans, cortex: Cortex
+    plans: Plans, cortex: MemoryStore
 ) -> None:
     node = tool(
         "n1", "cortex/put", "write", type="Fact", text="Acme delivers on Monday", id="acme",
@@ -82,7 +82,7 @@ def test_what_is_put_names_the_intent_and_the_node_and_is_in_the_journal(
     assert plans.home.journal.verify().ok
 
 
-def test_saying_it_again_changes_nothing(plans: Plans, cortex: Cortex) -> None:
+def test_saying_it_again_changes_nothing(plans: Plans, cortex: MemoryStore) -> None:
     node = tool("n1", "cortex/put", "write", type="Fact", text="Acme delivers on Monday")
     first, second = output(plans.go(node)), output(plans.go(node))
     assert (first["written"], second["written"]) == (True, False)
@@ -90,7 +90,7 @@ def test_saying_it_again_changes_nothing(plans: Plans, cortex: Cortex) -> None:
     assert cortex.snapshot().size == 1
 
 
-def test_what_is_remembered_is_only_followed_by_what_has_read_it(plans: Plans, cortex: Cortex) -> None:
+def test_what_is_remembered_is_only_followed_by_what_has_read_it(plans: Plans, cortex: MemoryStore) -> None:
     cortex.put("Fact", "The office is in Oslo", id="office")
     put = {"type": "Fact", "text": "The office is in Bergen", "id": "office"}
     assert code(plans.go(tool("n1", "cortex/put", "write", **put))) == "EXISTS"
@@ -126,13 +126,13 @@ def test_what_is_remembered_is_only_followed_by_what_has_read_it(plans: Plans, c
     ],
 )
 def test_a_plan_puts_no_memory_that_steers_mcl_or_is_none(
-    plans: Plans, cortex: Cortex, put: dict[str, str], wanted: str
+    plans: Plans, cortex: MemoryStore, put: dict[str, str], wanted: str
 ) -> None:
     assert code(plans.go(tool("n1", "cortex/put", "write", text="x", **put))) == wanted
     assert cortex.snapshot().size == 0
 
 
-def test_a_goal_that_only_looks_remembers_nothing(plans: Plans, cortex: Cortex) -> None:
+def test_a_goal_that_only_looks_remembers_nothing(plans: Plans, cortex: MemoryStore) -> None:
     node = tool("n1", "cortex/put", "write", type="Fact", text="x")
     assert code(plans.go(node, verb="find")) == "INTENT_MISMATCH"
     node = tool("n1", "cortex/put", "read", type="Fact", text="x")
@@ -140,7 +140,7 @@ def test_a_goal_that_only_looks_remembers_nothing(plans: Plans, cortex: Cortex) 
     assert cortex.snapshot().size == 0
 
 
-def test_secrets_and_terminal_escapes_are_not_remembered(plans: Plans, cortex: Cortex) -> None:
+def test_secrets_and_terminal_escapes_are_not_remembered(plans: Plans, cortex: MemoryStore) -> None:
     plans.write("a.txt", "the key is sk-" + "a" * 30 + " and \x1b[2J")
     read = tool("n1", "fs/read", path="a.txt")
     put = tool("n2", "cortex/put", "write", type="Fact", text="${n1.output.text}", id="key")

@@ -1,6 +1,6 @@
 """Our own goals (goals.txt) answered by the model alone and by the whole compile; no torch is needed.
 
-python -m training.own [--model FILE] [--wrong]
+python -m training.development_goals [--model FILE] [--wrong]
 """
 
 from __future__ import annotations
@@ -27,39 +27,49 @@ from mcl.compiler.compiler import Compiled, Outcome, Refused, compile_goal
 from mcl.compiler.stages.constraints import FIELD_OF_PATH
 from mcl.core.home import open_home
 from mcl.language.skills import Skill, Skills
-from mcl.model.opening import load_model
+from mcl.model.loader import load_model
 from mcl.model.protocol import REST, Candidate, ExtractForm, Model, SlotForm
 from mcl.plugins.train.tuner import development
 from mcl.plugins.train.tuner.corpora import Utterance
-from training.answers import NONE, Answer, Figures, Found, by_skill, confusions, figures_of, kinds, worst
+from training.answers import (
+    NONE,
+    Figures,
+    FoundValue,
+    GoalAnswer,
+    by_skill,
+    confusions,
+    figures_of,
+    kinds,
+    worst,
+)
 
 SAID_AT = "2026-11-21T10:00:00Z"
 """The moment at which all goals are said, so that their dates are read alike whenever they are measured."""
 _QUOTED = re.compile("“(.+?)”")
 
 
-def wanted(goal: Utterance) -> frozenset[Found]:
+def wanted(goal: Utterance) -> frozenset[FoundValue]:
     """The values of a goal."""
-    return frozenset(Found(mark.field, mark.value) for mark in goal.marks)
+    return frozenset(FoundValue(mark.field, mark.value) for mark in goal.marks)
 
 
-def bare(goals: Sequence[Utterance], skills: Skills, model: Model) -> list[Answer]:
+def bare(goals: Sequence[Utterance], skills: Skills, model: Model) -> list[GoalAnswer]:
     """The model alone, shown all skills at once; values are read under the right skill's form."""
     shown = [Candidate(s.id, s.display, s.description, s.verbs, s.examples) for s in skills]
     answers = []
     for goal in goals:
         choice = model.choose(goal.text, shown)
-        name, verb, found, least = goal.skill[1], choice.verb, frozenset[Found](), 1.0
+        name, verb, found, least = goal.skill[1], choice.verb, frozenset[FoundValue](), 1.0
         skill = skills.get(name) if name != NONE else None
         if skill is not None:
             spans = model.extract(goal.text, _form(skill))
-            found = frozenset(Found(span.field, span.value) for span in spans if span.field != REST)
+            found = frozenset(FoundValue(span.field, span.value) for span in spans if span.field != REST)
             least = min((span.probability for span in spans), default=1.0)  # words left over count, too
             if choice.skill_id != skill.id:
                 one = [candidate for candidate in shown if candidate.skill_id == skill.id]
                 verb = model.choose(goal.text, one).verb
         answers.append(
-            Answer(
+            GoalAnswer(
                 text=goal.text,
                 wanted_skill=name,
                 wanted_verb=goal.verb,
@@ -79,7 +89,7 @@ def _form(skill: Skill) -> ExtractForm:
     return ExtractForm(skill.id, skill.description, tuple(slots))
 
 
-def whole(goals: Sequence[Utterance], skills: Skills, model: Model) -> list[Answer]:
+def whole(goals: Sequence[Utterance], skills: Skills, model: Model) -> list[GoalAnswer]:
     """The whole compile: skill, verb and values as the Intent has them, or as the questions quote them."""
     with tempfile.TemporaryDirectory() as folder:
         home = open_home(Path(folder) / "home")
@@ -93,8 +103,8 @@ def whole(goals: Sequence[Utterance], skills: Skills, model: Model) -> list[Answ
         ]
 
 
-def _compiled(goal: Utterance, outcome: Outcome, skills: Skills) -> Answer:
-    answer = Answer(
+def _compiled(goal: Utterance, outcome: Outcome, skills: Skills) -> GoalAnswer:
+    answer = GoalAnswer(
         text=goal.text,
         wanted_skill=goal.skill[1],
         wanted_verb=goal.verb or "",
@@ -125,7 +135,7 @@ def _compiled(goal: Utterance, outcome: Outcome, skills: Skills) -> Answer:
     )
 
 
-def _stated(intent: Intent) -> Iterator[Found]:
+def _stated(intent: Intent) -> Iterator[FoundValue]:
     """What the Frame says: the words of the goal that it was read from, options as they are declared."""
     marks = intent.compile_metadata.spans if intent.compile_metadata else ()
     places = {mark.field: intent.prose[mark.start : mark.end] for mark in marks}
@@ -133,21 +143,21 @@ def _stated(intent: Intent) -> Iterator[Found]:
     for i, entry in enumerate(frame.objects):
         text = places.get(f"frame.objects[{i}]", "")
         if entry.type.startswith("enum"):
-            yield Found(f"slot.{entry.name}", entry.value)
+            yield FoundValue(f"slot.{entry.name}", entry.value)
         elif text:
-            yield Found(f"slot.{entry.name}", text)
+            yield FoundValue(f"slot.{entry.name}", text)
     for i, constraint in enumerate(frame.constraints):
         if text := places.get(f"frame.constraints[{i}]", ""):
-            yield Found(_field(constraint), text)
+            yield FoundValue(_field(constraint), text)
     for i, sign in enumerate(frame.success_criteria):
         if text := places.get(f"frame.success_criteria[{i}]", ""):
-            yield Found(_field(sign), text)
+            yield FoundValue(_field(sign), text)
     for i, _ in enumerate(frame.preferences):
         if text := places.get(f"frame.preferences[{i}]", ""):
-            yield Found("preference", text)
+            yield FoundValue("preference", text)
     for path, text in places.items():
         if path.startswith("budget."):
-            yield Found("budget", text)
+            yield FoundValue("budget", text)
 
 
 def _field(stated: object) -> str:
@@ -162,13 +172,13 @@ def _field(stated: object) -> str:
     return names.get(type(stated), "external" if kind == "external" else "rule")
 
 
-def _asked(intent: Intent) -> Iterator[Found]:
+def _asked(intent: Intent) -> Iterator[FoundValue]:
     """What was found and could not be read: the question quotes it."""
     for unknown in intent.unknowns:
         field = FIELD_OF_PATH.get(unknown.field, unknown.field)
         quoted = _QUOTED.search(unknown.rationale)
         if quoted and quoted[1] in intent.prose and field not in ("skill", "frame.verb"):
-            yield Found(field, quoted[1])
+            yield FoundValue(field, quoted[1])
 
 
 def _invented(intent: Intent, skill: Skill) -> Iterator[str]:
@@ -183,7 +193,7 @@ def _invented(intent: Intent, skill: Skill) -> Iterator[str]:
             yield entry.value
 
 
-def measure(model: Model) -> tuple[Figures, list[Answer]]:
+def measure(model: Model) -> tuple[Figures, list[GoalAnswer]]:
     """Figures of both, with tables by skill, pairs and kinds of error; and the answers of the compile."""
     goals, skills = development.load(), development.shipped()
     alone, compiled = bare(goals, skills, model), whole(goals, skills, model)

@@ -83,7 +83,7 @@ class _Class:
     spread: float  # 0: not known, and no part of a profile
 
 
-class Familiar:
+class SkillClassifier:
     """The linear member of one model file, mapped into memory: a goal touches some hundred rows of it."""
 
     def __init__(self, path: Path, size: int) -> None:

@@ -1,6 +1,7 @@
 """Measure the whole compile on the development splits, as a user has it: `mcl compile --batch --skills DIR`.
 
-python -m training.whole --data ../shared/data --out figures.json [--limit 200] [--jobs 2] [--sets snips]
+python -m training.whole_compile --data ../shared/data --out figures.json [--limit 200] [--jobs 2]
+    [--sets snips]
 
 For each set two batches: choosing (the prose alone, the whole catalogue of the set as choices) and extraction
 (the skill given). Nothing is stored. Needs no torch.
@@ -21,7 +22,7 @@ from mcl.plugins.train.tuner import corpora
 from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 from mcl.usecases.batch import compile_batch
 from training.answers import SURE, Scores, calibration_error
-from training.shelves import (
+from training.corpus_skills import (
     OUT_OF_SCOPE,
     examples_of,
     member,
@@ -37,7 +38,7 @@ AT = "2026-11-21T10:00:00Z"
 
 
 @dataclass(frozen=True)
-class Settings:
+class EvaluationSettings:
     """How a set is compiled. jobs: processes. model: a GGUF, None for the one in use."""
 
     jobs: int = 1
@@ -105,7 +106,9 @@ def invented(result: Mapping[str, Any], prose: str, skill: CorpusSkill) -> Itera
                 yield f"{name}={one}"
 
 
-def compiled(lines: Sequence[Mapping[str, Any]], shelf: Path, settings: Settings) -> list[dict[str, Any]]:
+def compiled(
+    lines: Sequence[Mapping[str, Any]], shelf: Path, settings: EvaluationSettings
+) -> list[dict[str, Any]]:
     """The results of a batch, in order."""
     with tempfile.TemporaryDirectory() as folder:
         source, out = Path(folder, "in.jsonl"), Path(folder, "out.jsonl")
@@ -128,7 +131,7 @@ def choosing(
     shelf: Mapping[str, CorpusSkill],
     utterances: Sequence[Utterance],
     place: Path,
-    settings: Settings,
+    settings: EvaluationSettings,
 ) -> tuple[Figures, list[str]]:
     """Skill and slots from the prose alone; what went wrong, worst first."""
     lines = [{"id": i, "prose": one.text} for i, one in enumerate(utterances)]
@@ -163,7 +166,7 @@ def extraction(
     shelf: Mapping[str, CorpusSkill],
     utterances: Sequence[Utterance],
     place: Path,
-    settings: Settings,
+    settings: EvaluationSettings,
 ) -> tuple[Figures, list[str]]:
     """Slots with the skill given."""
     usable = [one for one in utterances if one.skill in corpus.skills and corpus.skills[one.skill].slots]
@@ -217,7 +220,9 @@ def _count(
         tally.sure_missed += len(want - got) if good else len(want)
 
 
-def measure(data: Path, sets: Sequence[str], limit: int, settings: Settings) -> tuple[Figures, list[str]]:
+def measure(
+    data: Path, sets: Sequence[str], limit: int, settings: EvaluationSettings
+) -> tuple[Figures, list[str]]:
     """All figures by set; at most `limit` utterances each (0: all), drawn with a fixed seed. And what went
     wrong."""
     corpus = corpora.load(data)
@@ -306,7 +311,7 @@ def main() -> None:
     parser.add_argument("--lists", action="store_true", help="slots with several values in train are lists")
     parser.add_argument("--examples", type=int, default=0, help="train utterances quoted in each skill")
     given = parser.parse_args()
-    settings = Settings(
+    settings = EvaluationSettings(
         jobs=given.jobs,
         model=given.model,
         ai=not given.no_ai,

@@ -2,7 +2,7 @@
 
 from mcl.model.protocol import SlotForm
 from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
-from training.whole import calibration_error, invented, told, wanted
+from training.whole_compile import calibration_error, invented, told, wanted
 
 HOTEL = CorpusSkill(
     "made",

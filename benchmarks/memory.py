@@ -1,6 +1,6 @@
 """How long finding takes among many memories, beside the floor of a bare FTS5 query over the same texts.
 
-    python -m benchmarks.cortex [--memories 100000] [--runs 9] [--json]
+    python -m benchmarks.memory [--memories 100000] [--runs 9] [--json]
 
 The floor is `SELECT rowid … MATCH … ORDER BY rank LIMIT 10` on an FTS5 table of its own that holds the same
 words and nothing else: no versions, no snapshot, no documents read. The texts follow Zipf's law over 30,000
@@ -24,7 +24,7 @@ from pathlib import Path
 
 from benchmarks.timing import median_ms
 from executor import FixedClock, Home
-from mcl.memory import Cortex, Memory, new_memory
+from mcl.memory import Memory, MemoryStore, new_memory
 from mcl.memory.lessons import bundle
 
 VOCABULARY = 30_000
@@ -71,11 +71,11 @@ def bare(connection: sqlite3.Connection, query: str) -> list[tuple[int]]:
 def measured(folder: Path, count: int, runs: int) -> dict[str, object]:
     connection = floor(folder / "floor.db", count)
     with Home.open(folder / "home", clock=FixedClock(AT)) as home:
-        cortex = Cortex(home)
+        store = MemoryStore(home)
         start = time.perf_counter()
-        cortex.write(memories(count))
+        store.write(memories(count))
         written = time.perf_counter() - start
-        old = cortex.snapshot(count // 2)
+        old = store.snapshot(count // 2)
         rows = []
         for name, query in QUERIES.items():
             rows.append(
@@ -83,22 +83,22 @@ def measured(folder: Path, count: int, runs: int) -> dict[str, object]:
                     "what": name,
                     "floor_ms": median_ms(lambda query=query: bare(connection, query), runs),
                     "now_ms": median_ms(
-                        lambda query=query: cortex.memories().find(near=query, limit=10), runs
+                        lambda query=query: store.memories().find(near=query, limit=10), runs
                     ),
                     "old_ms": median_ms(
-                        lambda query=query: cortex.memories(old).find(near=query, limit=10), runs
+                        lambda query=query: store.memories(old).find(near=query, limit=10), runs
                     ),
                 }
             )
         goal = QUERIES["a goal of twelve words"]
         work = {
             "bundle of 512 tokens": lambda: bundle(
-                cortex.memories(), goal, types=("Fact", "Preference"), tags=("t7",), tokens=512
+                store.memories(), goal, types=("Fact", "Preference"), tags=("t7",), tokens=512
             ),
-            "find by tag": lambda: cortex.memories().find(tags=("t7",), limit=10),
-            "find by type": lambda: cortex.memories().find(type="Goal", limit=10),
-            "resolve an address": lambda: cortex.memories().resolve("matrix://cortex/Fact/m500"),
-            "put one": lambda: cortex.put("Fact", f"w1 w2 {random.random()}"),
+            "find by tag": lambda: store.memories().find(tags=("t7",), limit=10),
+            "find by type": lambda: store.memories().find(type="Goal", limit=10),
+            "resolve an address": lambda: store.memories().resolve("matrix://cortex/Fact/m500"),
+            "put one": lambda: store.put("Fact", f"w1 w2 {random.random()}"),
         }
         others = {name: median_ms(one, runs) for name, one in work.items()}
     return {"memories": count, "write_s": written, "finding": rows, "others_ms": others}

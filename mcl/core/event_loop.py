@@ -30,7 +30,7 @@ def outside_loop(act: str, *, plugin: bool = False) -> None:
         return
     twin = f"from mcl import aio, then: await aio.{act}(…)"
     if plugin:
-        twin = f"from mcl.core.awaiting import twin, then: await twin({act})(…)"
+        twin = f"from mcl.core.event_loop import twin, then: await twin({act})(…)"
     raise InputError(
         "IN_EVENT_LOOP",
         f"{act}() waits for its end, and an event loop runs in this thread",

@@ -1,6 +1,7 @@
 """The catalogues of public corpora as skill folders, for `mcl compile --batch … --skills DIR`.
 
-python -m training.shelves --data ../shared/data --set snips --out DIR [--verbs all] [--lists] [--examples 5]
+python -m training.corpus_skills --data ../shared/data --set snips --out DIR [--verbs all] [--lists]
+    [--examples 5]
 """
 
 from __future__ import annotations
