@@ -1,6 +1,6 @@
-"""Goals written by many hands (training/written/*/*.txt) as labelled goals. The markup is told in written/README.md.
+"""Goals written by many hands (training/written/*/*.txt), labelled. Their markup: written/README.md.
 
-python -m training.written [FOLDER/WRITER]: reads all strictly and counts; with a writer, counts only that writer's goals.
+python -m training.written [PART/WRITER]: reads all strictly and counts, or one writer's goals.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ NOT_GOALS = ("none", "question", "chat")
 KINDS_OF_CORRECTION = ("change", "add", "drop", "again", "undo", "new")
 SLOT_TYPES = ("string", "uint", "float", "bool", "date", "time", "duration", "money", "path", "url", "email")
 CODES = {
-    "B": "budget", "D": "deadline", "ALLOW": "jurisdiction_allow", "DENY": "jurisdiction_deny", "Q": "quality",
-    "R": "rule", "TO": "delivered", "OK": "signed_off", "X": "external", "A": "attestation", "P": "preference",
-    "E": "recurrence",
+    "B": "budget", "D": "deadline", "ALLOW": "jurisdiction_allow", "DENY": "jurisdiction_deny",
+    "Q": "quality", "R": "rule", "TO": "delivered", "OK": "signed_off", "X": "external",
+    "A": "attestation", "P": "preference", "E": "recurrence",
 }  # fmt: skip
 MAX_WISHES, MAX_WORDS, MAX_SLOTS = 3, 120, form.MAX_SLOTS
 _WISH = re.compile(r"([a-z]+) ([a-z][a-z-]*)")
@@ -45,7 +45,7 @@ class WrittenError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """One thing that a goal wants: skill ("general", one of the shelf or of the writer), verb, where its words begin."""
+    """One thing that a goal wants: verb, skill (`general` or a known one), where its words begin."""
 
     verb: str
     skill: str
@@ -83,7 +83,7 @@ class Writer:
 
 @dataclass(frozen=True)
 class WrittenSkill:
-    """A skill with the other ways in which it describes itself, and the names of those it could be taken for."""
+    """A skill, the other ways in which it describes itself, the names of those it could be taken for."""
 
     skill: CorpusSkill
     also: tuple[str, ...]
@@ -172,9 +172,13 @@ def _slot(name: str, told: str | Mapping[str, Any]) -> SlotForm:
     if row.get("type", "string") not in SLOT_TYPES:
         raise ValueError(f"slot {name}: no type {row['type']!r}")
     return SlotForm(
-        name, row.get("type", "string"), row["hint"], tuple(row.get("options", ())), row.get("required", False),
-        row.get("many", 1),
-    )  # fmt: skip
+        name=name,
+        type=str(row.get("type", "string")),
+        hint=str(row["hint"]),
+        options=tuple(row.get("options", ())),
+        required=bool(row.get("required", False)),
+        many=int(row.get("many", 1)),
+    )
 
 
 def _section(section: str, known: Mapping[str, WrittenSkill]) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -209,7 +213,9 @@ def _goal(
     first, arrow, second = line.partition(" => ")
     match = re.match(r"\[as=([a-z]+)\] ", second)
     if not arrow or not match or match[1] not in KINDS_OF_CORRECTION:
-        raise ValueError(f"a correction is `last goal => [as=KIND] words`, KIND one of {', '.join(KINDS_OF_CORRECTION)}")
+        raise ValueError(
+            f"a correction is `last goal => [as=KIND] words`, KIND one of {', '.join(KINDS_OF_CORRECTION)}"
+        )
     before = _labelled(first, "goal", wanted, known, language, writer, number)
     told = second[match.end() :]
     if match[1] in ("undo", "new") and "[" in told.replace("\\[", ""):
@@ -237,7 +243,8 @@ def _labelled(
         own = tuple(
             mark
             for mark in marks
-            if (mark.start is None and at == 0) or (mark.start is not None and starts[at] <= mark.start < until)
+            if (mark.start is None and at == 0)
+            or (mark.start is not None and starts[at] <= mark.start < until)
         )
         skill = GENERAL if name == "general" else known[name].skill
         for mark in own:
@@ -255,7 +262,9 @@ def _check(mark: LabelMark, skill: CorpusSkill, begins: set[int], ends: set[int]
     if slot is None:
         raise ValueError(f"{skill.name} has no slot {mark.field[5:]!r}")
     if slot.options and mark.value not in slot.options:
-        raise ValueError(f"{mark.value!r} is no option of {slot.name}: [{slot.name}=OPTION:words], one of {slot.options}")
+        raise ValueError(
+            f"{mark.value!r} is no option of {slot.name}: [{slot.name}=OPTION:words], one of {slot.options}"
+        )
     if mark.start is None and not slot.options and slot.type != "bool":
         raise ValueError(f"{slot.name} has no options: mark words of the goal")
 
@@ -336,7 +345,8 @@ def counts(all_: Sequence[Writer]) -> Iterator[str]:
     )
     kinds = Counter("several wishes" if len(goal.wishes) > 1 else goal.kind for goal in goals)
     for writer in all_:
-        yield f"{len(writer.goals):6} {writer.part}/{writer.name}: {len(writer.skills)} skills · {writer.persona}"
+        place = f"{writer.part}/{writer.name}"
+        yield f"{len(writer.goals):6} {place}: {len(writer.skills)} skills · {writer.persona}"
     for title, counter in (("kinds", kinds), ("languages", Counter(goal.language for goal in goals))):
         yield f"{title}: " + " · ".join(f"{name} {count}" for name, count in counter.most_common())
     yield "constraints: " + " · ".join(f"{CODE} {fields[field]}" for CODE, field in CODES.items())
@@ -352,10 +362,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("writer", nargs="?", help="PART/WRITER, such as train/nurse")
     name = parser.parse_args(arguments).writer
     try:
-        if name:
-            found = [read_writer(FOLDER / f"{name}.txt", shelf())]
-        else:
-            found = writers()
+        found = [read_writer(FOLDER / f"{name}.txt", shelf())] if name else writers()
     except (WrittenError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
