@@ -14,11 +14,13 @@ from pathlib import Path
 
 from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm
-from mcl.plugins.train.tuner import corpora, development
-from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
+from mcl.plugins.train.tuner import development
 from mcl.plugins.train.tuner.network import Asker
 from mcl.plugins.train.tuner.rows import tags_of
+from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
 from mcl.plugins.train.tuner.variation import Variant
+from training import corpora
+from training.corpora import Corpus
 from training.evaluate import OUT_OF_SCOPE, candidate, extract_form
 from training.stock import alike
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcl.plugins.train.tuner import corpora, development, handwritten
+from mcl.plugins.train.tuner import development, handwritten
 from mcl.plugins.train.tuner.generator.skills import SKILLS
 from mcl.plugins.train.tuner.network import EMBEDDING_RATE, MUON_RATE, Asker
+from training import corpora
 from training.check import Difference
 from training.report import CHOOSING, OWN, VALUES, Measured, by_row, percent, table, targets
 from training.train import EASY_STEPS, ROW_TOKENS, ROWS, SEED

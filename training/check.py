@@ -19,10 +19,10 @@ import torch
 from mcl.model import form
 from mcl.model.llama.weights import Weights
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
-from mcl.plugins.train.tuner import corpora
-from mcl.plugins.train.tuner.export import CONTEXT, TYPES, export
 from mcl.plugins.train.tuner.network import Asker, inputs
 from mcl.plugins.train.tuner.rows import TrainingRow, body_of, collate, tokens_of
+from training import corpora
+from training.export import CONTEXT, TYPES, export
 
 GGML_F16, GGML_F32 = 1, 0
 

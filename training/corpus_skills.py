@@ -15,8 +15,9 @@ from pathlib import Path
 from ir import VERBS
 from mcl.model.form import plain
 from mcl.model.protocol import SlotForm
-from mcl.plugins.train.tuner import corpora
-from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
+from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
+from training import corpora
+from training.corpora import Corpus
 
 OUT_OF_SCOPE = "oos"
 MOST = 4  # entries of a slot that takes several

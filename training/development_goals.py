@@ -30,7 +30,7 @@ from mcl.language.skills import Skill, Skills
 from mcl.model.loader import load_model
 from mcl.model.protocol import REST, Candidate, ExtractForm, Model, SlotForm
 from mcl.plugins.train.tuner import development
-from mcl.plugins.train.tuner.corpora import Utterance
+from mcl.plugins.train.tuner.utterances import Utterance
 from training.answers import (
     NONE,
     Figures,

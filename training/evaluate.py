@@ -22,10 +22,11 @@ import torch
 from mcl.model import form
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm, Span
 from mcl.model.tags import best_of_each
-from mcl.plugins.train.tuner import corpora
-from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 from mcl.plugins.train.tuner.network import Asker
+from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
+from training import corpora
 from training.answers import NONE, Figures, FoundValue, GoalAnswer, confusions, figures_of
+from training.corpora import Corpus
 
 OUT_OF_SCOPE = "oos"
 SEVERAL = 4  # values that an open slot of a corpus may take

@@ -13,14 +13,13 @@ from pathlib import Path
 import torch
 
 from mcl.model.loader import load_model
-from mcl.plugins.train.tuner import corpora
-from mcl.plugins.train.tuner.export import export
 from mcl.plugins.train.tuner.network import Asker
-from training import development_goals, skill_classifier, whole_compile
+from training import corpora, development_goals, skill_classifier, whole_compile
 from training.calibrate import fit, told
 from training.card import ExportFigures, note_run, write_card
 from training.check import check
 from training.evaluate import evaluate, rounded
+from training.export import export
 from training.report import Measured, write
 from training.train import Trainer  # first: it sets how OpenMP waits, before torch is loaded
 

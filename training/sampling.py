@@ -8,13 +8,10 @@ from collections.abc import Collection, Sequence
 from mcl.model import form
 from mcl.model.protocol import Candidate
 from mcl.plugins.train.tuner import handwritten
-from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.shelf import SHIPPED
 from mcl.plugins.train.tuner.generator.skills import (
     GENERAL_DESCRIPTIONS,
-    GENERAL_DISPLAYS,
-    GENERAL_OF_FOUR,
     OTHERS,
 )
 from mcl.plugins.train.tuner.rows import (
@@ -25,7 +22,9 @@ from mcl.plugins.train.tuner.rows import (
     extract_body,
     tokens_of,
 )
+from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
 from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
+from training.corpora import Corpus
 from training.stock import COMMON, Stock, alike
 
 # ---- Rows of choices among candidates: goals for one of them, and what none of them takes.
@@ -54,6 +53,29 @@ STRANGERS = {  # whose utterances are surely none of this source's skills
     "snips": ("banking77", "own"), "sgd": ("banking77", "own"), "mixed": ("open",),
     "own": ("clinc", "hwu64", "banking77", "snips"),
 }  # fmt: skip
+
+
+GENERAL_DISPLAYS = (
+    "general",
+    "any other goal",
+    "everything else",
+    "other goals",
+    "general goal",
+    "anything else",
+    "other errands",
+)
+
+
+GENERAL_OF_FOUR = (
+    "Takes orders, purchases, bookings, projects and changes that no other skill fits; keeps them as a note "
+    "when you agree.",
+    "orders, purchases, bookings, projects and changes that no other skill fits",
+    "to get, make, change or send something that no other skill can",
+    "buys, books, builds, changes or sends what no program here can",
+    "purchases, bookings, things to be made, changed or sent",
+    "orders and projects: get it, make it, change it, deliver it",
+)
+"""Of a general skill that finds, watches, judges, plans and delegates nothing."""
 
 
 class Choosing:

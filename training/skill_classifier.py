@@ -27,8 +27,9 @@ from sklearn.svm import LinearSVC
 from mcl.language.skills import find_skills, skill_folders
 from mcl.model.form import plain
 from mcl.model.skill_classifier import RARITY_UNIT, SIZE_KEY, ZERO, buckets_of, key_of, packed
-from mcl.plugins.train.tuner import corpora, handwritten
-from mcl.plugins.train.tuner.corpora import Utterance
+from mcl.plugins.train.tuner import handwritten
+from mcl.plugins.train.tuner.utterances import Utterance
+from training import corpora
 
 BUCKETS = 1 << 14
 COST = 1.5  # of the machine: how dear a goal on the wrong side is

@@ -6,14 +6,17 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mcl.model import form
 from mcl.plugins.train.tuner import handwritten
-from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
 from mcl.plugins.train.tuner.generator.goals import general
+from mcl.plugins.train.tuner.generator.phrases import Phrase
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, SKILLS, utter
+from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 from mcl.plugins.train.tuner.variation import Variation
 from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
+from training.corpora import Corpus
 
 LIKE = (
     {"files-find", "code-search"}, {"files-find", "files-report"}, {"files-find", "monitor-path"},
@@ -47,6 +50,18 @@ def alike(a: tuple[str, str], b: tuple[str, str]) -> bool:
     return form.plain(a[1]) == form.plain(b[1])
 
 
+_JOINTS = {
+    "rule": (", ", ", ", "; ", ". ", ", and ", ", but ", " - ", ". Mind: "),
+    "preference": (", ideally ", ", preferably ", ", best ", "; I'd rather have ", ", if possible "),
+}  # fmt: skip
+_FREE = re.compile(
+    r"(?:no|not|never|nothing|nobody|none|without|only|do not|don't|all|each|every|everything|always|keep"
+    r"|at most|at least|one|two|three) \S+ .+",
+    re.IGNORECASE,
+)
+"""Rules that stand for themselves, in any goal."""
+
+
 class Stock:
     """Skills and utterances, and the one source of all that is random.
 
@@ -69,6 +84,7 @@ class Stock:
         self.variation = Variation(
             [*corpus.train, *goals], [s for s in self.skills.values() if s.source != "banking77"], self.random
         )
+        self.stated = {kind: self._stated(kind) for kind in _JOINTS}
         self.written: dict[tuple[str, str], list[Utterance]] = defaultdict(list)
         for utterance in goals:
             self.written[utterance.skill].append(utterance)
@@ -114,5 +130,25 @@ class Stock:
     def own(self, name: str) -> Utterance:
         """A goal of the generator for one of its skills, or for the general one."""
         if name == "general":
-            return self.variation.ruled(general(self.random))
+            return self._ruled(general(self.random))
         return utter(next(f for f in FAMILIES if f.name == name), self.random)
+
+    def _ruled(self, utterance: Utterance, share: float = 0.25) -> Utterance:
+        """Now and then with a rule or preference of a written goal behind it, where it states none."""
+        r = self.random
+        kind = r.choice(("rule", "rule", "preference"))
+        if r.random() > share or not self.stated[kind] or any(m.field == kind for m in utterance.marks):
+            return utterance
+        value = r.choice(self.stated[kind])
+        clause = Phrase(r.choice(_JOINTS[kind])) + Phrase(value, (LabelMark(kind, value, 0, len(value)),))
+        whole = self.variation.with_clause(utterance, clause)
+        return replace(utterance, text=whole.text, marks=whole.marks)
+
+    def _stated(self, kind: str) -> list[str]:
+        """Rules or preferences of written goals that may stand in any other."""
+        said = self.variation.values.get(("general", kind), [])
+        return [
+            value
+            for value in said
+            if " " in value and " than " not in value and (kind != "rule" or _FREE.fullmatch(value))
+        ]

@@ -13,20 +13,24 @@ import shutil
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import torch
+from tokenizers import pre_tokenizers, trainers
 from torch import nn
 
+from mcl.model import form
 from mcl.model.form import FIELDS, SPECIALS, VERBS
-from mcl.plugins.train.tuner import corpora, handwritten, vocabulary
+from mcl.plugins.train.tuner import handwritten
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
 from mcl.plugins.train.tuner.network import Learner, Network, NetworkShape, inputs
 from mcl.plugins.train.tuner.rows import OPTION_WEIGHT, Batch, TrainingRow, collate
-from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
+from mcl.plugins.train.tuner.vocabulary import TokenVocabulary, bare
+from training import corpora
 from training.embedding import first_embeddings
 from training.sampling import Sampler
 
@@ -37,6 +41,24 @@ WARM_UP, DECAY_FROM = 40, 0.35  # steps; share of the time
 EASY_STEPS = 250
 SHOWN, SAVED = 25, 180.0  # steps; seconds
 SEED = 7
+
+
+PIECES = 4096
+
+
+def learn_pieces(texts: Iterable[str], path: Path, size: int = PIECES) -> None:
+    """Learn `size` pieces from the texts (split into units as the model will see them) and save them."""
+    tokenizer = bare()
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+        min_frequency=3,
+    )
+    units = (f" {unit.text[: form.UNIT_CHARS]}" for text in texts for unit in form.words(text))
+    tokenizer.train_from_iterator(units, trainer)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(path))
 
 
 def vocabulary_texts(corpus: corpora.Corpus, texts: list[str]) -> list[str]:
@@ -107,7 +129,7 @@ class Trainer:
         if begin and not pieces.exists():
             shutil.copyfile(begin / "tokenizer.json", pieces)
         if not pieces.exists():
-            vocabulary.train(vocabulary_texts(corpus, texts), pieces)
+            learn_pieces(vocabulary_texts(corpus, texts), pieces)
         self.known = TokenVocabulary(pieces)
         shape = NetworkShape(
             self.known.size, len(SPECIALS), width=width, layers=layers, heads=width // 64,

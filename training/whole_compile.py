@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mcl.plugins.train.tuner import corpora
-from mcl.plugins.train.tuner.corpora import Corpus, CorpusSkill, Utterance
+from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
 from mcl.usecases.batch import compile_batch
+from training import corpora
 from training.answers import SURE, Scores, calibration_error
+from training.corpora import Corpus
 from training.corpus_skills import (
     OUT_OF_SCOPE,
     examples_of,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from mcl.language.skills import find_skills
 from mcl.model.protocol import SlotForm
-from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
+from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 from training.corpus_skills import examples_of, shelf_id, taking_several, write_shelf
 
 HOTEL = CorpusSkill(

@@ -11,12 +11,12 @@ import pytest
 
 from mcl.model import form
 from mcl.plugins.train.tuner import development, handwritten
-from mcl.plugins.train.tuner.corpora import Utterance
 from mcl.plugins.train.tuner.development import NOBODY
 from mcl.plugins.train.tuner.generator import goals as things
 from mcl.plugins.train.tuner.generator import phrases as clauses
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
+from mcl.plugins.train.tuner.utterances import Utterance
 
 ALIKE = 0.8
 

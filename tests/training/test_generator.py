@@ -8,11 +8,12 @@ from collections import Counter
 import pytest
 
 from mcl.model import form
-from mcl.plugins.train.tuner.corpora import Utterance, verbs
 from mcl.plugins.train.tuner.generator import fillers
 from mcl.plugins.train.tuner.generator.goals import PHRASES, general
 from mcl.plugins.train.tuner.generator.phrases import choose_parts
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, SKILLS, utter
+from mcl.plugins.train.tuner.utterances import Utterance
+from training.corpora import verbs
 
 
 def utterances(number: int) -> list[Utterance]:

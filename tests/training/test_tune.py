@@ -134,8 +134,7 @@ def test_the_linear_member_learns_beside_what_it_knew(tmp_path: Path) -> None:
 
 
 def test_what_lies_behind_the_tensors_travels_with_the_file(folder: Path, tmp_path: Path) -> None:
-    from mcl.plugins.train.tuner.export import tensors
-    from mcl.plugins.train.tuner.weights import rewrite
+    from mcl.plugins.train.tuner.weights import rewrite, tensors
 
     found = read(bundled_path())
     rewrite(

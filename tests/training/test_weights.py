@@ -10,10 +10,10 @@ from mcl.model import bundled_path, form
 from mcl.model.llama.weights import Weights
 from mcl.model.protocol import ExtractForm, SlotForm
 from mcl.plugins.train.tuner import handwritten
-from mcl.plugins.train.tuner.export import export, tensors
 from mcl.plugins.train.tuner.network import Asker
-from mcl.plugins.train.tuner.weights import WeightsError, read, rewrite, unpack
+from mcl.plugins.train.tuner.weights import WeightsError, read, rewrite, tensors, unpack
 from training.check import Llama, compare
+from training.export import export
 
 GOALS = [goal.text for goal in handwritten.load()[::97]]
 FORM = ExtractForm("files", "Searches files", (SlotForm("folder", "string", "where to look"),))

@@ -1,7 +1,7 @@
 """How the whole compile is measured: what counts as found, as invented and as sure."""
 
 from mcl.model.protocol import SlotForm
-from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
+from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 from training.whole_compile import calibration_error, invented, told, wanted
 
 HOTEL = CorpusSkill(

@@ -12,8 +12,8 @@ import pytest
 
 from mcl.model import form
 from mcl.plugins.train.tuner import development
-from mcl.plugins.train.tuner.corpora import LabelMark, Utterance
 from mcl.plugins.train.tuner.handwritten import FOLDER, NOBODY, WrittenError, load, parse, skills
+from mcl.plugins.train.tuner.utterances import LabelMark, Utterance
 from mcl.plugins.train.tuner.variation import Variation
 
 COMMON = frozenset(

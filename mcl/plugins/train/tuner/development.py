@@ -7,8 +7,8 @@ from pathlib import Path
 
 from mcl.language.skills import Skills, find_skills, skill_folders
 from mcl.model.protocol import SlotForm
-from mcl.plugins.train.tuner.corpora import CorpusSkill, Utterance
 from mcl.plugins.train.tuner.handwritten import NOBODY, read
+from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
 
 GOALS = Path(__file__).parent / "goals.txt"
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from mcl.model import form
 from mcl.model.protocol import SlotForm
-from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
 from mcl.plugins.train.tuner.generator.skills import GENERAL
+from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 
 FOLDER = Path(__file__).parent / "written"
 NOBODY = ("written", "none")

@@ -11,7 +11,7 @@ import torch
 from mcl.model import form
 from mcl.model.form import Label, Piece, Read
 from mcl.model.protocol import Candidate
-from mcl.plugins.train.tuner.corpora import Utterance
+from mcl.plugins.train.tuner.utterances import Utterance
 from mcl.plugins.train.tuner.variation import Variant, Variation
 from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 

@@ -26,15 +26,14 @@ from mcl.model.protocol import Candidate, ExtractForm, SlotForm
 from mcl.model.skill_classifier import MAGIC, ZERO, buckets_of, key_of, packed
 from mcl.plugins.train.lessons import Lesson, Value, lessons_of
 from mcl.plugins.train.tuner import development, handwritten
-from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
-from mcl.plugins.train.tuner.export import tensors
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, skill_of, utter
 from mcl.plugins.train.tuner.network import Asker, Learner, Network
 from mcl.plugins.train.tuner.rows import Batch, TrainingRow, choose_body, collate, extract_body, tokens_of
+from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 from mcl.plugins.train.tuner.variation import Variant, Variation
 from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
-from mcl.plugins.train.tuner.weights import rewrite, unpack
+from mcl.plugins.train.tuner.weights import rewrite, tensors, unpack
 
 SOURCE = "mine"
 COST = 1.5  # of the machine: how dear a goal on the wrong side is

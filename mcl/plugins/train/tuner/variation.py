@@ -12,7 +12,6 @@ from pathlib import Path
 from mcl.model import form
 from mcl.model.protocol import ExtractForm, SlotForm
 from mcl.plugins.train.tuner import handwritten
-from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
 from mcl.plugins.train.tuner.generator import fillers
 from mcl.plugins.train.tuner.generator.goals import CONTEXTS
 from mcl.plugins.train.tuner.generator.phrases import Filler, Phrase, clauses
@@ -22,6 +21,7 @@ from mcl.plugins.train.tuner.generator.skills import (
     GENERAL_HINTS,
     GENERAL_NAMES,
 )
+from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 
 _FAMILY_WORDS = {
     "time": "time date day when year timeofday duration length schedule period frequency interval start stay",
@@ -43,16 +43,6 @@ _SWAPPED = frozenset(
     {*_FILLERS, "attestation", "slot.code", "slot.language", "slot.column", "slot.chart", "slot.assignee"}
 )
 """Fields of written goals whose value may be another goal's: the rest is bound to its sentence."""
-_JOINTS = {
-    "rule": (", ", ", ", "; ", ". ", ", and ", ", but ", " - ", ". Mind: "),
-    "preference": (", ideally ", ", preferably ", ", best ", "; I'd rather have ", ", if possible "),
-}  # fmt: skip
-_FREE = re.compile(
-    r"(?:no|not|never|nothing|nobody|none|without|only|do not|don't|all|each|every|everything|always|keep"
-    r"|at most|at least|one|two|three) \S+ .+",
-    re.IGNORECASE,
-)
-"""Rules that stand for themselves, in any goal."""
 _GREETINGS = ("hi, ", "hello, ", "hey, ", "ok, ", "so, ", "Good morning. ", "One more thing: ")
 
 
@@ -92,7 +82,6 @@ class Variation:
                     pools[self._pool(utterance), mark.field].add(mark.value)
         self.values = {key: sorted(pool) for key, pool in pools.items() if len(pool) > 3}
         self.slots = [slot for skill in skills for slot in skill.slots if not slot.options]
-        self.stated = {kind: self._stated(kind) for kind in _JOINTS}
 
     # -- forms ---------------------------------------------------------------------------------------------
 
@@ -178,7 +167,7 @@ class Variation:
         stated = {mark.field for mark in utterance.marks if mark.field in form.FIELDS}
         if r.random() < 0.12 and len(stated) < 3:
             leave = stated if utterance.skill[0] == "own" else stated | _CONSTRAINTS_FOR_ALL
-            whole = self._with(utterance, clauses(r, 1, frozenset(leave)))
+            whole = self.with_clause(utterance, clauses(r, 1, frozenset(leave)))
         k = r.random()
         if k < 0.06:
             whole = Phrase(r.choice(_GREETINGS)) + whole
@@ -188,32 +177,12 @@ class Variation:
             whole = whole + Phrase(" " + r.choice(CONTEXTS).strip())
         return replace(utterance, text=whole.text, marks=whole.marks)
 
-    def ruled(self, utterance: Utterance, share: float = 0.25) -> Utterance:
-        """Now and then with a rule or preference of a written goal behind it, where it states none."""
-        r = self.random
-        kind = r.choice(("rule", "rule", "preference"))
-        if r.random() > share or not self.stated[kind] or any(m.field == kind for m in utterance.marks):
-            return utterance
-        value = r.choice(self.stated[kind])
-        clause = Phrase(r.choice(_JOINTS[kind])) + Phrase(value, (LabelMark(kind, value, 0, len(value)),))
-        whole = self._with(utterance, clause)
-        return replace(utterance, text=whole.text, marks=whole.marks)
-
-    def _with(self, utterance: Utterance, clause: Phrase) -> Phrase:
+    def with_clause(self, utterance: Utterance, clause: Phrase) -> Phrase:
         """With a clause behind it, where no value ends in the punctuation that has to go for it."""
         stem = utterance.text.rstrip(" .!?")
         if any(m.end is not None and m.end > len(stem) for m in utterance.marks):
             return Phrase(utterance.text, utterance.marks)
         return Phrase(stem, utterance.marks) + clause
-
-    def _stated(self, kind: str) -> list[str]:
-        """Rules or preferences of written goals that may stand in any other."""
-        said = self.values.get(("general", kind), [])
-        return [
-            value
-            for value in said
-            if " " in value and " than " not in value and (kind != "rule" or _FREE.fullmatch(value))
-        ]
 
     def _pool(self, utterance: Utterance) -> str:
         """Whose values are known together: a source's, and those of each skill that goals are written for."""

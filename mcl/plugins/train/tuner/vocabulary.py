@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
 from mcl.model import form
 
@@ -14,7 +13,6 @@ QWEN2 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-SIZE = 4096
 
 
 def bare(vocabulary: dict[str, int] | None = None, merges: list[tuple[str, str]] | None = None) -> Tokenizer:
@@ -28,21 +26,6 @@ def bare(vocabulary: dict[str, int] | None = None, merges: list[tuple[str, str]]
     )
     tokenizer.decoder = decoders.ByteLevel()
     return tokenizer
-
-
-def train(texts: Iterable[str], path: Path, size: int = SIZE) -> None:
-    """Learn `size` pieces from the texts (split into units as the model will see them) and save them."""
-    tokenizer = bare()
-    trainer = trainers.BpeTrainer(
-        vocab_size=size,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-        min_frequency=3,
-    )
-    units = (f" {unit.text[: form.UNIT_CHARS]}" for text in texts for unit in form.words(text))
-    tokenizer.train_from_iterator(units, trainer)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(str(path))
 
 
 class TokenVocabulary:

@@ -102,6 +102,27 @@ def _tokenizer(said: Any) -> str:
     return str(bare({token: place for place, token in enumerate(tokens)}, merges).to_str())
 
 
+def neighbouring(weight: np.ndarray, heads: int) -> np.ndarray:
+    """Rows of Q or K from half-split RoPE pairs to the neighbouring pairs of llama.cpp."""
+    rows, columns = weight.shape
+    return weight.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
+
+
+def tensors(weights: dict[str, torch.Tensor], shape: NetworkShape) -> dict[str, np.ndarray]:
+    """Checkpoint tensors under GGUF names."""
+    out = {
+        "token_embd.weight": weights["embedding.weight"].numpy(),
+        "output_norm.weight": weights["norm"].numpy(),
+    }
+    for i in range(shape.layers):
+        out[f"blk.{i}.attn_norm.weight"] = weights[f"blocks.{i}.norm_attention"].numpy()
+        out[f"blk.{i}.ffn_norm.weight"] = weights[f"blocks.{i}.norm_forward"].numpy()
+        for ours, theirs in _LAYER.items():
+            weight = weights[f"blocks.{i}.{ours}.weight"].numpy()
+            out[f"blk.{i}.{theirs}.weight"] = neighbouring(weight, shape.heads) if ours in "qk" else weight
+    return out
+
+
 def unpack(path: Path, folder: Path) -> Checkpoint:
     """Write a checkpoint.pt and a tokenizer.json with what a model file holds, for --begin and for Asker."""
     found = read(path)

@@ -6,9 +6,9 @@ import random
 import re
 from collections.abc import Mapping
 
-from mcl.plugins.train.tuner.corpora import LabelMark, Utterance
 from mcl.plugins.train.tuner.generator import fillers
 from mcl.plugins.train.tuner.generator.phrases import Filler, Phrase, capital, clause, clauses, expand
+from mcl.plugins.train.tuner.utterances import LabelMark, Utterance
 
 # ---- What goals are about: noun phrases by kind of work, composed so that few repeat.
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from mcl.model.protocol import SlotForm
-from mcl.plugins.train.tuner.corpora import LabelMark
 from mcl.plugins.train.tuner.generator import fillers
+from mcl.plugins.train.tuner.utterances import LabelMark
 
 # ---- A tiny phrase language: `(a|b|)` is a choice, `{name}` a place; expansion keeps the offsets of the
 # places.

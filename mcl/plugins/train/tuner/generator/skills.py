@@ -6,11 +6,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from mcl.plugins.train.tuner.corpora import CorpusSkill, LabelMark, Utterance
 from mcl.plugins.train.tuner.generator import fillers
 from mcl.plugins.train.tuner.generator.goals import GOODS, TOPICS, dressed, host, thing
 from mcl.plugins.train.tuner.generator.phrases import Family, Filler, Phrase, clauses, expand, said, slot
 from mcl.plugins.train.tuner.generator.shelf import SHIPPED
+from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 
 
 def _topic(r: random.Random) -> str:
@@ -158,10 +158,6 @@ def _people(r: random.Random) -> str:
     )
 
 
-def _goods(r: random.Random) -> str:
-    return r.choice(GOODS)
-
-
 OTHERS: tuple[Family, ...] = (
     Family("purchase", ("buy goods from a supplier", "order things the company needs", "purchasing"),
         (slot("item", "what to buy"), slot("quantity", "how many"), slot("supplier", "from whom"), slot("price_limit", "highest price")),
@@ -266,15 +262,6 @@ GENERAL_HINTS = (
     "the matter at hand",
     "",
 )
-GENERAL_DISPLAYS = (
-    "general",
-    "any other goal",
-    "everything else",
-    "other goals",
-    "general goal",
-    "anything else",
-    "other errands",
-)
 GENERAL_DESCRIPTIONS = (
     "any goal",
     "any goal that no other skill fits",
@@ -287,17 +274,6 @@ GENERAL_DESCRIPTIONS = (
     "whatever you want done",
     "errands that a program here cannot do, such as buying, booking, shipping or building something",
 )
-
-GENERAL_OF_FOUR = (
-    "Takes orders, purchases, bookings, projects and changes that no other skill fits; keeps them as a note when "
-    "you agree.",
-    "orders, purchases, bookings, projects and changes that no other skill fits",
-    "to get, make, change or send something that no other skill can",
-    "buys, books, builds, changes or sends what no program here can",
-    "purchases, bookings, things to be made, changed or sent",
-    "orders and projects: get it, make it, change it, deliver it",
-)
-"""Of a general skill that finds, watches, judges, plans and delegates nothing."""
 
 
 def skill_of(family: Family) -> CorpusSkill:
@@ -312,6 +288,8 @@ def skill_of(family: Family) -> CorpusSkill:
 
 
 GENERAL = CorpusSkill("own", "general", GENERAL_DESCRIPTIONS[0], (slot("object", GENERAL_HINTS[0]),), ())
+
+
 SKILLS: dict[tuple[str, str], CorpusSkill] = {
     ("own", family.name): skill_of(family) for family in FAMILIES
 } | {("own", "general"): GENERAL}

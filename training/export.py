@@ -8,49 +8,30 @@ from pathlib import Path
 
 import gguf
 import numpy as np
-import torch
 from gguf import GGMLQuantizationType, TokenType
 
 from mcl.model import form
-from mcl.plugins.train.tuner.network import Asker, NetworkShape
+from mcl.plugins.train.tuner.network import Asker
+from mcl.plugins.train.tuner.weights import tensors
 
 NAME, VERSION = "mcl-tags", "1"
+
+
 CONTEXT = 2048
+
+
 TYPES = {
     "q8_0": GGMLQuantizationType.Q8_0,
     "f16": GGMLQuantizationType.F16,
     "f32": GGMLQuantizationType.F32,
 }
-_LAYER = {
-    "q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output",
-    "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down",
-}  # fmt: skip
+
+
 SOURCES = (
     "SNIPS NLU benchmark (CC0 1.0); CLINC150 (CC BY 3.0); HWU64 (CC BY 4.0); SGD (CC BY-SA 4.0); "
     "BANKING77 (CC BY 4.0); RESTAURANT8k (CC BY 4.0); nl2bash (MIT); TaskBench (MIT); "
     "own generator (Apache-2.0)"
 )
-
-
-def neighbouring(weight: np.ndarray, heads: int) -> np.ndarray:
-    """Rows of Q or K from half-split RoPE pairs to the neighbouring pairs of llama.cpp."""
-    rows, columns = weight.shape
-    return weight.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
-
-
-def tensors(weights: dict[str, torch.Tensor], shape: NetworkShape) -> dict[str, np.ndarray]:
-    """Checkpoint tensors under GGUF names."""
-    out = {
-        "token_embd.weight": weights["embedding.weight"].numpy(),
-        "output_norm.weight": weights["norm"].numpy(),
-    }
-    for i in range(shape.layers):
-        out[f"blk.{i}.attn_norm.weight"] = weights[f"blocks.{i}.norm_attention"].numpy()
-        out[f"blk.{i}.ffn_norm.weight"] = weights[f"blocks.{i}.norm_forward"].numpy()
-        for ours, theirs in _LAYER.items():
-            weight = weights[f"blocks.{i}.{ours}.weight"].numpy()
-            out[f"blk.{i}.{theirs}.weight"] = neighbouring(weight, shape.heads) if ours in "qk" else weight
-    return out
 
 
 def export(asker: Asker, path: Path, kind: str = "q8_0") -> None:

@@ -11,46 +11,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mcl.model.protocol import SlotForm
+from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 
 SPLIT_SEED = 20261121
+
+
 DEV_SHARE = {"snips": 0.08, "hwu64": 0.10, "banking77": 0.10, "restaurant8k": 0.10}
 """Share of the train file kept for development (shuffled with SPLIT_SEED); clinc and sgd bring their own."""
+
+
 NAMES = ("snips", "hwu64", "clinc", "banking77", "restaurant8k", "sgd")
+
+
 OPEN_TEXTS = ("nl2bash", "taskbench")
+
+
 _HERE = Path(__file__).parent
-
-
-@dataclass(frozen=True)
-class LabelMark:
-    """A labelled value; start/end are offsets in the text, None where it is a category."""
-
-    field: str
-    value: str
-    start: int | None
-    end: int | None
-
-
-@dataclass(frozen=True)
-class Utterance:
-    """What somebody said, for which skill (source, name), with which values; `opens`: it states a goal."""
-
-    text: str
-    skill: tuple[str, str]
-    marks: tuple[LabelMark, ...] = ()
-    verb: str = ""
-    opens: bool = True
-
-
-@dataclass(frozen=True)
-class CorpusSkill:
-    """A skill of a corpus or of the generator."""
-
-    source: str
-    name: str
-    description: str
-    slots: tuple[SlotForm, ...] = ()
-    verbs: tuple[str, ...] = ()
-    hidden: bool = False  # out of scope: never a candidate
 
 
 @dataclass
