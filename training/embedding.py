@@ -17,8 +17,8 @@ import torch
 from mcl.model import form
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, SKILLS, utter
+from mcl.plugins.train.tuner.rows import TokenVocabulary
 from mcl.plugins.train.tuner.variation import synonyms
-from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 from training.corpora import Corpus
 
 LABEL_SHARE = 0.5  # weight of a meaning's name beside all that was said for it

@@ -17,13 +17,13 @@ from mcl.plugins.train.tuner.generator.skills import (
 from mcl.plugins.train.tuner.rows import (
     THEIR_VERB_WEIGHT,
     VERB_WEIGHT,
+    TokenVocabulary,
     TrainingRow,
     choose_body,
     extract_body,
     tokens_of,
 )
 from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
-from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 from training.corpora import Corpus
 from training.stock import COMMON, Stock, alike
 

@@ -13,9 +13,9 @@ from mcl.plugins.train.tuner import handwritten
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.phrases import Phrase
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, SKILLS, utter
+from mcl.plugins.train.tuner.rows import TokenVocabulary
 from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 from mcl.plugins.train.tuner.variation import Variation
-from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 from training.corpora import Corpus
 
 LIKE = (

@@ -28,8 +28,7 @@ from mcl.plugins.train.tuner import handwritten
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
 from mcl.plugins.train.tuner.network import Learner, Network, NetworkShape, inputs
-from mcl.plugins.train.tuner.rows import OPTION_WEIGHT, Batch, TrainingRow, collate
-from mcl.plugins.train.tuner.vocabulary import TokenVocabulary, bare
+from mcl.plugins.train.tuner.rows import OPTION_WEIGHT, Batch, TokenVocabulary, TrainingRow, bare, collate
 from training import corpora
 from training.embedding import first_embeddings
 from training.sampling import Sampler

@@ -10,9 +10,8 @@ pytest.importorskip("torch", reason="training needs torch")
 
 from mcl.plugins.train.tuner import vocabulary
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
-from mcl.plugins.train.tuner.rows import TrainingRow
+from mcl.plugins.train.tuner.rows import TokenVocabulary, TrainingRow
 from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
-from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 from training import corpora
 from training.corpora import Corpus
 from training.sampling import Sampler

@@ -13,8 +13,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mcl.model import form
-from mcl.plugins.train.tuner.rows import Batch, RowBody, TrainingRow, body_of, collate, tokens_of
-from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
+from mcl.plugins.train.tuner.rows import (
+    Batch,
+    RowBody,
+    TokenVocabulary,
+    TrainingRow,
+    body_of,
+    collate,
+    tokens_of,
+)
 
 # ---- The network: llama architecture (RMSNorm, RoPE, SwiGLU, tied embeddings), attention in both directions.
 

@@ -29,10 +29,17 @@ from mcl.plugins.train.tuner import development, handwritten
 from mcl.plugins.train.tuner.generator.goals import general
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, skill_of, utter
 from mcl.plugins.train.tuner.network import Asker, Learner, Network
-from mcl.plugins.train.tuner.rows import Batch, TrainingRow, choose_body, collate, extract_body, tokens_of
+from mcl.plugins.train.tuner.rows import (
+    Batch,
+    TokenVocabulary,
+    TrainingRow,
+    choose_body,
+    collate,
+    extract_body,
+    tokens_of,
+)
 from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 from mcl.plugins.train.tuner.variation import Variant, Variation
-from mcl.plugins.train.tuner.vocabulary import TokenVocabulary
 from mcl.plugins.train.tuner.weights import rewrite, tensors, unpack
 
 SOURCE = "mine"

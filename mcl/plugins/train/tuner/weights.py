@@ -23,7 +23,7 @@ import torch
 from mcl.model import form
 from mcl.model.skill_classifier import SIZE_KEY
 from mcl.plugins.train.tuner.network import NetworkShape
-from mcl.plugins.train.tuner.vocabulary import bare
+from mcl.plugins.train.tuner.rows import bare
 
 _LAYER = {
     "q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output",

@@ -143,25 +143,7 @@ def money(r: random.Random) -> str:
     if k < 0.3:
         text = r.choice(["$", "€", "£", "$", "€"]) + r.choice(["", "", " "]) + amount
     elif k < 0.65:
-        code = r.choice(
-            [
-                "EUR",
-                "EUR",
-                "USD",
-                "USD",
-                "GBP",
-                "SEK",
-                "NOK",
-                "DKK",
-                "CHF",
-                "PLN",
-                "JPY",
-                "CAD",
-                "AUD",
-                "INR",
-                "CZK",
-            ]
-        )
+        code = r.choice(_LISTS["currencies"])
         text = f"{amount} {code}" if r.random() < 0.7 else f"{code} {amount}"
     elif k < 0.9:
         text = f"{amount} {r.choice(['euros', 'dollars', 'pounds', 'kronor', 'crowns', 'francs', 'yen', 'euro', 'bucks', 'zloty', 'rupees', 'kr'])}"
@@ -171,19 +153,7 @@ def money(r: random.Random) -> str:
         text = r.choice(["two thousand euros", "a thousand dollars", "fifty euros", "five hundred pounds", "ten thousand kronor",
                          "half a million dollars", "two hundred bucks", "twenty francs", "1.5 million EUR", "2 million kronor"])  # fmt: skip
     if r.random() < 0.12:
-        text += r.choice(
-            [
-                " a month",
-                " per month",
-                " a head",
-                " per person",
-                " each",
-                " a year",
-                " per piece",
-                " in total",
-                " a day",
-            ]
-        )
+        text += r.choice(_LISTS["per_what"])
     return text
 
 
@@ -236,27 +206,7 @@ def when(r: random.Random) -> str:
 
 def within(r: random.Random) -> str:
     """A duration until something is due."""
-    n = r.choice(
-        [
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "ten",
-            "2",
-            "3",
-            "4",
-            "5",
-            "7",
-            "10",
-            "14",
-            "24",
-            "48",
-            "30",
-            "90",
-        ]
-    )
+    n = r.choice(_LISTS["spans"])
     return r.choice([f"{n} {r.choice(['days', 'hours', 'weeks', 'minutes', 'months', 'days', 'weeks'])}", "a week", "an hour", "a month", "one day", "a fortnight",
                      f"the next {n} days", f"{n} working days", "half an hour", "the week", "a day"])  # fmt: skip
 

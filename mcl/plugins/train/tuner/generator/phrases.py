@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from mcl.model.protocol import SlotForm
 from mcl.plugins.train.tuner.generator import fillers
@@ -17,6 +20,13 @@ from mcl.plugins.train.tuner.utterances import LabelMark
 
 
 Filler = Callable[[random.Random], str]
+TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def one_of(name: str) -> Filler:
+    """A filler that chooses from the table of this name."""
+    words: list[str] = TABLES[name]
+    return lambda r: r.choice(words)
 
 
 @dataclass(frozen=True)
@@ -126,69 +136,18 @@ def _quality(r: random.Random) -> str:
         ) + _percent(r)
     if k < 0.6:
         return r.choice(["under ", "below ", "at most ", "less than ", "within ", ""]) + r.choice(
-            [
-                "200 ms",
-                "two seconds",
-                "80 ms",
-                "one second",
-                "50 milliseconds",
-                "5 minutes",
-                "1 %",
-                "0.1 %",
-                "3 errors",
-                "ten minutes",
-                "300 ms",
-                "2 s",
-            ]
+            TABLES["limits"]
         )
     return r.choice(["four stars or better", "print quality", "full HD", "ISO 9001 grade", "grade A", "a score of 8 or more", "300 dpi", "zero warnings",
                      "no known defects", "production quality", "at least 4.5 stars", "energy class A", "medical grade", "five decimals", "4K",
                      "a readability score above 60", "a rating of at least 4", "p95 below 100 ms", "no critical findings", "RAID 1 or better"])  # fmt: skip
 
 
-RULES = """do not open any other folder|use only open source tools|nothing may be deleted|always ask me before paying
-|no personal data leaves the house|only during office hours|in British English|the style guide applies
-|at most three people|no overtime|do not tell the press|keep a copy of everything|four eyes on every change
-|no downtime during the day|GDPR applies|only vegetarian food|no air travel|it has to be reversible
-|never email customers twice|stay on the current version|only suppliers we know|no single use plastic
-|do not use my private address|the law on public procurement applies|prices must not be shown|no weekend work
-|leave the tests alone|don't break the build|use the corporate template|no longer than two pages
-|everything must be documented|keep it confidential|only read, never write|WCAG 2.1 AA must be met|no cookies
-|the colours must not change|children must not be shown|pay only on delivery|no advance payment
-|the old data has to stay readable|passwords are never stored in clear text|only with a written quote
-|not more than one a day|without telling the team|no third party scripts|keep the charts|no changes after Thursday
-|alcohol is not allowed|at least three offers must be compared|every step must be logged
-|only with licensed electricians|skip the archive|do not spend more than ten hours on it|in plain language
-|no new dependencies|no more than five bullet points|only on working days|never restart the server
-|leave the archive untouched|in groups of four|without any photos of faces|the name stays secret until May
-|each page needs a date|only after a test run|no changes to the layout|all amounts in euros
-|do not contact the press office|one backup before each step|keep within the building code
-|the old links have to work|no more than twenty guests|twice a day|only on working days|never restart the server
-|leave the archive untouched|in groups of four|without any photos of faces|the name stays secret until May
-|each page needs a date|only after a test run|no changes to the layout|all amounts in euros
-|do not contact the press office|one backup before each step|keep within the building code
-|the old links have to work|no more than twenty guests|twice a day""".replace("\n", "").split("|")  # fmt: skip
-PREFERENCES = """local companies|by train|something simple|a quiet place|the cheaper one|an open source solution|a window seat
-|paper copies|speed over price|quality over speed|a fixed price|German speakers|short meetings|dark colours
-|environmentally friendly options|a well known brand|small batches|email over phone|a vendor from the region
-|fewer but larger orders|something near the station|video calls|renewable energy|a supplier with its own lorries
-|Tuesday or Wednesday|in the afternoon|outside the rush hour|with as few changes as possible|recycled material
-|Python|a monthly subscription|direct flights|a woman|early in the day|two small rooms rather than one big one
-|the blue version|certified partners|a table instead of prose|people from our own team|somebody with experience
-|the newest model|vegetarian food|remote work|an annual plan|at the weekend|a supplier who knows us|a short video
-|a three year term|before breakfast|a plain layout|with the old tables kept|fewer pages|at the weekend
-|a supplier who knows us|a short video|a three year term|before breakfast|a plain layout|with the old tables kept
-|fewer pages""".replace("\n", "").split("|")  # fmt: skip
-DELIVERED_PLACES = """our website|the shared drive|the front desk|the client|the printers|the customer portal|the head office|the wiki
-|the intranet|the archive|the staging server|the team channel|the warehouse gate|the reception|the app store|the public bucket
-|the finance folder|my inbox|the loading dock|the construction site|the data lake|the main branch|the registry|our shop""".replace("\n", "").split("|")  # fmt: skip
-ATTESTATIONS = """a signed attestation from {a}|an attestation by {a}|a signed attestation in {p}|a certificate from {a}|a notarised statement
-|a signed statement by {a}|the attestation in {p}|an attestation of compliance|an ISO 27001 certificate|a signed record in {p}
-|a test certificate|an attestation signed by {a}|a provenance attestation|a SLSA attestation|a signed checksum in {p}
-|a conformity declaration|written confirmation from {a}|a sworn statement|an affidavit from {a}""".replace("\n", "").split("|")  # fmt: skip
-EXTERNALS = """the CI pipeline|{u}|the smoke test on {u}|the status page at {u}|the health check at {u}|the build at {u}|the CI|the check at {u}
-|the nightly build|the monitoring page {u}|the acceptance test|the security scan|the pipeline|the test run at {u}|the linter
-|the integration tests|the CI job|the vulnerability scan|the external audit check|the payment provider's check|the GitHub checks""".replace("\n", "").split("|")  # fmt: skip
+RULES = TABLES["rules"]
+PREFERENCES = TABLES["preferences"]
+DELIVERED_PLACES = TABLES["delivered_places"]
+ATTESTATIONS = TABLES["attestations"]
+EXTERNALS = TABLES["externals"]
 
 
 def _attestation(r: random.Random) -> str:
@@ -223,72 +182,7 @@ FILLERS: Mapping[str, tuple[str, Filler]] = {
     "y": ("attestation", _attestation), "p": ("preference", lambda r: r.choice(PREFERENCES)), "only": ("", _exclusive),
 }  # fmt: skip
 
-CLAUSES: Mapping[str, tuple[str, ...]] = {
-    "budget": (
-        "for (at most|up to|under|less than|no more than|around|a maximum of|not more than|max|) {m}",
-        ", (budget|our budget is|the budget is|budget of|with a budget of|on a budget of|budget:|total budget) {m}",
-        "(within|with|on|at) a (budget|total|cap|limit) of {m}", ", (don't|do not|never) (spend|pay) (over|more than|above) {m}",
-        ", (max|maximum|at most|up to|no more than|not over|tops) {m}", ", (cost|costs) (capped at|up to|at most|below) {m}",
-        "; (it|this|all of it|everything) (must not|may not|should not|can't) cost more than {m}", ", {m} (at most|tops|max|at the very most|or less|is the limit)",
-        "and (spend|pay) (no more than|at most|less than|up to) {m}", ", (the bill|the price|the total|the cost) (must stay|has to stay|should be|must be) (below|under|within) {m}",
-        ", (we|I) (can|could|will) (spend|pay) (up to|at most|no more than) {m}", ". (We have|There is|I have|I've got) {m} (for it|for this|to spend|at hand|available|)",
-        "with {m} (at hand|to spend|at most|in the budget)", ", (keep it|stay|staying|it must stay) (under|below|within) {m}", "without spending more than {m}",
-        ", (the limit is|limit|price limit|spending limit|cost limit:) {m}", "for {m} (or less|at most|max)", ", (they|she|he|you) may spend {m}",
-    ),
-    "deadline": (
-        "(by|before|until|no later than|not later than|till) {t}", ", (due|ready|done|finished|needed|required) (by|on|before|) {t}", "(within|in) {w}",
-        ", (deadline|the deadline is|deadline:|due date|due:) {t}", "; (I|we) need (it|this|that|them) (by|before|on|) {t}",
-        ", (it|this) (must|has to|should|needs to) be (done|ready|finished|there|over|complete) (by|before|on) {t}", "(by|before) {t} (at the latest|please|sharp|)",
-        ", (at the latest|latest) {t}", "on {t}", ", (finished|done|ready|delivered) within {w}", ". (It|This) (is due|has to be done|must be finished) (by|on|before|) {t}",
-        ", {t} (at the latest|is the deadline|latest)", "(and|but) (have it|be|get it) (done|ready|finished) (by|before|in time for) {t}", ", you have (until|till) {t}",
-        ", (which must happen|to be done|to be finished) (before|by) {t}", "this must not take longer than {w}",
-    ),
-    "jurisdiction_allow": (
-        "(only in|in|from|within) {ja}", "(only|exclusively) (in|from|within|inside) {ja}", ", (data|all data|the data|everything|it) must (stay|remain|be kept) (in|within|inside) {ja}",
-        ", (suppliers|companies|firms|providers|hosts|people|sellers|offers) (from|in|inside|within|based in) {ja}{only}", ", (but|and) only (to|with|from|in|by) (firms|companies|suppliers|people|someone) (in|from) {ja}",
-        "; (hosted|stored|processed|made|produced|registered) in {ja}{only}", ", (restricted|limited) to {ja}", "under the law of {ja}", ", {ja} only",
-        ", (it|this|the supplier|the server|the company) (has to be|must be|should be) (in|from|within|located in|based in) {ja}", "using only (data|sources|suppliers|material) from {ja}",
-        ", (jurisdiction|country|region|allowed countries|location): {ja}", "with (a company|somebody|a supplier|a partner|an agency) (from|in|based in) {ja}", ", (valid|allowed|permitted) only in {ja}",
-    ),
-    "jurisdiction_deny": (
-        "but not (from|in) {jd}", ", (nothing|nobody|no one|no suppliers|no servers|no data|no companies) (from|in|to) {jd}", ", (except|excluding|excluded:|but never) {jd}",
-        "(outside|outside of) {jd}", ", not (from|in|one from|to|with anyone from) {jd}", "; {jd} (is|are) (excluded|out of the question|off limits|not allowed|forbidden|ruled out)",
-        ", (avoid|avoiding|stay out of|keep out of|leave out|skip) {jd}", ", (anywhere but|everywhere except|any country but) {jd}", ", (data|it|the data) must not (leave for|go to|be stored in|enter|pass through) {jd}",
-        ", never (in|from|through|via) {jd}", "without (suppliers|vendors|partners|any link) (from|to) {jd}", ", (blocked|denied|banned) countries: {jd}", "and (please|) no one (from|in) {jd}",
-    ),
-    "quality": (
-        "with (an accuracy|a quality|a precision|a confidence|a score|a success rate|an availability) of {q}", ", (accuracy|coverage|quality|precision|uptime|availability|confidence|recall) (of|should be|must be|at|) {q}",
-        "; (quality|the quality|the result|the accuracy|the error rate|coverage) (must be|should be|has to be|of) {q}", ", (it|which|that) (should|must|has to) (load|answer|run|respond|finish) (in|within) {q}", "to within {q}",
-        ", (we|I) (promised|expect|need|want|require) {q}", "(when|if|once|as soon as) it (goes|rises|is|drops|falls) (above|below|over|under) {q}", ", (error rate|failure rate|latency|response time) {q}",
-        "that (answers|loads|responds|runs) in {q}", ", {q} (accuracy|coverage|or better|please|availability|quality|precision|correct)", "in {q} (quality|)", ", (minimum quality|quality|quality level|target) {q}",
-        "(if|when) it (rises over|falls below|exceeds|goes over|drops under) {q}", "until (we are|it is) at {q}", ", of {q} (quality|)",
-    ),
-    "rule": (
-        ", {r}", "; {r}", ". (Rule|Note|Important|One rule|Mind|Please note|Remember): {r}", ", (and|but) {r}", "({r})", ", (with the rule that|on condition that|provided that|as long as|it matters that) {r}",
-        ". {r}", ", (mind you|remember|note that|please|rule:) {r}", "- {r}", "and {r}",
-    ),
-    "delivered": (
-        "(to|and send it to|and deliver it to|and bring it to|and hand it to) {to}", ", delivered to {to}", "and (put|place|save|store|drop|write|leave|file) (it|them|the result|that|the output) (in|into|at|under|to) {to}",
-        "(in|into|at|under) {to}", "(and|,) (upload|publish|post|copy|ship|push|export) (it|them|the result) (to|on|in) {to}", ", (the result|the output|everything|it) (goes|belongs|must end up|has to land) (in|to|into|at) {to}",
-        "; (I|we) (want|expect|need) it (in|at|on) {to}", ", (saved|stored|written|placed|delivered|filed|kept) (in|at|to|under|as) {to}", "and write (it|it up|that up|the answer) (in|to) {to}", ", (deliver to|delivery to|destination:|output:|target:) {to}", "(as|to) {to}",
-    ),
-    "signed_off": (
-        "; {a} (must|has to|should|needs to) (sign|approve|sign off|sign it off|agree|approve it)", ", (signed off|approved|signed|cleared|confirmed) by {a}", ", {a} (has to approve|approves|signs|must approve) (the result|it|the deal|it before it goes out|first|this)",
-        "after {a} (approved|signed off|has signed|agreed|gave the okay|has approved it)", ", (with|subject to) (the approval|the sign-off|sign-off|the okay|consent) (of|by|from) {a}", ", it must be (approved|signed|signed off|accepted) by {a}",
-        "(once|when|as soon as) {a} (has signed|has approved|signs|says yes|okayed it)", ", (get|with|wait for) (sign-off|approval|a signature) (from|by) {a}", "; {a} (has the last word|signs at the end|has to sign|will sign it off)", ", not without the (signature|okay|approval) of {a}",
-    ),
-    "external": (
-        ", (done|finished|complete|it is done) when {x} (is green|passes|succeeds|returns 200|says ok|has passed|is happy)", "; {x} (must|has to|should) (pass|be green|stay green|succeed|return 200)", ", (checked by|verified by|proved by|as shown by|confirmed by) {x}",
-        "and (make sure|check that|see that) {x} (is green|passes|still works|succeeds|stays green)", "(until|once|as soon as) {x} (passes|is green|answers|succeeds)", ", success means {x} (passes|is green)", "; we are done when {x} (is green|passes|is clean)",
-    ),
-    "attestation": (
-        ", with {y}", "; proof is {y}", ", (backed by|proved by|including|together with|accompanied by) {y}", ", I (need|want|expect) {y}", "and (attach|bring|include|provide|get) {y}", ", (we need|there must be|it requires|it needs|to be shown with) {y}", "; {y} (is required|is needed|must be there|has to be attached)",
-    ),
-    "preference": (
-        ", (ideally|preferably|if possible|best|rather|by preference) {p}", "; (I|we) (prefer|would prefer|would like|like|favour) {p}", ", (I would rather have|I'd rather have|I'd prefer|I would rather go for) {p}", ", prefer {p}", "; preferably {p}",
-        ", {p} (if possible|would be nice|would be best|if you can|preferred|would be great)", ". (Preference|Nice to have|If there is a choice|Wish): {p}", ", (with a preference for|preferring|and prefer) {p}", "; {p} (is|are) (better|nicer|preferred|preferable)",
-    ),
-}  # fmt: skip
+CLAUSES: Mapping[str, list[str]] = TABLES["clauses"]
 WEIGHTS = {"budget": 5, "deadline": 5, "jurisdiction_allow": 3, "jurisdiction_deny": 2, "quality": 3, "rule": 4,
            "delivered": 3, "signed_off": 3, "external": 2, "attestation": 2, "preference": 3}  # fmt: skip
 

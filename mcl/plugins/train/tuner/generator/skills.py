@@ -8,7 +8,17 @@ from collections.abc import Callable
 
 from mcl.plugins.train.tuner.generator import fillers
 from mcl.plugins.train.tuner.generator.goals import GOODS, TOPICS, dressed, host, thing
-from mcl.plugins.train.tuner.generator.phrases import Family, Filler, Phrase, clauses, expand, said, slot
+from mcl.plugins.train.tuner.generator.phrases import (
+    TABLES,
+    Family,
+    Filler,
+    Phrase,
+    clauses,
+    expand,
+    one_of,
+    said,
+    slot,
+)
 from mcl.plugins.train.tuner.generator.shelf import SHIPPED
 from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 
@@ -21,126 +31,11 @@ def _email(r: random.Random) -> str:
     return f"{r.choice(fillers.FIRST).lower()}{r.choice(['', '.' + r.choice(fillers.LAST).lower()])}@{r.choice(['example.org', 'acme.com', 'contoso.net', 'mail.se'])}"
 
 
-def _environment(r: random.Random) -> str:
-    return r.choice(
-        [
-            "production",
-            "staging",
-            "prod",
-            "test",
-            "the staging cluster",
-            "dev",
-            "eu-west-1",
-            "the live system",
-            "preview",
-            "canary",
-            "the Frankfurt region",
-            "QA",
-        ]
-    )
-
-
-def _service(r: random.Random) -> str:
-    return r.choice(
-        [
-            "billing",
-            "search",
-            "checkout",
-            "auth",
-            "payments",
-            "the api",
-            "the web shop",
-            "mailer",
-            "gateway",
-            "frontend",
-            "worker",
-            "inventory service",
-            "portal",
-            "db proxy",
-            "ledger",
-        ]
-    )
-
-
 def _release(r: random.Random) -> str:
     return (
         r.choice(["v", "", "release ", "version "])
         + f"{r.randint(0, 12)}.{r.randint(0, 30)}"
         + r.choice(["", f".{r.randint(0, 20)}", "-rc1"])
-    )
-
-
-def _table(r: random.Random) -> str:
-    return r.choice(
-        [
-            "customers",
-            "orders",
-            "invoices",
-            "users",
-            "payments",
-            "the sales table",
-            "stock",
-            "events",
-            "sessions",
-            "public.accounts",
-            "returns",
-            "employees",
-            "web_logs",
-        ]
-    )
-
-
-def _metric(r: random.Random) -> str:
-    return r.choice(
-        [
-            "average price",
-            "number of orders",
-            "total revenue",
-            "median age",
-            "churn rate",
-            "sum of refunds",
-            "conversion rate",
-            "daily users",
-            "error count",
-            "turnover",
-            "mean delivery time",
-        ]
-    )
-
-
-def _duration(r: random.Random) -> str:
-    return r.choice(
-        [
-            "30 minutes",
-            "an hour",
-            "two hours",
-            "45 min",
-            "half an hour",
-            "90 minutes",
-            "1 h",
-            "15 minutes",
-            "a whole day",
-        ]
-    )
-
-
-def _threshold(r: random.Random) -> str:
-    return r.choice(
-        [
-            "80 %",
-            "90%",
-            "1000",
-            "500 ms",
-            "5 percent",
-            "100",
-            "3 GB",
-            "zero",
-            "20 degrees",
-            "10k",
-            "75 %",
-            "99.9 %",
-            "2 seconds",
-        ]
     )
 
 
@@ -166,12 +61,12 @@ OTHERS: tuple[Family, ...] = (
         frozenset({"budget"})),
     Family("meeting", ("set up a meeting", "arrange a meeting with people", "calendar invitations"),
         (slot("topic", "what it is about"), slot("participants", "who takes part"), slot("day", "date of the meeting"), slot("length", "how long"), slot("room", "where")),
-        {"topic": _topic, "participants": _people, "day": fillers.when, "length": _duration, "room": lambda r: r.choice(["room 4", "the big hall", "the glass room", "Berlin", "meeting room B", "the canteen", "zoom", "my office"])},
+        {"topic": _topic, "participants": _people, "day": fillers.when, "length": one_of("duration"), "room": lambda r: r.choice(["room 4", "the big hall", "the glass room", "Berlin", "meeting room B", "the canteen", "zoom", "my office"])},
         said("schedule", "(schedule|set up|arrange|book|plan) a (meeting|call|workshop) with {participants} (about|on) {topic} (on|for|) {day} (for {length}|) (in {room}|)", "(meet|I want to meet|we should meet) {participants} (on|) {day} (in {room}|)", "(invite|call) {participants} to a meeting (about|on) {topic} (in {room}|), {length}", "put {length} with {participants} in my calendar (on|for) {day}"),
         frozenset({"deadline", "delivered", "preference"})),
     Family("deploy", ("deploy a service", "roll out a version to an environment", "release management"),
         (slot("service", "what to deploy"), slot("version", "which version"), slot("environment", "where to deploy to")),
-        {"service": _service, "version": _release, "environment": _environment},
+        {"service": one_of("service"), "version": _release, "environment": one_of("environment")},
         said("deliver", "(deploy|release|ship|roll out|push) {service} {version} (to|on|in) {environment}", "(deploy|roll out) {version} of {service} (to|on) {environment}", "(bring|get|put) {service} (live|out) (on|in|to) {environment}", "{environment} (should|must) get {service} {version}", "promote {service} to {environment}") + said("modify", "(roll back|revert) {service} (to {version}|) (on|in) {environment}"),
         frozenset({"delivered"})),
     Family("report", ("write a report", "prepare a report about a topic", "reporting"),
@@ -183,11 +78,11 @@ OTHERS: tuple[Family, ...] = (
         frozenset({"delivered", "deadline"})),
     Family("query_data", ("ask a question of a database", "compute a figure from a table", "data queries"),
         (slot("metric", "figure to compute"), slot("table", "table to read"), slot("group", "grouped by what"), slot("filter", "only rows where")),
-        {"metric": _metric, "table": _table, "group": lambda r: r.choice(["country", "month", "customer", "region", "product line", "age group", "week"]), "filter": lambda r: r.choice(["paid orders", "customers from Sweden", "2024", "new users", "amounts over 100", "the last 30 days", "open invoices"])},
+        {"metric": one_of("metric"), "table": one_of("table"), "group": lambda r: r.choice(["country", "month", "customer", "region", "product line", "age group", "week"]), "filter": lambda r: r.choice(["paid orders", "customers from Sweden", "2024", "new users", "amounts over 100", "the last 30 days", "open invoices"])},
         said("analyze", "(compute|calculate|what is|show|give me|get) the {metric} (in|from|of) {table} (by|per|for each) {group}", "(compute|calculate|what is|show) {metric} (of|in) {table} (for|only for|where) {filter}", "{metric} per {group} (from|in) {table}", "how does the {metric} differ (by|between|per) {group} (in {table}|)")),
     Family("alert", ("watch a value and raise an alarm", "monitoring of systems", "tell me when a value crosses a limit"),
         (slot("target", "what to watch"), slot("limit", "value that raises the alarm"), slot("channel", "how to tell", "email", "sms", "chat"), slot("interval", "how often to look")),
-        {"target": host, "limit": _threshold, "interval": lambda r: r.choice(["every minute", "hourly", "every five minutes", "daily", "twice a day", "every 30 seconds", "once a week"])},
+        {"target": host, "limit": one_of("threshold"), "interval": lambda r: r.choice(["every minute", "hourly", "every five minutes", "daily", "twice a day", "every 30 seconds", "once a week"])},
         said("monitor", "(watch|monitor|check|observe) {target} {interval} and (mail|email) me (above|over|below|at) {limit}", channel="email") + said("monitor", "(text|send an sms to) me (when|if) {target} (goes|is|gets) (over|above|below|under) {limit}", channel="sms")
         + said("monitor", "(post|write) (in|to) the chat (when|if) {target} (exceeds|is over|drops below) {limit}", channel="chat") + said("monitor", "(monitor|watch|keep an eye on|check) {target} {interval}", "(alert|warn|tell) me (when|if) {target} (exceeds|goes above|drops below|is at) {limit}"),
         frozenset({"quality", "rule", "delivered"})),
@@ -232,48 +127,14 @@ OTHERS: tuple[Family, ...] = (
         said("analyze", "(run|start|execute) the {suite} (for|in|on|of) {path}", "(do|check whether) the {suite} (pass|still pass) (in {path}|)", "(run|rerun) {suite}")),
     Family("open_issue", ("file a ticket in the tracker", "report a bug", "issue tracker"),
         (slot("title", "what is wrong"), slot("component", "part of the product"), slot("severity", "how bad", "minor", "major", "critical")),
-        {"title": lambda r: r.choice(["login fails on Safari", "prices are rounded wrongly", "the export is empty", "crash at start", "typo on the home page", "mails arrive twice", "search is slow", "dark mode flickers"]), "component": _service},
+        {"title": lambda r: r.choice(["login fails on Safari", "prices are rounded wrongly", "the export is empty", "crash at start", "typo on the home page", "mails arrive twice", "search is slow", "dark mode flickers"]), "component": one_of("service")},
         said("build", "(open|file|create) (a|an) (issue|ticket|bug) (for|in) {component}: {title}", "(report|log) that {title} (in {component}|)") + said("build", "(open|file) a critical (bug|ticket) (for|in) {component}: {title}", severity="critical") + said("build", "(minor|small) (issue|bug) in {component}: {title}", severity="minor")),
 )  # fmt: skip
 
 FAMILIES: tuple[Family, ...] = (*SHIPPED, *OTHERS)
-GENERAL_NAMES = (
-    "object",
-    "what",
-    "subject",
-    "topic",
-    "thing",
-    "item",
-    "goal",
-    "task",
-    "target",
-    "request",
-    "matter",
-    "work",
-)
-GENERAL_HINTS = (
-    "what it is about",
-    "the person or thing meant",
-    "the thing or person that the goal is about",
-    "the thing to find, get, make, change or send",
-    "what is to be done with",
-    "the object of the goal",
-    "what the goal is about",
-    "the matter at hand",
-    "",
-)
-GENERAL_DESCRIPTIONS = (
-    "any goal",
-    "any goal that no other skill fits",
-    "a general goal, for everything else",
-    "everything that is not covered by the other skills",
-    "general purpose: plan and do what was asked",
-    "any other request",
-    "any other goal",
-    "takes a goal that no other skill fits, or keeps it as a note",
-    "whatever you want done",
-    "errands that a program here cannot do, such as buying, booking, shipping or building something",
-)
+GENERAL_NAMES = TABLES["general_names"]
+GENERAL_HINTS = TABLES["general_hints"]
+GENERAL_DESCRIPTIONS = TABLES["general_descriptions"]
 
 
 def skill_of(family: Family) -> CorpusSkill:
