@@ -1,8 +1,9 @@
-"""The variables that a command of the workspace sees: named ones, no secrets, and a home of its own."""
+"""The variables that a child sees: no secrets; a command of the workspace named ones, and its own home."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import anyio
 from anyio import to_thread
 
 from executor.sandbox import scratch
+from executor.sandbox.redaction import names_secret
 
 _SYSTEM = ("/usr/local/bin", "/usr/bin", "/bin")
 _FIXED = {
@@ -25,6 +27,17 @@ _FIXED = {
     "GOFLAGS": "-modcacherw",
     "npm_config_update_notifier": "false",
 }
+
+
+def own_code(module: str, *arguments: str) -> tuple[list[str], dict[str, str]]:
+    """The argument list and the variables with which a module of ours runs in a process of its own.
+
+    It finds what this process finds, and is set up as this is (home, locale, threads). It needs no secret,
+    and libraries in it could tell one: a variable whose name speaks of one stays here.
+    """
+    found = os.pathsep.join(filter(None, sys.path))
+    kept = {name: value for name, value in os.environ.items() if not names_secret(name)}
+    return [sys.executable, "-m", module, *arguments], {**kept, "PYTHONPATH": found}
 
 
 @asynccontextmanager

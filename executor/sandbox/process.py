@@ -1,4 +1,4 @@
-"""Child processes: an argument list, never a shell; own session; nothing outlives us; output capped."""
+"""Child processes, awaited: a command run to its end, nothing of it left behind, its output capped."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import DEVNULL, STDOUT
 from typing import IO, Literal
 
 import anyio
-from anyio.abc import Process
 
 from executor.core.errors import ToolError
-from executor.sandbox.leash import GroupLeash, Leash, TreeLeash
+from executor.sandbox.child import NOTHING, WITH_OUTPUT, Child, GroupLeash, TreeLeash, start
 
 Keep = Literal["head", "tail"]
 
-_PR_SET_DUMPABLE = 4  # linux/prctl.h
 _LAST_WORDS = 2.0  # seconds to read what is still in the pipes
 _PIECE = 1 << 16  # bytes read at once
+_LOOK = 0.02  # seconds between two looks at whether it has ended, where the kernel does not tell
 _GRACE = 0.3  # seconds between the polite signal and the final one
 _FINAL = 8.0  # seconds a launcher has to end what it runs
 
@@ -47,6 +45,8 @@ async def run_command(
     merged: bool = False,
     descriptors: Sequence[int] = (),
     alone: bool = False,
+    said: bytes = b"",
+    seconds: float | None = None,
 ) -> Finished:
     """Run one command to its end. Nothing that it started is left then, nor when the surrounding scope is
     cancelled (what is killed is awaited), nor when this process is killed (Linux; elsewhere its group).
@@ -59,40 +59,31 @@ async def run_command(
         keep: which end of a longer output is kept.
         merged: both outputs in one, in the order they came.
         descriptors: open ones that it gets too, by the same numbers.
-        alone: it starts nothing that leaves its group, and so needs no launcher (see ``leash``).
+        alone: it starts nothing that leaves its group, and so needs no launcher (see ``child``).
+        said: what it reads from its standard input.
+        seconds: it has so long; None: as long as the surrounding scope lets it.
 
     Raises:
         ToolError: COMMAND_NOT_FOUND.
+        TimeoutError: it took longer.
     """
-    keep_to_ourselves()
     ended: list[Finished | ToolError] = []
     outputs = (_Capped(max_output, keep), _Capped(max_output, keep))
 
     async def live() -> None:
         try:
-            ended.append(await _live(argv, cwd, environment, outputs, merged, descriptors, alone))
+            ended.append(await _live(argv, cwd, environment, outputs, merged, descriptors, alone, said))
         except ToolError as problem:
             ended.append(problem)
 
     # In a task of its own: a cancel from outside anyio (Ctrl-C) ends this task at any await, shielded or not,
     # but reaches the tasks below it only through their scopes, which keep the shields.
-    async with anyio.create_task_group() as below:
-        below.start_soon(live)
+    with anyio.fail_after(seconds):
+        async with anyio.create_task_group() as below:
+            below.start_soon(live)
     if isinstance(ended[0], ToolError):
         raise ended[0]
     return ended[0]
-
-
-def keep_to_ourselves() -> None:
-    """No other process of this user reads our variables, memory or open files from now on (Linux).
-
-    A command that runs without bubblewrap would find them in /proc. The command itself is readable again:
-    what it starts with is its own.
-    """
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 async def _live(
@@ -103,45 +94,102 @@ async def _live(
     merged: bool,
     descriptors: Sequence[int],
     alone: bool,
+    said: bytes,
 ) -> Finished:
     out, err = outputs
     with (
         _pipe() as (out_end, out_start),
         _pipe() as (err_end, err_start),
+        _readable(said) as stdin,
         GroupLeash(argv) if alone else TreeLeash(argv, environment) as leash,
     ):
         try:
-            # Shielded: a cancel between the fork and here would leave a process that nobody knows of.
-            with anyio.CancelScope(shield=True):
-                process = await anyio.open_process(
-                    leash.argv,
-                    stdin=DEVNULL,
-                    stdout=out_start,
-                    stderr=STDOUT if merged else err_start,
-                    cwd=cwd,
-                    env=dict(environment),
-                    start_new_session=True,
-                    pass_fds=(*descriptors, leash.theirs),
-                )
-                leash.holds(process.pid)
+            child = start(
+                leash,
+                cwd=cwd,
+                environment=environment,
+                stdin=stdin,
+                stdout=out_start,
+                stderr=WITH_OUTPUT if merged else err_start,
+                descriptors=descriptors,
+            )
         except OSError as problem:
-            raise _not_started(argv[0], problem.strerror) from problem
+            raise not_started(argv[0], problem.strerror) from problem
         out_start.close()
         err_start.close()
         try:
             async with anyio.create_task_group() as readers:
                 readers.start_soon(out.drain, out_end)
                 readers.start_soon(err.drain, err_end)
-                await process.wait()
+                await ended(child)
                 # The command is done; a grandchild that still holds the pipe has no more say.
-                _signal(process, signal.SIGKILL)
+                child.signal(signal.SIGKILL)
                 readers.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS
         finally:
             with anyio.CancelScope(shield=True):
-                await _end(process, leash)
+                await end(child)
         if (error := leash.refused()) is not None:
-            raise _not_started(argv[0], os.strerror(error))
-    return Finished(process.returncode or 0, out.end(), err.end(), out.truncated or err.truncated)
+            raise not_started(argv[0], os.strerror(error))
+    return Finished(child.status or 0, out.end(), err.end(), out.truncated or err.truncated)
+
+
+async def ended(child: Child) -> int:
+    """Its exit status (negative: the signal that ended it), as soon as it has one."""
+    told = _ending(child)
+    try:
+        while (status := child.status) is None:
+            await (anyio.sleep(_LOOK) if told is None else anyio.wait_readable(told))
+    finally:
+        if told is not None:
+            os.close(told)
+    return status
+
+
+def _ending(child: Child) -> int | None:
+    """A descriptor that can be read once the child has ended (Linux); None where there is none."""
+    if sys.platform != "linux":
+        return None
+    try:
+        return os.pidfd_open(child.pid)
+    except OSError:  # a kernel before 5.3, or a sandbox around us that does not know it
+        return None
+
+
+async def end(child: Child) -> None:
+    """End a child with all that hangs on its leash, and await it: politely first, then for good. To be
+    called in a shielded scope."""
+    if child.status is None and isinstance(child.leash, TreeLeash):
+        child.leash.release()  # the launcher ends all it knows of, politely first
+        child.signal(signal.SIGCONT)  # what it runs may have stopped it
+        with anyio.move_on_after(_FINAL):
+            await ended(child)
+    if child.status is None:
+        child.signal(signal.SIGTERM)
+        with anyio.move_on_after(_GRACE):
+            await ended(child)
+    child.signal(signal.SIGKILL)
+    await ended(child)
+
+
+def not_started(program: str, why: str | None) -> ToolError:
+    """The error of a program that cannot be started."""
+    return ToolError(
+        "COMMAND_NOT_FOUND", f"{program} could not be started: {why}", place=program, fix="install it"
+    )
+
+
+@contextmanager
+def _readable(said: bytes) -> Iterator[IO[bytes] | int]:
+    """What is to be read, as a file without a name: a pipe would have to be written to meanwhile."""
+    if not said:
+        yield NOTHING
+        return
+    import tempfile  # here: hardly any command reads something
+
+    with tempfile.TemporaryFile() as file:
+        file.write(said)
+        file.seek(0)
+        yield file
 
 
 @contextmanager
@@ -178,26 +226,3 @@ class _Capped:
         self._kept += chunk if self._tail else chunk[:room]
         if len(self._kept) > 2 * self._limit:  # cut now and then, not with every piece
             del self._kept[: -self._limit]
-
-
-def _not_started(program: str, why: str | None) -> ToolError:
-    return ToolError("COMMAND_NOT_FOUND", f"{program} could not be started: {why}", fix="install it")
-
-
-async def _end(process: Process, leash: Leash) -> None:
-    if process.returncode is None and isinstance(leash, TreeLeash):
-        leash.release()  # the launcher ends all it knows of, politely first
-        _signal(process, signal.SIGCONT)  # what it runs may have stopped it
-        with anyio.move_on_after(_FINAL):
-            await process.wait()
-    if process.returncode is None:
-        _signal(process, signal.SIGTERM)
-        with anyio.move_on_after(_GRACE):
-            await process.wait()
-    _signal(process, signal.SIGKILL)
-    await process.wait()
-
-
-def _signal(process: Process, which: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, which)

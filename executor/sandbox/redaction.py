@@ -41,7 +41,7 @@ class Redactor:
             value
             for name, value in (environment or {}).items()
             # A path (SSH_AUTH_SOCK, KEY_FILE) is not the secret itself.
-            if _SECRET_NAME.search(name) and len(value) >= _MIN_VALUE and not value.startswith("/")
+            if names_secret(name) and len(value) >= _MIN_VALUE and not value.startswith("/")
         }
         # The ends of a document (a key file as JSON) are those of many others.
         self._cuttable = sorted(value for value in values if len(value.splitlines()) == 1)
@@ -70,6 +70,11 @@ class Redactor:
         if isinstance(value, list | tuple):
             return [self.value(item) for item in value]
         return value
+
+
+def names_secret(name: str) -> bool:
+    """Does the name of a variable speak of a secret?"""
+    return _SECRET_NAME.search(name) is not None
 
 
 def redact_error(problem: MclError, redactor: Redactor) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +13,14 @@ from html import escape
 from pathlib import Path
 from typing import Final, Literal
 
+from executor.core.errors import ToolError
+from executor.sandbox.process import run_command
 from executor.walker.preflight import Verdict
 from ir import PlanNode, PlanTree
 from ir.characters import written_out
 from ir.errors import FAILED
 from ir.plan import BRANCH_KINDS
+from mcl.core.awaiting import at_once
 from mcl.core.distribution import install_line
 from mcl.core.errors import GraphError
 from mcl.core.text import skill_named
@@ -311,6 +313,7 @@ def _comment(text: str) -> str:
 
 MOST_BOXES: Final = 1500  # a picture with more is of no use, and takes minutes
 _SECONDS: Final = 60
+_MOST_BYTES: Final = 256 << 20  # of a picture
 _DOTS: Final = 144  # an inch; fewer where the picture would be too large
 _INSTALL = "{}, or install Graphviz; --graph mermaid and --graph dot need neither"
 
@@ -334,16 +337,26 @@ def draw(dot: str, form: Literal["svg", "png"], *, boxes: int) -> bytes:
     dots = _DOTS if boxes <= 100 else 96 if boxes <= 300 else 60
     words = [_program(), f"-T{form}", *([f"-Gdpi={dots}"] if form == "png" else [])]
     try:
-        done = subprocess.run(
-            words, input=dot.encode(), capture_output=True, timeout=_SECONDS, env=_environment(), check=False
+        done = at_once(
+            lambda: run_command(
+                words,
+                cwd=Path(),
+                environment=_environment(),
+                max_output=_MOST_BYTES,
+                alone=True,
+                said=dot.encode(),
+                seconds=_SECONDS,
+            )
         )
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         raise _failed(f"it took longer than {_SECONDS} s") from None
-    except OSError as problem:
-        raise _failed(str(problem)) from problem
-    if done.returncode != 0 or not done.stdout:
-        raise _failed(done.stderr.decode(errors="replace").strip()[:300] or f"exit code {done.returncode}")
-    return _still(done.stdout) if form == "svg" else done.stdout
+    except ToolError as problem:
+        raise _failed(problem.message) from problem
+    if done.truncated:
+        raise _failed(f"the picture is larger than {_MOST_BYTES >> 20} MiB")
+    if done.status != 0 or not done.out:
+        raise _failed(done.err.decode(errors="replace").strip()[:300] or f"exit code {done.status}")
+    return _still(done.out) if form == "svg" else done.out
 
 
 def _program() -> str:

@@ -165,6 +165,7 @@ def _error(code: str, message: str, path: Path, *, fix: str = NO_AI) -> ModelErr
 
 
 _LOADING_LIMIT_S = 180
+_MOST_SAID = 1 << 20  # bytes of what the child says
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,24 +250,34 @@ def _published_digest(path: Path) -> str | None:
 
 def _load_apart(path: Path) -> None:
     """Load the file in a child process. Raises ModelError: the child's, or MODEL_BROKEN with how it died."""
-    import subprocess  # here, for it is needed once a file and costs every start 8 ms
+    # Here, for they are needed once a file and cost every start some ms.
+    from executor.sandbox.environment import own_code
+    from executor.sandbox.process import run_command
+    from mcl.core.awaiting import at_once
 
-    command = [sys.executable, "-m", "mcl.model.files", str(path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command, environment = own_code("mcl.model.files", str(path))
     try:
-        child = subprocess.run(
-            command, env=environment, capture_output=True, timeout=_LOADING_LIMIT_S, check=False
+        child = at_once(
+            lambda: run_command(
+                command,
+                cwd=Path(),  # paths may be relative
+                environment=environment,
+                max_output=_MOST_SAID,
+                keep="tail",  # of what llama.cpp says, the end tells why it stopped
+                alone=True,
+                seconds=_LOADING_LIMIT_S,
+            )
         )
-    except subprocess.TimeoutExpired as error:
+    except TimeoutError as error:
         raise _broken(path, f"llama.cpp was not done loading it after {_LOADING_LIMIT_S} s") from error
-    if child.returncode == 0:
+    if child.status == 0:
         return
     try:
-        told = json.loads(child.stdout)
+        told = json.loads(child.out)
         raise ModelError(told["code"], told["message"], place=str(path), fix=told["fix"], data=told)
     except (ValueError, KeyError, TypeError) as error:
-        last = child.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        died = f"signal {-child.returncode}" if child.returncode < 0 else f"status {child.returncode}"
+        last = child.err.decode("utf-8", "replace").strip().splitlines()[-1:]
+        died = f"signal {-child.status}" if child.status < 0 else f"status {child.status}"
         raise _broken(path, f"llama.cpp stopped with {died} while loading it: {' '.join(last)}") from error
 
 

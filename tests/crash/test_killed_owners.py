@@ -15,7 +15,7 @@ import pytest
 from walks import gone
 
 from executor import ToolError
-from executor.sandbox.leash import GroupLeash, TreeLeash, launched, unlaunched
+from executor.sandbox.child import GroupLeash, TreeLeash, launched, unlaunched
 from executor.sandbox.process import run_command
 from tests.conftest import make_home
 
@@ -24,7 +24,7 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux: the kernel has own means")
 HELD = """
 from pathlib import Path
-from executor.sandbox.leash import GroupLeash
+from executor.sandbox.child import GroupLeash
 
 holds = GroupLeash.holds
 def told(leash, group):

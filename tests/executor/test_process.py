@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from walks import gone
 
 from executor import ToolError
+from executor.sandbox.environment import own_code
 from executor.sandbox.process import Finished, run_command
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
@@ -47,6 +49,39 @@ def test_output_beyond_the_limit_is_read_and_dropped() -> None:
 
 def test_standard_input_is_empty() -> None:
     assert run("/bin/cat").out == b""
+
+
+def test_what_it_is_to_read_is_its_standard_input() -> None:
+    said = b"line\n" * 100_000  # more than a pipe holds
+
+    async def go() -> Finished:
+        return await run_command(
+            ["/usr/bin/wc", "-c"], cwd=Path("/"), environment={}, max_output=100, alone=True, said=said
+        )
+
+    assert int(anyio.run(go).out) == len(said)
+
+
+def test_a_command_that_takes_longer_than_it_has_is_ended(tmp_path: Path) -> None:
+    script = ["/bin/sh", "-c", f"echo $$ > {tmp_path}/pid; exec sleep 600"]
+
+    async def go() -> None:
+        await run_command(script, cwd=Path("/"), environment=ENVIRONMENT, max_output=100, seconds=2)
+
+    with pytest.raises(TimeoutError):
+        anyio.run(go)
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_code_of_ours_in_another_process_finds_the_same_modules_and_gets_no_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MY_SECRET_TOKEN", "hunter2hunter2")
+    monkeypatch.setenv("MCL_HOME", "/somewhere")
+    argv, environment = own_code("platform")
+    assert (argv[1:], environment["MCL_HOME"]) == (["-m", "platform"], "/somewhere")
+    assert "MY_SECRET_TOKEN" not in environment
+    assert set(filter(None, sys.path)) <= set(environment["PYTHONPATH"].split(":"))
 
 
 def test_a_program_that_is_not_there_is_named() -> None:

@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from executor import AlwaysApprove, Home
-from executor.sandbox.leash import unlaunched
+from executor.sandbox.child import unlaunched
 from executor.tools.manifest import Manifest
 from ir.errors import MclError
 from mcl.catalog.contracts.contract import programs_of

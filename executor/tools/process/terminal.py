@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import termios
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -12,9 +11,8 @@ from typing import Any
 
 import anyio
 
-from executor.core.errors import ToolError
-from executor.sandbox.leash import GroupLeash
-from executor.sandbox.process import keep_to_ourselves
+from executor.sandbox.child import NOTHING, Child, GroupLeash, start
+from executor.sandbox.process import not_started
 
 _TERMINAL = "/dev/tty"
 _LOOK = 0.05  # seconds between two looks at whether it has ended
@@ -35,81 +33,72 @@ async def run_foreground(argv: Sequence[str], *, cwd: str, environment: Mapping[
     Raises:
         ToolError: COMMAND_NOT_FOUND.
     """
-    keep_to_ourselves()
     # Where we are killed it is told to hang up, and can keep what it has.
     with _terminal() as terminal, GroupLeash(argv, signal.SIGHUP) as leash:
-        ends = subprocess.DEVNULL if terminal is None else terminal
+        ends = NOTHING if terminal is None else terminal
         try:
-            process = subprocess.Popen(
-                leash.argv,
+            child = start(
+                leash,
+                cwd=cwd,
+                environment=environment,
                 stdin=ends,
                 stdout=ends,
                 stderr=ends,
-                cwd=cwd,
-                env=dict(environment),
-                # Without the terminal it has none at all: it would be stopped for asking for it.
-                start_new_session=terminal is None,
-                process_group=None if terminal is None else 0,
-                pass_fds=(leash.theirs,),
+                session=terminal is None,  # without the terminal it would be stopped for asking for it
             )
-            leash.holds(process.pid)
         except OSError as problem:
-            raise ToolError(
-                "COMMAND_NOT_FOUND",
-                f"{argv[0]} could not be started: {problem.strerror}",
-                place=argv[0],
-                fix="install it",
-            ) from problem
-        child = _Child(process, terminal)
+            raise not_started(argv[0], problem.strerror) from problem
+        foreground = _Foreground(child, terminal)
         try:
-            child.lend()
-            while not child.ended():
+            foreground.lend()
+            while not foreground.ended():
                 await anyio.sleep(_LOOK)
         finally:
             with anyio.CancelScope(shield=True):
-                await child.end()
-    return child.status
+                await foreground.end()
+    return foreground.status
 
 
-class _Child:
-    """A process that leads a group of its own."""
+class _Foreground:
+    """A child that has the terminal. It is awaited here and not by ``process.ended``, which is told of its
+    end alone: that it was suspended must be seen too."""
 
-    def __init__(self, process: subprocess.Popen[bytes], terminal: int | None) -> None:
+    def __init__(self, child: Child, terminal: int | None) -> None:
         self.status = 0
-        self._process = process
+        self._child = child
         self._terminal = terminal
         self._over = False
 
     def lend(self) -> None:
         """Give the terminal to it, and let it go on where it stopped for want of it."""
         if self._terminal is not None:
-            _to_foreground(self._terminal, self._process.pid)
-            self._signal(signal.SIGCONT)
+            _to_foreground(self._terminal, self._child.pid)
+            self._child.signal(signal.SIGCONT)
 
     def ended(self) -> bool:
         """Has it ended? Where it was suspended, this process is too; both go on together."""
         with suppress(ChildProcessError):  # somebody else awaited it
-            found, how = os.waitpid(self._process.pid, os.WNOHANG | os.WUNTRACED)
+            found, how = os.waitpid(self._child.pid, os.WNOHANG | os.WUNTRACED)
             if not found:
                 return False
             if os.WIFSTOPPED(how):
                 self._suspend(os.WSTOPSIG(how))
                 return False
             self.status = os.waitstatus_to_exitcode(how)
-        self._process.returncode = self.status
+        self._child.status = self.status
         self._over = True
         return True
 
     async def end(self) -> None:
         """Kill what is still there of the group."""
         if not self._over:
-            self._signal(signal.SIGTERM)
-            self._signal(signal.SIGCONT)
+            self._child.signal(signal.SIGTERM)
+            self._child.signal(signal.SIGCONT)
             with anyio.move_on_after(_GRACE):
                 while not self.ended():
                     await anyio.sleep(_LOOK / 5)
         if not self._over:
-            self._signal(signal.SIGKILL)
+            self._child.signal(signal.SIGKILL)
             while not self.ended():
                 await anyio.sleep(_LOOK / 5)
 
@@ -119,10 +108,6 @@ class _Child:
             os.killpg(os.getpgrp(), signal.SIGTSTP)
         if how in (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):  # it came before the terminal did
             self.lend()
-
-    def _signal(self, which: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, which)
 
 
 @contextmanager

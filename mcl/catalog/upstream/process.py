@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 import anyio
-from anyio.abc import Process
 
-from executor.sandbox.leash import launched
-from executor.sandbox.process import keep_to_ourselves
+from executor.sandbox.child import Child, TreeLeash, start
+from executor.sandbox.process import end, ended
 from executor.sandbox.redaction import Redactor
 from mcl.catalog.servers import REFERENCE, Server
 from mcl.catalog.upstream.errors import FaultError, down
@@ -22,22 +20,21 @@ from mcl.catalog.upstream.errors import FaultError, down
 _WORDS: Final = 4096  # bytes kept of what it says on its standard error, the last ones
 _PIECE: Final = 1 << 16  # bytes read at once
 _POLITE_S: Final = 1.0  # seconds it has to end by itself once its input is closed
-_FINAL_S: Final = 8.0  # seconds the launcher has to end all of it
 
 
 class ServerProcess:
     """A running server. stdin, stdout: our ends of its pipes, which do not block."""
 
-    def __init__(self, process: Process, stdin: int, stdout: int, stderr: int, life: int) -> None:
+    def __init__(self, child: Child, stdin: int, stdout: int, stderr: int) -> None:
         self.stdin, self.stdout = stdin, stdout
-        self._process, self._stderr, self._life = process, stderr, life
+        self._child, self._stderr = child, stderr
         self._words = bytearray()
         self._said_all = anyio.Event()
 
     @property
     def pid(self) -> int:
         """Of the process that holds it and all it starts."""
-        return self._process.pid
+        return self._child.pid
 
     @property
     def words(self) -> str:
@@ -47,9 +44,9 @@ class ServerProcess:
     async def ending(self, within_s: float) -> str:
         """How it ended, in words, where it does within so many seconds; its last words are read then."""
         with anyio.move_on_after(within_s):
-            await self._process.wait()
+            await ended(self._child)
             await self._said_all.wait()
-        status = self._process.returncode
+        status = self._child.status
         if status is None:
             return "closed its output"
         if status < 0:
@@ -78,18 +75,10 @@ class ServerProcess:
         try:
             _close(self.stdin)
             with anyio.move_on_after(_POLITE_S):
-                await self._process.wait()
+                await ended(self._child)
         finally:  # whatever interrupts this: without us the launcher ends all of it
-            _close(self._life)
-        if self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                self._process.send_signal(signal.SIGCONT)  # what it runs may have stopped it
-        with anyio.move_on_after(_FINAL_S):
-            await self._process.wait()
-        if self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                self._process.kill()
-            await self._process.wait()
+            self._child.leash.release()
+        await end(self._child)
 
     def release(self) -> None:
         """Close what is left of its pipes; nobody reads them any more."""
@@ -111,8 +100,7 @@ async def running(
         FaultError: SERVER_DOWN, it could not be started.
     """
     program = find_program(command[0], folder, environment)
-    keep_to_ourselves()
-    process = await _start([program, *command[1:]], folder, environment)
+    process = _start([program, *command[1:]], folder, environment)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(process.listen)
@@ -146,7 +134,7 @@ def find_program(name: str, folder: str, environment: Mapping[str, str]) -> str:
     return str(Path(folder, found))
 
 
-async def _start(argv: list[str], folder: str, environment: Mapping[str, str]) -> ServerProcess:
+def _start(argv: list[str], folder: str, environment: Mapping[str, str]) -> ServerProcess:
     opened: list[int] = []
 
     def pipe() -> tuple[int, int]:
@@ -155,28 +143,18 @@ async def _start(argv: list[str], folder: str, environment: Mapping[str, str]) -
         return ends
 
     try:
-        (in_, stdin), (stdout, out), (stderr, err), (life, our_life) = pipe(), pipe(), pipe(), pipe()
-        # Shielded: a cancel between the fork and here would leave a process that nobody knows of.
-        with anyio.CancelScope(shield=True):
-            process = await anyio.open_process(
-                launched(argv, life, environment, raises=True),
-                stdin=in_,
-                stdout=out,
-                stderr=err,
-                cwd=folder,
-                env=dict(environment),
-                start_new_session=True,
-                pass_fds=(life,),
-            )
+        (in_, stdin), (stdout, out), (stderr, err) = pipe(), pipe(), pipe()
+        leash = TreeLeash(argv, environment, raises=True)
+        child = start(leash, cwd=folder, environment=environment, stdin=in_, stdout=out, stderr=err)
     except OSError as problem:
-        for end in opened:
-            _close(end)
+        for one in opened:
+            _close(one)
         raise FaultError(down(f"cannot be started in {folder}: {problem.strerror}")) from problem
-    for end in (in_, out, err, life):
-        _close(end)
-    for end in (stdin, stdout, stderr):
-        os.set_blocking(end, False)
-    return ServerProcess(process, stdin, stdout, stderr, our_life)
+    for one in (in_, out, err):
+        _close(one)
+    for one in (stdin, stdout, stderr):
+        os.set_blocking(one, False)
+    return ServerProcess(child, stdin, stdout, stderr)
 
 
 def _close(end: int) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, cast
 
 import anyio
 
-from executor.sandbox.leash import unlaunched
+from executor.sandbox.child import unlaunched
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest

@@ -10,7 +10,6 @@ import os
 import re
 import sqlite3
 import stat
-import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -20,6 +19,7 @@ from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from executor.core.errors import ToolError
 from executor.store.home import Home
 from ir import MclError
 from ir.errors import REFUSED
@@ -158,6 +158,7 @@ _ENDS: Final = (".js", ".mjs", ".cjs", ".ts", ".py", ".exe", ".sh")
 _INTERPRETER: Final = re.compile(r"node|nodejs|bun|deno|npx|tsx|uvx?|python[0-9.]*|(ba|da|z)?sh")
 _DEEPEST: Final = 64  # parents
 _LONGEST: Final = 1 << 20  # bytes of a process's variables
+_LONGEST_LIST: Final = 16 << 20  # bytes of what ps says
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +215,18 @@ def _words(place: Path) -> tuple[str, ...]:
 
 def _told_by_ps() -> Iterator[Process]:
     """The same where there is no /proc."""
-    with suppress(OSError, ValueError, subprocess.SubprocessError):
-        said = subprocess.run(
-            ["/bin/ps", "-A", "-o", "pid=,ppid=,command="], capture_output=True, text=True, timeout=5
-        ).stdout
-        table = {
-            one[0]: (one[1], one[2]) for line in said.splitlines() if len(one := line.split(None, 2)) == 3
-        }
+    from executor.sandbox.process import run_command
+    from mcl.core.awaiting import at_once
+
+    listing = ["/bin/ps", "-A", "-o", "pid=,ppid=,command="]
+    with suppress(OSError, ValueError, ToolError):
+        ran = at_once(
+            lambda: run_command(
+                listing, cwd=Path("/"), environment={}, max_output=_LONGEST_LIST, alone=True, seconds=5
+            )
+        )
+        rows = [line.split(None, 2) for line in ran.out.decode(errors="replace").splitlines()]
+        table = {row[0]: (row[1], row[2]) for row in rows if len(row) == 3}
         pid = str(os.getppid())
         while pid in table and pid != "1":
             pid, command = table.pop(pid)

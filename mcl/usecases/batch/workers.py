@@ -7,15 +7,14 @@ and whether it is too long. It answers `<outcome> TAB <result>` for each, at onc
 """
 
 import json
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from queue import SimpleQueue
 from typing import IO, Any, TypeAlias
 
+from executor.sandbox.child import PIPE, Child, GroupLeash, start
+from executor.sandbox.environment import own_code
 from ir.errors import FAILED, MclError
 from mcl.core.errors import BatchError
 from mcl.usecases.batch.goals import failed
@@ -60,12 +59,17 @@ class Worker:
         with self._changing:
             self._closed = True
             self._process.kill()
-            self._process.wait()
 
-    def _start(self) -> "subprocess.Popen[bytes]":
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        command = [sys.executable, "-m", "mcl.usecases.batch.worker"]
-        process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def _start(self) -> Child:
+        command, environment = own_code("mcl.usecases.batch.worker")
+        process = start(
+            GroupLeash(command),  # it starts nothing itself
+            cwd=".",
+            environment=environment,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=None,  # what a library of it says goes where ours goes
+        )
         _write(process.stdin, self._begin)
         return process
 

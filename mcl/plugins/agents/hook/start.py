@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import sys
 from pathlib import Path
 from typing import Final
 
 from executor.core.files import LOCK_FILE, take
+from executor.sandbox.child import start_detached
 from mcl.plugins.agents.hook.message import FOLDER, LOCK, code_place
 
 # -I: no variables of Python's, no folder of the current user's or of whoever starts it.
@@ -29,15 +29,8 @@ def start(place: Path) -> bool:
     try:
         if sys.platform != "linux" or is_running(place):
             return False
-        subprocess.Popen(
-            [sys.executable, "-I", "-c", _PROGRAM, os.fsdecode(code_place()), str(place)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env=_ENVIRONMENT,
-            start_new_session=True,
-        )
+        command = [sys.executable, "-I", "-c", _PROGRAM, os.fsdecode(code_place()), str(place)]
+        start_detached(command, environment=_ENVIRONMENT)
     except (OSError, ValueError):
         return False
     return True
