@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from executor.store.home import Home
 
 MOST: Final = 3  # times that the very same call is refused before its caller is told to stop; of runs too
-FORGOTTEN: Final = timedelta(seconds=60)  # after which it counts anew
+FORGOTTEN: Final = timedelta(seconds=60)  # after which it usually counts anew
 _KEPT: Final = 4096  # calls of a home
 # number: grows with each note, so that the oldest can go. lease: what the agent held then, "" nothing.
 _TABLES: Final = (
@@ -45,17 +45,21 @@ def same_call(tool: str, args: Mapping[str, object], file: str, saw: str | None)
 
 class Breaker:
     """The calls of agents that were refused lately in this home: one that comes again and again is cut
-    short."""
+    short.
 
-    def __init__(self, home: Home) -> None:
-        self._db = home.db
+    forgets: after which a call counts anew.
+    """
+
+    def __init__(self, home: Home, *, forgets: timedelta = FORGOTTEN) -> None:
+        self._db, self._forgets = home.db, forgets
         self._db.migrate("breaker", _TABLES)
 
     def note(self, agent: str, root: Path | str, key: str, code: str, at: str, *, lease: str = "") -> int:
         """This call was refused; how often by now.
 
         Args:
-            root: the governed folder that it was made in, "" where none governs. key: the same for the same
+            agent: "" where all count together. root: the governed folder that it was made in, "" where none
+                governs. key: the same for the same
                 call, such as a hash of tool and arguments. code: with which it was
                 refused. at: the moment now. lease: what the agent holds, such as the ULID of its intent;
                 a call that was refused under another one counts as new.
@@ -97,4 +101,4 @@ class Breaker:
             return 0, ""
         times, code, last, _ = found[0]
         age = datetime.fromisoformat(at) - datetime.fromisoformat(str(last))
-        return (int(times), str(code)) if timedelta() <= age < FORGOTTEN else (0, "")
+        return (int(times), str(code)) if timedelta() <= age < self._forgets else (0, "")

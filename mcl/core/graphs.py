@@ -20,9 +20,9 @@ from ir import PlanNode, PlanTree
 from ir.characters import written_out
 from ir.errors import FAILED
 from ir.plan import BRANCH_KINDS
-from mcl.core.awaiting import at_once
 from mcl.core.distribution import install_line
 from mcl.core.errors import GraphError
+from mcl.core.event_loop import at_once
 from mcl.core.text import skill_named
 
 # ---- What is drawn of a plan, before anybody knows how: boxes in walk order, with words that need no

@@ -253,7 +253,7 @@ def _load_apart(path: Path) -> None:
     # Here, for they are needed once a file and cost every start some ms.
     from executor.sandbox.environment import own_code
     from executor.sandbox.process import run_command
-    from mcl.core.awaiting import at_once
+    from mcl.core.event_loop import at_once
 
     command, environment = own_code("mcl.model.files", str(path))
     try:

@@ -18,6 +18,7 @@ from executor.call import Call, Declaration
 from executor.core.errors import GateError, KeyringError, WalkError
 from executor.core.hashing import json_hash, json_size
 from executor.gate.approvals import APPROVE, DENY, binding_hash, bound_to
+from executor.gate.breaker import Breaker
 from executor.gate.mandate import Mandate
 from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.store.home import Home
@@ -42,8 +43,7 @@ if TYPE_CHECKING:
 FORM: Final = "call"  # the name of the form that a client of the modern era fills in
 MAX_OPEN: Final = 32  # questions of one client that wait at once
 MOST_OPEN: Final = 256  # of all of them
-MAX_REFUSED: Final = 3  # times that the very same call may be refused within REMEMBERED
-REMEMBERED: Final = timedelta(minutes=10)
+REMEMBERED: Final = timedelta(minutes=10)  # after which a person may be asked anew about what was refused
 WITHDRAWN: Final = "the client withdrew the call, or is gone"
 _SHOWN: Final = 80  # characters of an argument, or of what a client calls itself, in a sentence
 
@@ -114,7 +114,7 @@ class CallQuestions:
         self.states = States()
         self._waiting: dict[str, CallQuestion] = {}
         self._tries: dict[str, int] = {}  # how often what came back for a question was no answer
-        self._refused: dict[str, list[datetime]] = {}
+        self._breaker = Breaker(home, forgets=REMEMBERED)
 
     async def settle(self, session: Session, call: Call, ask: Ask, caller: Caller) -> Settled:
         """Have a person decide about a call for which the gate wants one.
@@ -181,7 +181,8 @@ class CallQuestions:
             self._close(asked, "the server that asked has ended")
 
     def _flood(self, call: Call, caller: Caller) -> Deny | None:
-        if len(self._refused.get(_what(call), ())) >= MAX_REFUSED:
+        # Whoever asks, and whatever they call themselves: it is the person who has had enough.
+        if self._breaker.open("", "", _what(call), self._home.clock.now()) is not None:
             return _deny(
                 "CIRCUIT_OPEN",
                 "this very call was refused again and again",
@@ -300,21 +301,21 @@ class CallQuestions:
             was = asked_of.decided(self._home, asked)
             if was.decision == "approve":
                 return ApprovedCall(asked, was.by, was.reason)
-            self._remember(call)
+            self._remember(call, "GATE_DENIED")
             why = f": {was.reason}" if was.reason else ""
             said = f"{was.by} refused this call at {was.at}{why}"
             fix = "do without it, or ask for something else"
             return DeniedCall(_deny("GATE_DENIED", said, fix), asked.id, asked.intent.id)
         record = asked_of.closing(self._home, asked)
         if record is not None and record.kind.endswith(".closed"):
-            self._remember(call)
             code, why = str(record.body.get("code") or "GATE_DENIED"), str(record.body.get("why", ""))
+            self._remember(call, code)
             return self._denied(asked, code, why, "do without it, or ask for something else")
         said = f"nobody decided before {asked.expires_at}"
         return self._denied(asked, "GATE_TIMEOUT", said, "ask again when somebody is there to decide")
 
-    def _remember(self, call: Call) -> None:
-        self._refused.setdefault(_what(call), []).append(_moment(self._home.clock.now()))
+    def _remember(self, call: Call, code: str) -> None:
+        self._breaker.note("", "", _what(call), code, self._home.clock.now())
 
     def _abandon(self, asked: CallQuestion) -> None:
         """The caller is gone. Where a person approved meanwhile, nobody makes the call any more."""
@@ -322,12 +323,8 @@ class CallQuestions:
             asked_of.give_up(self._home, asked, WITHDRAWN, reason="cancelled_by_user")
 
     def _sweep(self) -> None:
-        """Close what nobody came back for in time; forget refusals of long ago."""
+        """Close what nobody came back for in time."""
         now = _moment(self._home.clock.now())
-        for what, times in list(self._refused.items()):
-            self._refused[what] = [one for one in times if now - one < REMEMBERED]
-            if not self._refused[what]:
-                del self._refused[what]
         for asked in [one for one in self._waiting.values() if _moment(one.expires_at) < now]:
             self._close(asked, late=True)
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from executor import Home, Walker
 from executor.core.errors import GateError, WalkError
+from executor.gate.breaker import MOST
 from executor.walker.questions import GateQuestion
-from mcl.serve.call_questions import MAX_OPEN, MAX_REFUSED, ApprovedCall, Pending
+from mcl.serve.call_questions import MAX_OPEN, ApprovedCall, Pending
 from mcl.serve.exchange import Filled, Form
 from mcl.serve.forms import plan_people
 from mcl.usecases import call_question as deciding
@@ -163,7 +164,7 @@ def test_a_sealed_key_signs_nothing_that_was_answered_in_a_client(tmp_path: Path
 
 
 def test_the_very_same_call_is_not_asked_about_for_ever(here: Room) -> None:
-    for _ in range(MAX_REFUSED):
+    for _ in range(MOST):
         assert (
             code_of(here.go(here.overwrite(), here.caller(elicit=answering(Filled("decline"))))[0])
             == "GATE_DENIED"

@@ -216,7 +216,7 @@ def _words(place: Path) -> tuple[str, ...]:
 def _told_by_ps() -> Iterator[Process]:
     """The same where there is no /proc."""
     from executor.sandbox.process import run_command
-    from mcl.core.awaiting import at_once
+    from mcl.core.event_loop import at_once
 
     listing = ["/bin/ps", "-A", "-o", "pid=,ppid=,command="]
     with suppress(OSError, ValueError, ToolError):
