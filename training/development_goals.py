@@ -23,7 +23,7 @@ from ir import (
     QualityConstraint,
     SignedOffPredicate,
 )
-from mcl.compiler.compiler import Compiled, Outcome, Refused, compile_goal
+from mcl.compiler.compiler import Compiled, GoalOptions, Outcome, Refused, compile_goal
 from mcl.compiler.stages.constraints import FIELD_OF_PATH
 from mcl.core.home import open_home
 from mcl.language.skills import Skill, Skills
@@ -96,7 +96,14 @@ def whole(goals: Sequence[Utterance], skills: Skills, model: Model) -> list[Goal
         return [
             _compiled(
                 goal,
-                compile_goal(goal.text, home=home, skills=skills, model=model, at=SAID_AT, store=False),
+                compile_goal(
+                    goal.text,
+                    home=home,
+                    skills=skills,
+                    model=model,
+                    options=GoalOptions(at=SAID_AT),
+                    store=False,
+                ),
                 skills,
             )
             for goal in goals

@@ -41,7 +41,7 @@ from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
 from mcl.compiler.pipeline import Pipeline
 from mcl.compiler.stages.classify import check_choice
 from mcl.compiler.stages.extract import read_answer
-from mcl.compiler.stages.request import GoalRequest, normalise, patches_for, without_secret
+from mcl.compiler.stages.request import GoalOptions, GoalRequest, normalise, patches_for, without_secret
 from mcl.compiler.tape import About, Recorder, Tapes, Unloaded, with_tape, with_tapes
 from mcl.core.environment import zone_of
 from mcl.core.errors import InputError, MemoryStoreError
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Clarify",
     "Compiled",
+    "GoalOptions",
     "Outcome",
     "Refused",
     "check_answer",
@@ -76,27 +77,18 @@ def compile_goal(
     home: Home,
     skills: Skills,
     model: Model | Unloaded,
+    options: GoalOptions | None = None,
     tapes: Tapes | None = None,
-    skill: str | None = None,
-    verb: str | None = None,
-    slots: Mapping[str, str] | None = None,
-    at: str | None = None,
-    id: str | None = None,
-    zone: str = "UTC",
-    truncate: bool = False,
     store: bool = True,
-    dry_run: bool = False,
     core: Core | None = None,
     registry: KnownTools | None = None,
     tools: "Callable[[], Registry] | None" = None,
     timer: Callable[[], float] = time.monotonic,
 ) -> Outcome:
-    """Compile a goal; with `store` and without `dry_run` it is signed and in the journal when this returns.
+    """Compile a goal; with `store` it is signed and in the journal when this returns.
 
-    prose: UTF-8 text. tapes: answers of earlier compiles, which a model whose digest says all of it need not
-    give again (None: none are used or kept). skill, verb, slots: what the model shall not choose (a list
-    slot: values between commas). at: when it was said (ISO 8601; default now). id: a ULID (default: fresh).
-    zone: IANA name that days and times of day are meant in; the draft says it. core: the core modules
+    prose: UTF-8 text. options: what was said beside it. tapes: answers of earlier compiles, which a model
+    whose digest says all of it need not give again (None: none are used or kept). core: the core modules
     (default: those that the home uses). registry: the installed tools (default: not compared with the plan).
     tools: makes those that a model may put into a plan that it writes (default: it writes none). timer:
     seconds that only grow.
@@ -105,18 +97,18 @@ def compile_goal(
     ID_USED, ZONE_UNKNOWN, SKILL_UNKNOWN, SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED, SLOT_UNKNOWN,
     SLOT_VALUE; SkillError, ModelError, HomeError. Nothing is stored then.
     """
-    core = core or core_of(home.path)
+    core, given = core or core_of(home.path), options or GoalOptions()
     pipeline = Pipeline(home, skills, core, registry, timer, tools)
     request = GoalRequest(
-        id=fresh_id(home, id),
-        at=moment_of(at) if at else home.clock.now(),
-        zone=zone_of(zone),
+        id=fresh_id(home, given.id),
+        at=moment_of(given.at) if given.at else home.clock.now(),
+        zone=zone_of(given.zone),
         actor=home.keyring.user.did,
         agent=home.keyring.agent.did,
-        prose=without_secret(normalise(prose, longest=pipeline.rules.longest_prose, truncate=truncate)),
-        skill=skill or "",
-        verb=verb or "",
-        slots={name: slot_text(name, text, pipeline) for name, text in (slots or {}).items()},
+        prose=without_secret(normalise(prose, longest=pipeline.rules.longest_prose, truncate=given.truncate)),
+        skill=given.skill,
+        verb=given.verb,
+        slots={name: slot_text(name, text, pipeline) for name, text in given.slots.items()},
     )
     snapshot = pipeline.memory.snapshot()
     about = About(request, core, skills, snapshot.root)
@@ -126,7 +118,7 @@ def compile_goal(
     outcome = replace(outcome, cached=cached)
     if isinstance(outcome, Clarify) and not pipeline.rules.rounds:
         outcome = pipeline.too_many_rounds(request.id, 0)
-    if store and not dry_run:
+    if store:
         draft = sealed(home, "intent.draft", request.draft(), intent=request.id, at=request.at)
         _store(home, draft, outcome, request.at, recorder)
     return outcome

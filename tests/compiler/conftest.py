@@ -8,12 +8,20 @@ from typing import Any
 import pytest
 
 from executor import FixedClock, Home
-from mcl.compiler.compiler import Outcome, compile_goal
+from mcl.compiler.compiler import GoalOptions, Outcome, compile_goal
 from mcl.language.mtx.core import Core, load_core
 from mcl.language.skills import Skills, find_skills
 from mcl.model.protocol import Candidate, Choice, ExtractForm, Span
 
 Compile = Callable[..., Outcome]
+
+
+def compile_with(goal: str | bytes, **given: Any) -> Outcome:
+    """`compile_goal`, told the options of a goal by their names."""
+    names = [name for name in given if name in GoalOptions.__dataclass_fields__]
+    return compile_goal(goal, options=GoalOptions(**{name: given.pop(name) for name in names}), **given)
+
+
 AT = "2026-11-21T10:00:00.000Z"
 
 ORDER = """§SKILL
@@ -198,6 +206,6 @@ def home(tmp_path: Path) -> Iterator[Home]:
 @pytest.fixture
 def compiles(home: Home, skills: Skills, core: Core) -> Compile:
     def compiled(goal: str | bytes, model: Scripted, **options: Any) -> Outcome:
-        return compile_goal(goal, home=home, skills=skills, core=core, model=model, **options)
+        return compile_with(goal, home=home, skills=skills, core=core, model=model, **options)
 
     return compiled

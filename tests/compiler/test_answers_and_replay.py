@@ -9,6 +9,7 @@ from ir import IntentAnswerBody, canonical_bytes
 from mcl.compiler.compiler import (
     Clarify,
     Compiled,
+    GoalOptions,
     Outcome,
     Refused,
     compile_goal,
@@ -21,7 +22,7 @@ from mcl.language.skills import Skills, find_skills, skill_folders
 from mcl.memory import MemoryStore
 from mcl.model.matcher import PatternMatcher
 from mcl.model.protocol import Model
-from tests.compiler.conftest import Scripted
+from tests.compiler.conftest import Scripted, compile_with
 
 
 class Desk:
@@ -31,7 +32,7 @@ class Desk:
         self.home, self.skills, self.core, self.loads = home, skills, core, 0
 
     def ask(self, goal: str, model: Model, **options: Any) -> Clarify:
-        outcome = compile_goal(
+        outcome = compile_with(
             goal, home=self.home, skills=self.skills, core=self.core, model=model, **options
         )
         assert isinstance(outcome, Clarify)
@@ -217,9 +218,12 @@ def test_compiling_again_gives_the_same_bytes(desk: Desk) -> None:
     model = Scripted(says={"slot.item": "paper", "deadline": "tomorrow", "slot.count": "3"})
     outcome = compile_goal(
         "order 3 paper by tomorrow",
-        home=desk.home, skills=desk.skills, core=desk.core, model=model,
-        verb="acquire", zone="Asia/Tokyo", slots={"tags": "x"},
-    )  # fmt: skip
+        home=desk.home,
+        skills=desk.skills,
+        core=desk.core,
+        model=model,
+        options=GoalOptions(verb="acquire", zone="Asia/Tokyo", slots={"tags": "x"}),
+    )
     assert isinstance(outcome, Compiled)
     assert desk.again(outcome.intent.id, model) == desk.stored(outcome.intent.id)
 

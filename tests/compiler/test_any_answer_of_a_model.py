@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from executor import FixedClock, Home
 from ir import Intent, canonical_bytes
-from mcl.compiler.compiler import Refused, compile_goal
+from mcl.compiler.compiler import GoalOptions, Refused, compile_goal
 from mcl.compiler.stages.constraints import FIELDS
 from mcl.core.errors import InputError
 from mcl.language.mtx.core import Core
@@ -48,7 +48,9 @@ def test_any_spans_make_a_valid_intent(
 ) -> None:
     with Home.open(tmp_path / "any", clock=FixedClock(AT)) as home:
         model = Scripted(spans=tuple(found), sure=sure, verb=verb)
-        outcome = compile_goal(PROSE, home=home, skills=skills, core=core, model=model, at=AT, dry_run=True)
+        outcome = compile_goal(
+            PROSE, home=home, skills=skills, core=core, model=model, options=GoalOptions(at=AT), store=False
+        )
     assert not isinstance(outcome, Refused)
     intent = Intent.from_json(canonical_bytes(outcome.intent), canonical=True)
     assert intent == outcome.intent
@@ -65,7 +67,15 @@ def test_any_goal_is_compiled_or_a_clear_error(
 ) -> None:
     with Home.open(tmp_path / "any", clock=FixedClock(AT)) as home:
         try:
-            compile_goal(goal, home=home, skills=skills, core=core, model=Scripted(), at=AT, dry_run=True)
+            compile_goal(
+                goal,
+                home=home,
+                skills=skills,
+                core=core,
+                model=Scripted(),
+                options=GoalOptions(at=AT),
+                store=False,
+            )
             code = "GOAL_FINE"
         except InputError as error:
             code = error.code

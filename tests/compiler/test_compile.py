@@ -88,7 +88,7 @@ def test_the_same_goal_with_the_same_id_and_time_gives_the_same_bytes(compiles: 
             Scripted(says={"slot.item": "paper"}),
             at=AT,
             id="01M7YRRT830000000000000099",
-            dry_run=True,
+            store=False,
         )
         assert isinstance(outcome, Compiled)
         assert outcome.plan is not None
@@ -98,10 +98,10 @@ def test_the_same_goal_with_the_same_id_and_time_gives_the_same_bytes(compiles: 
 
 
 def test_a_dry_run_stores_nothing(home: Home, compiles: Compile) -> None:
-    for options in ({"dry_run": True}, {"store": False}):
-        assert isinstance(compiles("order paper", Scripted(says={"slot.item": "paper"}), **options), Compiled)
-        assert isinstance(compiles("order", Scripted(), **options), Clarify)
-        assert isinstance(compiles("sing", Scripted(skill=None), **options), Refused)
+    said = Scripted(says={"slot.item": "paper"})
+    assert isinstance(compiles("order paper", said, store=False), Compiled)
+    assert isinstance(compiles("order", Scripted(), store=False), Clarify)
+    assert isinstance(compiles("sing", Scripted(skill=None), store=False), Refused)
     assert kinds(home) == []
 
 
@@ -276,11 +276,11 @@ def test_given_slots_win_and_are_not_asked_of_the_model(home: Home, compiles: Co
 def test_what_is_fixed_is_not_chosen_by_the_model(home: Home, compiles: Compile) -> None:
     model = Scripted(skill="look", says={"slot.item": "paper"})
     outcome = compiles(
-        "order paper", model, skill="order", verb="negotiate", slots={"supplier": "x"}, dry_run=True
+        "order paper", model, skill="order", verb="negotiate", slots={"supplier": "x"}, store=False
     )
     assert model.chosen == []
     assert outcome.intent.frame.verb == "negotiate"  # type: ignore[union-attr]
-    compiles("order paper", model, skill="order", dry_run=True)
+    compiles("order paper", model, skill="order", store=False)
     assert [[one.skill_id for one in shown] for shown in model.chosen] == [["order"]]
     model.chosen.clear()
     compiles("find paper", Scripted(skill="look", verb="find"), verb="find")

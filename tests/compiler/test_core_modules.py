@@ -24,7 +24,7 @@ from mcl.language.skills import Skills, find_skills, mtx_digest
 from mcl.memory import MemoryStore
 from mcl.model.matcher import PatternMatcher
 from mcl.model.protocol import Span
-from tests.compiler.conftest import AT, LOOK, ORDER, Scripted
+from tests.compiler.conftest import AT, LOOK, ORDER, Scripted, compile_with
 
 Edit = tuple[str, str, str]  # module, a setting or what stands there, its value or what shall stand there
 IDENTITY = {"id", "version", "display", "author", "description", "mcl.verbs"}
@@ -70,7 +70,7 @@ class Kit:
             for fact in facts:
                 MemoryStore(home).put("Fact", fact)
             model = model or PatternMatcher(core)
-            return compile_goal(goal, home=home, skills=self.skills, model=model, core=core, **more)
+            return compile_with(goal, home=home, skills=self.skills, model=model, core=core, **more)
 
 
 @pytest.fixture(scope="module")

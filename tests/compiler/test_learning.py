@@ -10,7 +10,15 @@ import pytest
 import mcl
 from executor import Home
 from ir import canonical_bytes
-from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal, recompile, recompile_with_answers
+from mcl.compiler.compiler import (
+    Clarify,
+    Compiled,
+    GoalOptions,
+    Outcome,
+    compile_goal,
+    recompile,
+    recompile_with_answers,
+)
 from mcl.core.errors import InputError
 from mcl.language.skills import Skills
 from mcl.memory import Memory, MemoryStore
@@ -285,7 +293,11 @@ def test_what_was_learned_is_not_taken_for_a_thing_that_is_meant(
     (folder / "plan.yaml").write_text(PLAN)
     slots = {"item": "x", "supplier": "something nice"}
     outcome = compile_goal(
-        "order x", home=home, skills=find_skills([folder.parent]), model=Scripted(), slots=slots
+        "order x",
+        home=home,
+        skills=find_skills([folder.parent]),
+        model=Scripted(),
+        options=GoalOptions(slots=slots),
     )
     assert isinstance(outcome, Compiled)
     assert [one.uri for one in outcome.intent.references] == [nice.uri]

@@ -12,7 +12,7 @@ from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal
 from mcl.language.skills import find_skills
 from mcl.memory import MemoryStore
 from mcl.usecases.documents import of_result
-from tests.compiler.conftest import ORDER, PLAN, Scripted
+from tests.compiler.conftest import ORDER, PLAN, Scripted, compile_with
 
 LINE = "resolve slot.supplier <- cortex.find(type=Fact, near=slot.supplier.prose, limit=5)"
 
@@ -29,7 +29,7 @@ def order(
     assert not found.broken
     says = options.pop("says", {"slot.item": "paper", "slot.supplier": "Acme"})
     model = Scripted(says=says)  # type: ignore[arg-type]  # what the test gives
-    return compile_goal(goal, home=home, skills=found, model=model, **options)  # type: ignore[arg-type]
+    return compile_with(goal, home=home, skills=found, model=model, **options)
 
 
 def uris(outcome: Outcome) -> dict[str, str]:
@@ -92,7 +92,7 @@ def test_what_a_person_gave_is_resolved_before_the_prompt_is_filled(home: Home, 
         LINE
         + '\non slot.supplier=Acme\n  prompt\n    system="Ours"\n    user="From {slot.supplier}"\n  end\nend'
     )
-    outcome = order(home, tmp_path, prompt, slots={"supplier": "Acme"}, dry_run=True)
+    outcome = order(home, tmp_path, prompt, slots={"supplier": "Acme"}, store=False)
     assert isinstance(outcome, Compiled)
     assert outcome.prompt.user == f"From {memory.uri}"
     assert of_result(outcome, stored=False)["prompt"] == {"system": "Ours", "user": f"From {memory.uri}"}

@@ -10,7 +10,7 @@ import pytest
 
 from executor import FixedClock, Home
 from ir import Intent
-from mcl.compiler.compiler import Refused, compile_goal
+from mcl.compiler.compiler import GoalOptions, Refused, compile_goal
 from mcl.language.mtx.core import Core
 from mcl.language.skills import Skills, find_skills, skill_folders
 from mcl.model.loader import load_model
@@ -118,10 +118,8 @@ class Reader:
             skills=self.skills,
             core=self.core,
             model=self.model,
-            skill="general",
-            at=AT,
-            zone=ZONE,
-            dry_run=True,
+            options=GoalOptions(skill="general", at=AT, zone=ZONE),
+            store=False,
         )
         assert not isinstance(outcome, Refused)
         return outcome.intent

@@ -10,11 +10,11 @@ import pytest
 import mcl
 from executor import Home
 from mcl.catalog.tools import registry
-from mcl.compiler.compiler import Clarify, Compiled, Refused, compile_goal
+from mcl.compiler.compiler import Clarify, Compiled, Refused
 from mcl.compiler.execution import SkillPrompts
 from mcl.core.errors import SkillError
 from mcl.language.skills import find_skills, load_skill
-from tests.compiler.conftest import LOOK, ORDER, PLAN, Scripted
+from tests.compiler.conftest import LOOK, ORDER, PLAN, Scripted, compile_with
 
 STEPS = """version: 1
 plans:
@@ -54,7 +54,7 @@ def compiled(home: Home, folder: Path, **options: object) -> object:
     found = find_skills([folder.parent])
     assert not found.broken
     model = Scripted(says={"slot.item": "paper"})
-    return compile_goal("order paper", home=home, skills=found, model=model, **options)  # type: ignore[arg-type]  # what the test gives
+    return compile_with("order paper", home=home, skills=found, model=model, **options)
 
 
 def stepping(outputs: str = "slot answer: string") -> str:

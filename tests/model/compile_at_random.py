@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from executor import FixedClock, Home
 from ir import Intent, canonical_bytes
-from mcl.compiler.compiler import Refused, compile_goal
+from mcl.compiler.compiler import GoalOptions, Refused, compile_goal
 from mcl.core.errors import InputError, ModelError
 from mcl.language.mtx.ast import File, PromptNode, Section, Setting, Slot, SlotType, Text
 from mcl.language.mtx.core import load_core
@@ -176,7 +176,9 @@ def check_bytes(home: Home, model: ChatModel) -> None:
     """A goal that is not whole UTF-8 is refused before a model sees it."""
     for data in (b"caf\xc3", b"\xa9", b"\xff\xfe", b"find \xf0\x9f\x98", b"\xed\xa0\x80", b"a\0b", "\ud800"):
         try:
-            compile_goal(data, home=home, skills=Skills({}), model=model, at=AT, dry_run=True)
+            compile_goal(
+                data, home=home, skills=Skills({}), model=model, options=GoalOptions(at=AT), store=False
+            )
         except InputError as error:
             if error.code == "GOAL_BINARY":
                 continue
@@ -215,10 +217,9 @@ def main(path: Path, folder: Path, start: int, count: int) -> None:
                     home=home,
                     skills=installed,
                     model=model,
-                    skill="one" if given_skill else None,
+                    options=GoalOptions(skill="one" if given_skill else "", at=AT),
+                    store=False,
                     core=core,
-                    at=AT,
-                    dry_run=True,
                     timer=lambda: 0.0,
                 )
             except (InputError, ModelError) as error:

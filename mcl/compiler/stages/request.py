@@ -18,8 +18,27 @@ _SKILL_FIELD, _VERB_FIELD = "skill", "frame.verb"
 
 
 @dataclass(frozen=True)
+class GoalOptions:
+    """What a person said beside the words of a goal, as it was given: nothing of it is checked yet.
+
+    skill, verb: "" leaves the choice to the model. slots: values by slot name, those of a list slot between
+    commas. at: when it was said (ISO 8601; "" is now). id: a ULID (None: a fresh one). zone: IANA name that
+    days and times of day are meant in; the draft says it. truncate: cut a goal that is too long instead of
+    refusing it.
+    """
+
+    skill: str = ""
+    verb: str = ""
+    slots: Mapping[str, str] = field(default_factory=dict)
+    at: str = ""
+    id: str | None = None
+    zone: str = "UTC"
+    truncate: bool = False
+
+
+@dataclass(frozen=True)
 class GoalRequest:
-    """One goal to compile.
+    """One goal to compile: its words and its options, checked and made plain.
 
     id: ULID. at: ISO 8601 UTC. zone: IANA name. actor, agent: DIDs. prose: normalised. skill, verb: "" where
     the model chooses. slots: values by slot name; answers: texts by the field of the Unknown they answer (a

@@ -11,7 +11,7 @@ from typing import Any, Final
 from executor.store.home import Home
 from ir import Intent
 from ir.errors import MclError
-from mcl.compiler.compiler import Refused, compile_goal
+from mcl.compiler.compiler import GoalOptions, Refused, compile_goal
 from mcl.compiler.stages.request import normalise
 from mcl.core.errors import InputError, SkillError
 from mcl.language.mtx.core import Core
@@ -258,8 +258,8 @@ def _figures(lesson: Lesson, home: Home, skills: Skills, model: Model, core: Cor
     verb_asked, wanted = bool(lesson.verb), _wanted(lesson)
     try:
         outcome = compile_goal(
-            lesson.prose, home=home, skills=skills, model=model, at=_AT, store=False, core=core,
-            timer=lambda: 0.0,
+            lesson.prose, home=home, skills=skills, model=model, options=GoalOptions(at=_AT), store=False,
+            core=core, timer=lambda: 0.0,
         )  # fmt: skip
     except (InputError, SkillError):  # a plan that cannot be made: not what is measured, and not right
         return Figures(lessons=1, wanted=len(wanted or ()))

@@ -12,7 +12,7 @@ from executor.store.home import Home
 from ir import canonical_bytes
 from ir.document import Document
 from ir.errors import DocumentError, MclError
-from mcl.compiler.compiler import Clarify, Compiled, Outcome, compile_goal
+from mcl.compiler.compiler import Clarify, Compiled, GoalOptions, Outcome, compile_goal
 from mcl.compiler.tape import Tapes, Unloaded
 from mcl.core.environment import zone_here
 from mcl.core.errors import InputError, MemoryStoreError, ModelError, SkillError
@@ -80,12 +80,14 @@ class Goals:
                 skills=self.skills,
                 model=self.model if self.tapes is None else self._loaded,
                 tapes=self.tapes,
-                skill=goal.skill or None,
-                verb=goal.verb or None,
-                slots=goal.slots,
-                at=goal.at or self.at or None,
-                zone=self.zone,
-                truncate=self.truncate,
+                options=GoalOptions(
+                    skill=goal.skill,
+                    verb=goal.verb,
+                    slots=goal.slots,
+                    at=goal.at or self.at,
+                    zone=self.zone,
+                    truncate=self.truncate,
+                ),
                 store=self.store,
                 core=self.core,
                 tools=own_tools,

@@ -177,7 +177,7 @@ class _Bench:
                 home=self.home,
                 skills=skills,
                 model=self.model,
-                at=self.at,
+                options=compiler.GoalOptions(at=self.at or ""),
                 store=False,
                 core=self.core,
                 registry=self.registry,
