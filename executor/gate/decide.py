@@ -14,19 +14,8 @@ from executor.call import _SEAL, Allow, Call
 from executor.core.hashing import is_json, json_bytes
 from executor.gate.approvals import bound_to
 from executor.gate.context import Context
-from executor.gate.guards import (
-    approval,
-    arguments,
-    budget,
-    capability,
-    checkout,
-    integrity,
-    locks,
-    scope,
-    state,
-    three_keys,
-    tool,
-)
+from executor.gate.guards import call as call_guards
+from executor.gate.guards import intent, moment, tool
 from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.sandbox.origin import Origin
 from executor.tools.manifest import Manifest
@@ -60,25 +49,25 @@ def described(call: Call, refusal: Deny) -> dict[str, object]:
 Guard: TypeAlias = Callable[[Call, Context], Ask | Deny | None]
 
 GUARDS: Final[tuple[tuple[str, Guard], ...]] = (
-    ("integrity", integrity.check),
-    ("state", state.check),
+    ("integrity", intent.integrity),
+    ("state", intent.state),
     ("tool_known", tool.known),
     ("unchanged", tool.unchanged),
     ("denylist", tool.denied),
-    ("three_keys", three_keys.check),
-    ("capability", capability.check),
-    ("arguments", arguments.check),
-    ("scope", scope.check),
-    ("checkout", checkout.check),
-    ("locks", locks.check),
-    ("budget", budget.check),
-    ("approval", approval.check),
+    ("three_keys", call_guards.three_keys),
+    ("capability", tool.capability),
+    ("arguments", call_guards.arguments),
+    ("scope", call_guards.scope),
+    ("checkout", intent.checkout),
+    ("locks", moment.locks),
+    ("budget", moment.budget),
+    ("approval", moment.approval),
 )
 # What can be said of a call before its turn: locks and budget are of that moment alone, and of a person's
 # answer only that one will be asked for.
 BEFOREHAND: Final[tuple[tuple[str, Guard], ...]] = (
     *((name, check) for name, check in GUARDS if name not in ("locks", "budget", "approval")),
-    ("approval", approval.foresee),
+    ("approval", moment.approval_foreseen),
 )
 
 
@@ -89,7 +78,7 @@ def decide(call: Call, context: Context) -> Allow | Ask | Deny:
         return refusal
     with context.moment():
         verdict = foresee(call, context, GUARDS) or _counted(call, context)
-        warnings = () if isinstance(verdict, Deny) else three_keys.warnings(call, context)
+        warnings = () if isinstance(verdict, Deny) else call_guards.warnings(call, context)
         if verdict is None:
             manifest = context.manifest(call)
             assert manifest is not None, "the guard tool_known let an unknown tool pass"
@@ -144,7 +133,7 @@ def _counted(call: Call, context: Context) -> Deny | None:
     spent = context.grants.count(context.agent, context.effect(call, manifest).classes)
     if spent is None:
         return None
-    refusal = capability.used_up(spent)
+    refusal = tool.used_up(spent)
     return replace(refusal, guard="capability")
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from executor.call import Call, Declaration
 from executor.core.hashing import is_shallow, json_size
-from executor.gate.guards.three_keys import VARIANTS
+from executor.gate.guards.call import VARIANTS
 from executor.tools.names import MAX_TOOL, OURSELVES, is_server, is_tool
 from ir import DocumentError, parse_json
 from mcl.core.errors import McpError

@@ -17,7 +17,7 @@ from executor.call import Call
 from executor.core.hashing import json_hash
 from executor.gate.breaker import MOST, SHARED, Breaker
 from executor.gate.checkout import circuit_open
-from executor.gate.guards.three_keys import MAX_REASON
+from executor.gate.guards.call import MAX_REASON
 from executor.gate.verdict import Deny
 from executor.store.home import Home
 from mcl.serve.exchange import Filled, Form

@@ -26,7 +26,7 @@ from executor import (
     decide,
 )
 from executor.gate.decide import BEFOREHAND, GUARDS, foresee, weigh
-from executor.gate.guards import approval
+from executor.gate.guards import moment
 from executor.gate.references import typed_args
 from executor.gate.verdict import EXAMPLES
 from executor.store.keys.keyring import is_personal
@@ -366,7 +366,7 @@ def test_a_refused_call_uses_nothing_up(walks: Walks) -> None:
 def test_a_call_that_cannot_be_shown_whole_is_not_put_to_a_person(
     walks: Walks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(approval, "MOST_SHOWN", 100)
+    monkeypatch.setattr(moment, "MOST_SHOWN", 100)
     walks.write("a.txt", "x")
     node = tool("n1", "fs/write", "write", path="a.txt", content="y" * 200, overwrite="true")
     reply = decide(call_of(walks, node), context_of(walks, walks.accept(node)))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor import Declaration
-from executor.gate.guards.three_keys import VARIANTS
+from executor.gate.guards.call import VARIANTS
 from mcl.catalog.calls import read_call
 from mcl.core.errors import McpError
 

@@ -12,7 +12,7 @@ import pytest
 from walks import Walks, context_of, tool
 
 from executor import Allow, Ask, Call, Grants, Home, decide
-from executor.gate.guards import scope
+from executor.gate.guards.call import scope
 from executor.gate.roots import allowed_roots
 from executor.tools.manifest import Manifest
 from ir.errors import MclError
@@ -44,7 +44,7 @@ def judge(walks: Walks, root: Path) -> Callable[[Manifest, str, str], str]:
     context = context_of(walks, None, tools=registry(), allowed=allowed)
 
     def judged(manifest: Manifest, name: str, path: str) -> str:
-        refused = scope.check(Call(manifest.uri, {name: path}, min(manifest.effects), "n1"), context)
+        refused = scope(Call(manifest.uri, {name: path}, min(manifest.effects), "n1"), context)
         return refused.code if refused else ""
 
     return judged
@@ -181,7 +181,7 @@ def test_a_link_that_is_made_afterwards_opens_nothing(walks: Walks, reference: P
     (reference / "below").symlink_to(tmp_path / "outside")
     context = context_of(walks, None, allowed=allowed)
     call = Call("matrix://tool/fs/read@1.0.0", {"path": f"{reference}/below/secret.txt"}, "read", "n1")
-    refused = scope.check(call, context)
+    refused = scope(call, context)
     assert refused is not None
     assert refused.code == "OUT_OF_SCOPE"
 
@@ -245,7 +245,7 @@ def test_a_granted_folder_opens_no_repository_to_writing(walks: Walks, reference
     context = context_of(walks, None)
     for name in ("git/checkout", "git/branch"):
         asked = Call(f"matrix://tool/{name}@1.0.0", {"repo": str(reference), "name": "owned"}, "write", "n1")
-        refused = scope.check(asked, context)
+        refused = scope(asked, context)
         assert refused is not None
         assert refused.code == "OUT_OF_SCOPE"
 

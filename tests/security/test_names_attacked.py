@@ -9,7 +9,7 @@ import pytest
 from walks import Walks, context_of, tool
 
 from executor import Call, ScopeError, Workspace
-from executor.gate.guards import scope
+from executor.gate.guards.call import scope
 
 CASES = tomllib.loads((Path(__file__).parent / "cases/names.toml").read_text())["case"]
 CLOSED = [name for case in CASES for name in case.get("closed", ())]
@@ -39,7 +39,7 @@ def test_the_gate_closes_them_to_every_tool_that_takes_a_path(walks: Walks) -> N
     for manifest in context.tools.manifests:
         for argument in manifest.scope.paths:
             for name in (".env", "deep/.GIT/config", "id_rsa.bak", ".e\u200bnv"):
-                reply = scope.check(Call(manifest.uri, {argument: name}, "read"), context)
+                reply = scope(Call(manifest.uri, {argument: name}, "read"), context)
                 assert reply is not None, (manifest.uri, argument)
                 assert reply.code == "PROTECTED_PATH"
 

@@ -13,7 +13,7 @@ import pytest
 from walks import NODE, Says, Walks, context_of, tool
 
 from executor import Call, Outcome, ScopeError, Workspace
-from executor.gate.guards import scope
+from executor.gate.guards.call import scope
 
 SECRET = "the-secret-outside"
 
@@ -44,7 +44,7 @@ def closed(walks: Walks, path: str, code: str) -> None:
     context = context_of(walks, None)
     for node in attempts(path):
         planned = node["tool_call"]
-        reply = scope.check(Call(planned["tool_ref"], planned["args"], planned["side_effect_class"]), context)
+        reply = scope(Call(planned["tool_ref"], planned["args"], planned["side_effect_class"]), context)
         assert reply is not None
         assert reply.code == code
     uses: list[Callable[[], object]] = [

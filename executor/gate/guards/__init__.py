@@ -1,1 +1,1 @@
-"""The guards of the gate, one file each. Every one is ``check(call, context) -> Ask | Deny | None``."""
+"""The guards of the gate, by what they look at. Each is ``guard(call, context) -> Ask | Deny | None``."""

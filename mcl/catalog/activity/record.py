@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from executor.core.errors import JournalError
 from executor.gate.effects import RANK
-from executor.gate.guards.three_keys import SENSITIVITIES as SENSITIVITIES
+from executor.gate.guards.call import SENSITIVITIES as SENSITIVITIES
 
 KIND: Final = "record.mcp.call"
 VERDICTS: Final = ("allowed", "asked", "denied", "failed")

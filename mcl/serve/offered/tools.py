@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from executor.gate.guards.three_keys import MAX_REASON, SENSITIVITIES, VARIANTS
+from executor.gate.guards.call import MAX_REASON, SENSITIVITIES, VARIANTS
 from mcl.catalog.activity.record import OPERATIONS, VERDICTS
 from mcl.plugins.hooks import load_named, plugins
 from mcl.serve.exchange import Caller, Json, Reply

@@ -1,4 +1,4 @@
-"""approval: a person approved what needs a person."""
+"""Guards whose answer holds for this moment alone: locks, budget, and the approval that is used up here."""
 
 from __future__ import annotations
 
@@ -10,23 +10,105 @@ from typing import Final
 
 from executor.call import Call, Deferred
 from executor.core.clock import instant
+from executor.core.errors import ScopeError
 from executor.core.hashing import json_bytes
 from executor.gate.approvals import binding_of, claim
 from executor.gate.context import Context
 from executor.gate.effects import need_of
-from executor.gate.guards import three_keys
-from executor.gate.guards.checkout import covered
+from executor.gate.guards.call import warnings
+from executor.gate.guards.intent import covered
+from executor.gate.host import is_hosts
 from executor.gate.taint import carries
 from executor.gate.verdict import Ask, Deny
 from executor.tools.credentials import credentials_of
 from executor.tools.manifest import Effect, Manifest
 from ir.display import clear, of_value, quoted
 
+# ---- locks: nobody else is writing there, and the file is still what the caller has read.
+
+
+# Bytes of a file that is compared here. Our tools compare larger ones in their own time; a host compares
+# none.
+_MOST_COMPARED = 64 << 20
+
+
+def locks(call: Call, context: Context) -> Deny | None:
+    """SCOPE_CONTENTION, STALE_FILE."""
+    manifest = context.manifest(call)
+    if manifest is None:
+        return None
+    try:
+        contended = context.locks.contended(context.written(call, manifest))
+    except ScopeError as error:
+        return Deny(error.code, error.message, error.fix)
+    if contended is not None and contended.who:
+        return Deny(
+            "SCOPE_CONTENTION",
+            f"the run of the intent {contended.who} is writing to {'/'.join(contended.path)!r} now",
+            "state the goal again when that run is done",
+            data={"intent": contended.who},
+            example=f"mcl show {contended.who}",
+        )
+    if contended is not None:
+        return Deny(
+            "SCOPE_CONTENTION",
+            f"another call is writing to {'/'.join(contended.path)!r} at this moment",
+            "write one after the other: put both nodes under a sequential node",
+        )
+    base = call.args.get("base")
+    if base is not None and "base" in manifest.properties:
+        for path, mode in context.paths(call, manifest):
+            looked_at = is_hosts(manifest) or _size(path, context) <= _MOST_COMPARED
+            if mode == "write" and looked_at and _digest(path, context) != base:
+                return Deny(
+                    "STALE_FILE",
+                    f"{path!r} is not what was read any more",
+                    "read it again, then write with that base",
+                )
+    return None
+
+
+def _size(path: str, context: Context) -> int:
+    try:
+        status = context.workspace.check(path)
+    except ScopeError:
+        return 0
+    return status.st_size if status else 0
+
+
+def _digest(path: str, context: Context) -> str:
+    try:
+        return context.workspace.digest(path)[0]
+    except ScopeError:
+        return ""
+
+
+# ---- budget: calls, cost, time and deadline allow one more call, and it is not the same refused call
+# again.
+
+
+def budget(call: Call, context: Context) -> Deny | None:
+    """CIRCUIT_OPEN, BUDGET_EXCEEDED, DEADLINE."""
+    if context.spending is None:
+        return None
+    if context.spending.tripped(call.hash):
+        return Deny(
+            "CIRCUIT_OPEN",
+            "this very call was refused again and again",
+            "read the earlier refusals and do something else",
+        )
+    manifest = context.manifest(call)
+    return context.spending.refusal(manifest.cost if manifest else None)
+
+
+# ---- approval: a person approved what needs a person.
+
+
 MOST_SHOWN: Final = 3 << 20  # bytes of arguments as JSON; nobody approves what cannot be shown whole
 _SHOWN: Final = 200  # characters of an argument in the question
 
 
-def check(call: Call, context: Context) -> Ask | Deny | None:
+def approval(call: Call, context: Context) -> Ask | Deny | None:
     """GATE_PENDING, GATE_DENIED, GATE_TIMEOUT, APPROVAL_MISMATCH, APPROVAL_CONSUMED, or a question.
 
     An approval that fits is used up here, before the call is made.
@@ -48,7 +130,7 @@ def check(call: Call, context: Context) -> Ask | Deny | None:
     return _question(call, call, context, why)
 
 
-def foresee(call: Call, context: Context) -> Ask | None:
+def approval_foreseen(call: Call, context: Context) -> Ask | None:
     """The question that the call will raise as things stand now; uses nothing up."""
     why = tuple(_why(call, context))
     if not why:
@@ -76,7 +158,7 @@ def _why(call: Call, context: Context) -> Iterator[str]:
     yield from _places(call, context, manifest)
     if credentials_of(call.known_args, manifest) and not _names_hosts(call, context, manifest):
         yield "It sends a credential to an address that is not written in the plan."
-    if call.declaration is not None and three_keys.warnings(call, context):
+    if call.declaration is not None and warnings(call, context):
         yield f"The agent declared it as {call.declaration.operation_type}, which is less than it does."
     taint = context.taint(call) if carries(effect) or _carries_answers(call, context, effect) else None
     if taint is not None and taint.both:
