@@ -10,6 +10,7 @@ from typing import Final, Literal, NoReturn, TypeAlias
 from executor.core.errors import GateError
 from executor.core.hashing import json_hash
 from executor.sandbox.origin import Origin
+from ir.results import JsonResult
 
 Operation: TypeAlias = Literal["read", "write", "destructive"]
 
@@ -92,7 +93,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(JsonResult):
     """What would have been a refusal, had the operator not turned it into a warning."""
 
     code: str
@@ -100,10 +101,6 @@ class Warned:
 
     def __str__(self) -> str:
         return f"{self.code}: {self.reason}"
-
-    def to_json(self) -> dict[str, object]:
-        """The warning as a JSON object."""
-        return {"code": self.code, "reason": self.reason}
 
 
 _SEAL: Final = object()  # only `executor.gate.decide` holds it

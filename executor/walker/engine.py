@@ -27,15 +27,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import anyio
 from anyio import get_cancelled_exc_class
 
+from ir.results import UNTOLD, WHERE_SAID, JsonResult, called
+
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(JsonResult):
     """Why a node, or the run, did not complete: stable code, message, way out, and the node.
 
     denied: refused, by the gate or by a person. example: of what would not have been refused so.
@@ -44,14 +46,9 @@ class Failure:
     code: str
     message: str
     fix: str = ""
-    node_id: str = ""
-    denied: bool = False
-    example: str = ""
-
-    def to_json(self) -> dict[str, object]:
-        """The failure as a JSON object."""
-        shown = {"example": self.example} if self.example else {}
-        return {"code": self.code, "message": self.message, "fix": self.fix, "node": self.node_id, **shown}
+    node_id: str = field(default="", metadata=called("node"))
+    denied: bool = field(default=False, metadata=UNTOLD)
+    example: str = field(default="", metadata=WHERE_SAID)
 
 
 @dataclass(frozen=True, slots=True)

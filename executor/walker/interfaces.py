@@ -6,10 +6,11 @@ Each is a Protocol that the walker calls and fills in nowhere.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from ir import Frame, Intent, PlanTree
+from ir.results import called
 
 # ---- Who watches.
 
@@ -22,11 +23,11 @@ class WalkEvent:
     since the node began. preview: the beginning of its output, safe for a terminal. error: what went wrong.
     """
 
-    node_id: str
+    node_id: str = field(metadata=called("node"))
     kind: str
     state: str
-    description: str = ""
     depth: int = 0
+    description: str = ""
     verdict: str = ""
     ms: int = 0
     preview: str = ""

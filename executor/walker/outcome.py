@@ -16,12 +16,13 @@ from executor.walker.preflight import Verdict
 from ir import (
     Envelope,
 )
+from ir.results import JsonResult, called
 
 _EXITS = {"completed": 0, "failed": 5, "denied": 4, "cancelled": 4, "corrected": 10}
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(JsonResult):
     """How a run ended.
 
     state: denied = refused before it began, or by the gate on its way; corrected = stopped by a correction
@@ -30,14 +31,14 @@ class Outcome:
     intent.fail, "" where the run never began, or a person cancelled or corrected it.
     """
 
-    intent_id: str
+    intent_id: str = field(metadata=called("intent"))
     state: Literal["completed", "failed", "denied", "cancelled", "corrected"]
     nodes: Mapping[str, str] = field(default_factory=dict)
     outputs: Mapping[str, object] = field(default_factory=dict)
     failure: Failure | None = None
     criteria: tuple[Criterion, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
-    envelope_id: str = ""
+    envelope_id: str = field(default="", metadata=called("envelope"))
 
     @property
     def exit(self) -> int:
@@ -55,19 +56,6 @@ class Outcome:
     def _next(self) -> str:
         corrected = f"accept it again: mcl accept {self.intent_id}"
         return corrected if self.state == "corrected" else f"mcl log {self.intent_id} says why"
-
-    def to_json(self) -> dict[str, object]:
-        """The outcome as a JSON object."""
-        return {
-            "intent": self.intent_id,
-            "state": self.state,
-            "nodes": dict(self.nodes),
-            "outputs": dict(self.outputs),
-            "failure": self.failure.to_json() if self.failure else None,
-            "criteria": [criterion.to_json() for criterion in self.criteria],
-            "verdicts": [verdict.to_json() for verdict in self.verdicts],
-            "envelope": self.envelope_id,
-        }
 
 
 # ---- Writing it down.

@@ -365,7 +365,7 @@ class Run:
         self.states[place.id] = state
         node = place.node
         self.listener.on(
-            WalkEvent(place.id, node.kind, state, node.description, place.depth, verdict, ms, preview, error)
+            WalkEvent(place.id, node.kind, state, place.depth, node.description, verdict, ms, preview, error)
         )
 
     def progress(self, place: Place) -> Progress:

@@ -138,7 +138,7 @@ def list_calls(
 
     page = activity.list(filters, limit=limit, cursor=cursor, fresh=fresh, home=use_home())
     out = Output(as_json)
-    out.document(page.to_json())
+    out.document(page)
     if not as_json:
         out.tell([calls_view(page.calls)])
         if page.next:
@@ -167,7 +167,7 @@ def show_call(
     from mcl.usecases import activity
 
     shown, out = activity.show(record, home=use_home()), Output(as_json)
-    out.document(shown.to_json())
+    out.document(shown)
     out.view(call_view(shown))
 
 
@@ -190,7 +190,7 @@ def count_calls(
     from mcl.usecases import activity
 
     told, out = activity.stats(filters, fresh=fresh, home=use_home()), Output(as_json)
-    out.document(told.to_json())
+    out.document(told)
     out.view(stats_view(told))
     if told.flaws:
         rows = ", ".join(map(str, told.flaws[:10])) + (" …" if len(told.flaws) > 10 else "")

@@ -34,8 +34,6 @@ def add_agent(
 
     Plans name it matrix://agent/NAME. Each dispatch to it is approved by a person.
     """
-    from dataclasses import asdict
-
     from executor.gate.grants import Grants
     from executor.sandbox.origin import parse_url
     from executor.walker.agents import Agents
@@ -43,7 +41,7 @@ def add_agent(
 
     home = use_home(signs=True)
     found = Agents(home).add(name, did, endpoint)
-    Output(as_json).document(asdict(found))
+    Output(as_json).document(found)
     note(f"entered: {found.uri}, {found.did}, at {found.endpoint}")
     origin = parse_url(found.endpoint).origin
     if origin not in Grants(home).hosts(home.keyring.agent.did):
@@ -52,16 +50,15 @@ def add_agent(
 
 def list_agents(as_json: AsJson = False) -> None:
     """List the agents that plans may hand work to."""
-    from dataclasses import asdict
-
     from executor.walker.agents import Agents
+    from ir.results import fields_json
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, listing, moment
 
     home, out = use_home(), Output(as_json)
     found = Agents(home).list()
     trusted = {one.did for one in home.keyring.entries() if one.role == "agent" and not one.revoked_at}
-    out.document({"agents": [{**asdict(one), "trusted": one.did in trusted} for one in found]})
+    out.document({"agents": [{**fields_json(one), "trusted": one.did in trusted} for one in found]})
     lines = [
         (
             (one.name, ""),
@@ -80,11 +77,9 @@ def remove_agent(name: Name, as_json: AsJson = False) -> None:
 
     Its key stays trusted, so that what it signed can be checked; mcl key revoke ends that.
     """
-    from dataclasses import asdict
-
     from executor.walker.agents import Agents
     from mcl.cli.home import use_home
 
     found = Agents(use_home(signs=True)).remove(name)
-    Output(as_json).document(asdict(found))
+    Output(as_json).document(found)
     note(f"removed: {found.uri}; its key is still trusted (mcl key revoke {found.did})")

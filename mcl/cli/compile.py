@@ -296,7 +296,7 @@ def compile_lines(source: Path, out: Path | None, *, as_json: bool, **settings: 
         passphrase = given_passphrase().decode()
         summary = compile_batch(source, out, home=home, passphrase=passphrase, progress=progress, **settings)
     if as_json and out != _STANDARD:
-        write_document(summary.to_json())
+        write_document(summary)
     else:
         note(_sentence(summary, out))
     return FAILED if summary.lines and summary.outcomes["error"] == summary.lines else 0

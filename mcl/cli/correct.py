@@ -96,7 +96,7 @@ def correct_command(
         note("not corrected; nothing was signed")
         return REFUSED
     done = sign_correction(proposal, home=home, unseen=yes)
-    out.document({**of_correction(done), "refused": [one.to_json() for one in refused]})
+    out.document({**of_correction(done), "refused": refused})
     if not as_json:
         out.tell(["", plain(f"corrected, signed by {home.keyring.user.did}", "green")])
         if done.material:
@@ -127,9 +127,7 @@ def compare_command(
 
     out = Output(as_json)
     found = compare(before, after, at=at or None)
-    out.document(
-        {"material": found.material, "at": found.at, "changes": [one.to_json() for one in found.changes]}
-    )
+    out.document({"material": found.material, "at": found.at, "changes": found.changes})
     out.view([*changes_view(found.changes), "", verdict_line(found.material)])
     return NEEDS_ACCEPT if found.material else 0
 

@@ -1,6 +1,5 @@
 """`mcl gate`: questions of running plans and of calls over MCP, seen whole, decided from another terminal."""
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,7 +42,7 @@ def list_gates(as_json: AsJson = False) -> None:
     from mcl.usecases.gates import open_gates
 
     found, out = open_gates(home=use_home()), Output(as_json)
-    out.document({"gates": [asdict(gate) for gate in found]})
+    out.document({"gates": found})
     lines = [
         (
             (gate.id, ""),
@@ -66,7 +65,7 @@ def show_one(gate: GateId, as_json: AsJson = False) -> None:
     from mcl.usecases.gates import show_gate
 
     found, out = show_gate(gate, home=use_home()), Output(as_json)
-    out.document(asdict(found))
+    out.document(found)
     if not as_json:
         _show(found, out)
 

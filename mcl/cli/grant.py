@@ -145,7 +145,7 @@ def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
     from mcl.usecases.grants import list as list_grants
 
     found, out = list_grants(agent=agent, home=use_home()), Output(as_json)
-    out.document(_document(found))
+    out.document(found)
     granted: list[tuple[str, Grant | HostGrant | RootGrant]] = [
         *((one.side_effect, one) for one in found.classes),
         *((one.host, one) for one in found.hosts),
@@ -180,20 +180,8 @@ def _calls(one: "Grant | HostGrant | RootGrant", found: "AgentGrants") -> str:
     return f"{used} of {most}" if found.holds(one) else f"at most {most}"
 
 
-def _document(found: "AgentGrants") -> dict[str, object]:
-    from dataclasses import asdict
-
-    return {
-        "agent": found.agent,
-        "grants": [asdict(one) for one in found.classes],
-        "hosts": [asdict(one) for one in found.hosts],
-        "roots": [asdict(one) for one in found.roots],
-        "used": dict(found.used),
-    }
-
-
 def _say(found: "AgentGrants", as_json: bool) -> None:
-    Output(as_json).document(_document(found))
+    Output(as_json).document(found)
     if as_json:
         return
     from mcl.cli.views.layout import moment
@@ -238,7 +226,7 @@ def check(as_json: AsJson = False) -> int:
     from mcl.usecases.policy import check as check_policy
 
     found, out = check_policy(home=use_home()), Output(as_json)
-    out.document(found.to_json())
+    out.document(found)
     out.view(_view(found))
     if found.problem is not None:
         note_error(found.problem)

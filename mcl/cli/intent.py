@@ -1,7 +1,6 @@
 """`mcl list`, `show`, `accept` and `cancel`: the intents of a home, and a person's word on them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,7 +60,7 @@ def list_command(
     if state:
         found = tuple(one for one in found if one.state == state)[: limit or None]
     out = Output(as_json)
-    out.document({"intents": [asdict(one) for one in found]})
+    out.document({"intents": found})
     lines = [
         (
             (one.id, ""),
@@ -100,9 +99,8 @@ def accept_command(
     Exit code 4 when you do not agree, or when the intent may not be accepted. With --yes also when the gate
     would refuse the plan as things are: you are told, and nothing is signed.
     """
-    from dataclasses import asdict
-
     from ir.errors import REFUSED
+    from ir.results import fields_json
     from mcl.cli.home import tell_unattended, use_home
     from mcl.cli.views.exact import refusals_view
     from mcl.cli.views.intent import intent_view
@@ -141,7 +139,7 @@ def accept_command(
         skills=skills or (),
         unseen=yes,
     )
-    out.document({**asdict(signed), **home.marks, "next": f"mcl run {found.id}"})
+    out.document({**fields_json(signed), **home.marks, "next": f"mcl run {found.id}"})
     if not as_json:
         out.tell(["", plain(f"accepted, signed by {signed.signed_by}", "green")])
         out.tell(plain(f"remembered {uri}", "dim") for uri in signed.remembered)

@@ -41,7 +41,7 @@ def list_keys(as_json: AsJson = False) -> None:
 
     out = Output(as_json)
     entries = use_home().keyring.entries()
-    out.document({"keys": [vars(entry) for entry in entries]})
+    out.document({"keys": entries})
     out.view(
         [
             listing(
@@ -124,7 +124,7 @@ def trust_key(
     if not did.startswith("did:"):
         did = _exported(did, role, unattended=home.unattended)
     entry = home.keyring.trust(did, role.value, label=label)
-    Output(as_json).document(vars(entry))
+    Output(as_json).document(entry)
     note(f"trusted as {entry.role}: {entry.did}")
 
 
@@ -133,7 +133,7 @@ def revoke_key(did: Did, as_json: AsJson = False) -> None:
     from mcl.cli.home import use_home
 
     entry = use_home().keyring.revoke(did)
-    Output(as_json).document(vars(entry))
+    Output(as_json).document(entry)
     note(f"revoked: {entry.did}")
 
 

@@ -123,7 +123,7 @@ def verify_log(
     home, out = use_home(), Output(as_json)
     resolver = home.keyring.resolver
     report = home.journal.verify(heads=[_read_head(path, resolver) for path in head or ()])
-    out.document(report.to_json())
+    out.document(report)
     if not as_json:
         if report.ok:
             out.tell(
@@ -216,9 +216,9 @@ def prove_row(
     journal, out = use_home(signs=True).journal, Output(as_json)
     head = journal.head()
     proof = journal.prove(row, size=head.size)
-    document: dict[str, object] = {"head": head.to_json(), "inclusion": proof.to_json()}
+    document: dict[str, object] = {"head": head, "inclusion": proof}
     if since:
-        document["consistency"] = journal.consistency(since, head.size).to_json()
+        document["consistency"] = journal.consistency(since, head.size)
     out.document(document)
     if not as_json:
         lines = [

@@ -119,7 +119,7 @@ def _tell(error: MclError, *, as_json: bool) -> int:
     from mcl.cli.output import note_error, write_event
 
     if as_json:
-        write_event({"error": error.to_json()})
+        write_event({"error": error})
     note_error(error)
     return error.exit
 

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, Annotated
@@ -245,8 +244,6 @@ def learning(
 
 
 def _put_file(file: Path, out: Output) -> None:
-    from dataclasses import asdict
-
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import GOOD, plain
     from mcl.usecases import memories
@@ -254,7 +251,7 @@ def _put_file(file: Path, out: Output) -> None:
     home = use_home(signs=True)
     with _lines(file) as lines, bar("remembering") as progress:
         done = memories.add_lines(lines, name=str(file), progress=progress, home=home)
-    out.document(asdict(done))
+    out.document(done)
     if not out.as_json:
         told = f"{done.lines} lines: {done.written} remembered, {done.unchanged} were known"
         out.tell([plain(told, GOOD), plain(f"snapshot {done.size}  {done.root}", "dim")])
@@ -320,6 +317,7 @@ def snapshot(
     as_json: AsJson = False,
 ) -> None:
     """Name the memories as they are now, or were then: how many changes there were, and their Merkle root."""
+    from ir.results import fields_json
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import plain, rows
     from mcl.memory import MemoryStore
@@ -328,7 +326,7 @@ def snapshot(
     home, out = use_home(), Output(as_json)
     found = memories.snapshot(which or None, home=home)
     count = MemoryStore(home).memories(found).count()
-    out.document({**asdict(found), "memories": count})
+    out.document({**fields_json(found), "memories": count})
     out.view(
         [
             rows(
@@ -370,7 +368,7 @@ def prove(
     if out is not None:
         out.write_bytes(proof.to_bytes())
         note(f"wrote {out}; mcl memory verify {out} checks it")
-    told.document(proof.to_json())
+    told.document(proof)
     told.view([checks_view(proof.checks())])
 
 
@@ -397,6 +395,7 @@ def verify(
     if key:
         raise typer.BadParameter("--key goes with files")
     from ir.errors import UNVERIFIED
+    from ir.results import fields_json
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain
     from mcl.usecases import memories
@@ -404,7 +403,7 @@ def verify(
     out, home = Output(as_json), use_home()
     with bar("checking") as progress:
         report = memories.verify(reindex=reindex, progress=progress, home=home)
-    out.document({"ok": report.ok, **asdict(report)})
+    out.document({"ok": report.ok, **fields_json(report)})
     counts = f"{report.mutations} changes, {report.records} records, {report.memories} memories"
     if report.ok:
         out.view([plain(f"{counts}; nothing wrong", GOOD), plain(f"root {report.root}", DIM)])

@@ -1,6 +1,5 @@
 """`mcl model`: which weights the compiler asks."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,7 +33,7 @@ def list_models(as_json: AsJson = False) -> None:
     from mcl.usecases.models import Models
 
     known, out = Models(use_home()).list(), Output(as_json)
-    out.document({"models": [asdict(one) for one in known]})
+    out.document({"models": known})
     lines = [
         (
             (one.fault or ("in use" if one.in_use else ""), BAD if one.fault else GOOD),
@@ -130,7 +129,7 @@ def _known(models: "Models", name: str, path: Path) -> "KnownModel | None":
 
 
 def _tell(model: "KnownModel", what: str, *, as_json: bool) -> None:
-    Output(as_json).document(asdict(model))
+    Output(as_json).document(model)
     note(f"{what}: {model.name} {model.digest[:12]}")
 
 

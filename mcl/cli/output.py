@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,13 +22,20 @@ MIN_WIDTH, MAX_WIDTH = 30, 110  # characters; in fewer, columns would vanish tha
 
 
 def write_document(document: object) -> None:
-    """Write one JSON document and a newline to standard output."""
-    _write(sys.stdout, safe_json(json.dumps(document, ensure_ascii=False, indent=2, default=str)) + "\n")
+    """Write one JSON document and a newline to standard output; what it holds becomes JSON as `ir.results`
+    says."""
+    _write(sys.stdout, _json(document, indent=2))
 
 
-def write_event(event: Mapping[str, object]) -> None:
-    """Write one JSON line to standard output."""
-    _write(sys.stdout, safe_json(json.dumps(event, ensure_ascii=False, default=str)) + "\n")
+def write_event(event: object) -> None:
+    """The same on one line."""
+    _write(sys.stdout, _json(event))
+
+
+def _json(document: object, *, indent: int | None = None) -> str:
+    from ir.results import as_json  # pydantic, which --version need not wait for
+
+    return safe_json(json.dumps(as_json(document), ensure_ascii=False, indent=indent)) + "\n"
 
 
 def write_line(text: str) -> None:

@@ -70,7 +70,7 @@ def check_command(
     else:
         found = check_plan_of(what, verb=verb, workspace=place, skills=further, home=home)
     out = Output(as_json)
-    out.document(found.to_json())
+    out.document(found)
     out.view(checked_view(found))
     return found.exit
 

@@ -27,12 +27,11 @@ def replay_command(
     """
     from ir.errors import UNVERIFIED
     from mcl.cli.home import use_home
-    from mcl.usecases.documents import of_replay
     from mcl.usecases.replay import replay
 
     out = Output(as_json)
     found = replay(intent, home=use_home(), model=model, skills=skills or ())
-    out.document(of_replay(found))
+    out.document(found)
     if not as_json:
         from mcl.cli.views.walk import replay_view
 
@@ -55,6 +54,7 @@ def verify_command(
     Keys count as trusted when this home trusts them. Exit code 6 when something does not hold.
     """
     from ir.errors import UNVERIFIED
+    from ir.results import fields_json
     from mcl.core.text import safe
     from mcl.usecases.verification import verify
 
@@ -62,17 +62,7 @@ def verify_command(
     for report in verify(files):
         count[report.ok] += 1
         if as_json:
-            flaws = [vars(flaw) for flaw in report.flaws]
-            documents.append(
-                {
-                    "file": str(report.path),
-                    "ok": report.ok,
-                    "kind": report.kind,
-                    "id": report.id,
-                    "hash": report.hash,
-                    "flaws": flaws,
-                }
-            )
+            documents.append({"file": report.path, "ok": report.ok, **fields_json(report)})
             continue
         print(
             safe(f"{'ok ' if report.ok else 'BAD'}  {report.kind:<16} {report.hash[:12]:<12} {report.path}")

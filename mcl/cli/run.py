@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -264,7 +263,7 @@ def _prune(home: "Home", out: Output, days: int) -> int:
     from mcl.usecases.runs import prune_undo
 
     pruned = prune_undo(days=days, home=home)
-    out.document(asdict(pruned))
+    out.document(pruned)
     out.view(pruned_view(pruned))
     return 0
 
@@ -287,7 +286,7 @@ def _undo(
 
     seen = undo(intent, node=node, leave=leave, check=True, workspace=workspace, home=home)
     if check or seen.state in ("already", "nothing"):
-        out.document(seen.to_json())
+        out.document(seen)
         out.view(undo_view(seen))
         return REFUSED if seen.state == "changed" else 0
     if not (yes and seen.state == "ready"):
@@ -298,7 +297,7 @@ def _undo(
         note("nothing was touched")
         return REFUSED
     done = undo(seen.intent, node=node, leave=leave, workspace=workspace, home=home)
-    out.document(done.to_json())
+    out.document(done)
     out.view(undo_view(done))
     return 0
 

@@ -93,7 +93,7 @@ def add(
         headers=header or (),
         home=use_home(signs=True),
     )
-    Output(as_json).document(server.to_json())
+    Output(as_json).document(server)
     note(f"entered: {server.name}, {safe(_reached(server))}")
     if server.transport == "stdio":
         given = ", ".join(
@@ -110,7 +110,7 @@ def list_all(as_json: AsJson = False) -> None:
     from mcl.usecases.servers import list as list_servers
 
     found, out = list_servers(home=use_home()), Output(as_json)
-    out.document({"servers": [one.to_json() for one in found]})
+    out.document({"servers": found})
     if not found:
         note(f"no servers; {_ADD[0]}")
     lines = [
@@ -135,7 +135,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
     shown, out = show_server(name, home=use_home()), Output(as_json)
     server = shown.server
     tools = [{"name": one.name, "standing": one.standing, "since": one.since} for one in shown.tools]
-    out.document({**server.to_json(), "tools": tools, "needs": list(shown.needs)})
+    out.document({**server.to_json(), "tools": tools, "needs": shown.needs})
     facts: list[tuple[str, RenderableType]] = [
         ("server", plain(server.name)),
         ("reached", plain(_reached(server))),
@@ -166,7 +166,7 @@ def trust(name: Name, as_json: AsJson = False) -> None:
     from mcl.cli.home import use_home
     from mcl.usecases.servers import trust as trust_server
 
-    Output(as_json).document(trust_server(name, home=use_home(signs=True)).to_json())
+    Output(as_json).document(trust_server(name, home=use_home(signs=True)))
     note(f"trusted: {name}; take it back with mcl server untrust {name}")
 
 
@@ -175,7 +175,7 @@ def untrust(name: Name, as_json: AsJson = False) -> None:
     from mcl.cli.home import use_home
     from mcl.usecases.servers import untrust as untrust_server
 
-    Output(as_json).document(untrust_server(name, home=use_home(signs=True)).to_json())
+    Output(as_json).document(untrust_server(name, home=use_home(signs=True)))
     note(f"not trusted: {name}")
 
 
@@ -187,7 +187,7 @@ def remove(name: Name, as_json: AsJson = False) -> None:
     from mcl.cli.home import use_home
     from mcl.usecases.servers import remove as remove_server
 
-    Output(as_json).document(remove_server(name, home=use_home(signs=True)).to_json())
+    Output(as_json).document(remove_server(name, home=use_home(signs=True)))
     note(f"removed: {name}")
 
 
@@ -230,12 +230,9 @@ def _document(one: "Checked") -> dict[str, object]:
     entry: dict[str, object] = {"server": one.server.name, "up": one.up, "seconds": one.seconds}
     if not one.up:
         return {**entry, "code": status.code, "problem": status.problem}
-    told = {"new": list(one.new), "changed": list(one.changed), "gone": list(one.gone), "bad": list(one.bad)}
-    told |= {"back": list(one.back), "waiting": list(one.waiting)}
-    needs = list(one.needs)
-    found = [finding.to_json() for finding in one.suspicions]
-    entry |= {"says": said, "offers": one.offers, "flaws": one.flaws, "tools": told, "needs": needs}
-    return {**entry, "suspicions": found}
+    told = {name: getattr(one, name) for name in ("new", "changed", "gone", "bad", "back", "waiting")}
+    entry |= {"says": said, "offers": one.offers, "flaws": one.flaws, "tools": told, "needs": one.needs}
+    return {**entry, "suspicions": one.suspicions}
 
 
 def _view(one: "Checked") -> "list[RenderableType]":

@@ -58,9 +58,9 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
     out.document(
         {
             "skills": [document(skill) for skill in found],
-            "broken": {name: error.to_json() for name, error in broken.items()},
-            "shadowed": [{"id": one.id, "path": str(one.path), "by": str(one.by)} for one in found.shadowed],
-            "core": {name: str(path) for name, path in own.items()},
+            "broken": broken,
+            "shadowed": [{"id": one.id, "path": one.path, "by": one.by} for one in found.shadowed],
+            "core": own,
         }
     )
     if as_json:
@@ -109,23 +109,12 @@ def document(skill: "Skill") -> dict[str, object]:
         "ref": skill.ref,
         "display": skill.display,
         "description": skill.description,
-        "verbs": list(skill.verbs),
-        "slots": [
-            {
-                "name": slot.name,
-                "type": slot.type,
-                "options": list(slot.options),
-                "required": slot.required,
-                "default": list(slot.default),
-                "hint": slot.hint,
-                "most": slot.most,
-            }
-            for slot in skill.slots
-        ],
-        "tools": list(skill.tools),
-        "sub_skills": list(skill.sub_skills),
-        "examples": list(skill.examples),
-        "folder": str(skill.path),
+        "verbs": skill.verbs,
+        "slots": skill.slots,
+        "tools": skill.tools,
+        "sub_skills": skill.sub_skills,
+        "examples": skill.examples,
+        "folder": skill.path,
         "digest": skill.digest,
         "file_digest": skill.file_digest,
     }
@@ -180,8 +169,8 @@ def new_skill(
     out.document(
         {
             "id": made.id,
-            "path": str(made.path),
-            "files": [str(path) for path in made.files],
+            "path": made.path,
+            "files": made.files,
             "example": made.example,
             "next": [command for command, _ in todo],
         }
@@ -244,7 +233,7 @@ def publish_skills(
         except MclError as error:
             bad = True
             if as_json:
-                write_event({"path": shown, "ok": False, "error": error.to_json()})
+                write_event({"path": shown, "ok": False, "error": error})
             note_error(error)
     return UNVERIFIED if bad else 0
 

@@ -137,7 +137,7 @@ def hash_skills(paths: Hashed, skills: SkillDirectories = None, as_json: AsJsonL
         except MclError as error:
             bad = True
             if as_json:
-                write_event({"path": given, "error": error.to_json()})
+                write_event({"path": given, "error": error})
             note_error(error)
     return UNVERIFIED if bad else 0
 

@@ -71,7 +71,7 @@ def list_tools(
 
         Servers(home).require(server)
     broken = broken_tools(home=home) if server in ("", OURSELVES) else ()
-    out.document({"tools": [_document(tool) for tool in found], "broken": [one.to_json() for one in broken]})
+    out.document({"tools": [_document(tool) for tool in found], "broken": broken})
     for problem in broken:
         note(f"{problem.code}: {problem.place}: {problem.message}")
     if said := unverified_note(home=home):
@@ -115,7 +115,7 @@ def _document(tool: "KnownTool") -> dict[str, object]:
         "pin": one.pin,
         "standing": tool.standing,
         "closed": tool.closed,
-        "effects": list(tool.effects),
+        "effects": tool.effects,
         "operation": tool.operation,
         "class": one.safety,
         "idempotent": one.idempotent,
@@ -124,7 +124,7 @@ def _document(tool: "KnownTool") -> dict[str, object]:
     if tool.outside is not None:
         said["server"] = tool.outside.server
         if tool.waits:
-            said["suspicions"] = [finding.to_json() for finding in tool.suspicions]
+            said["suspicions"] = tool.suspicions
     return said
 
 

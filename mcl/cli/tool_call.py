@@ -116,13 +116,12 @@ def call_tool(
 def _document(called: "Called") -> dict[str, object]:
     refused, outcome = called.refused, called.outcome
     state = outcome.state if outcome else "denied" if refused else "declined"
-    failure: object = outcome.failure.to_json() if outcome and outcome.failure else None
     return {
         "intent_id": called.intent_id,
         "tool": called.tool,
         "state": state,
         "output": called.output,
-        "failure": refused.to_json() if refused else failure,
+        "failure": refused or (outcome.failure if outcome else None),
     }
 
 

@@ -186,7 +186,7 @@ def _document(tool: "KnownTool") -> dict[str, object]:
         "standing": tool.standing,
     }
     if tool.outside is not None:
-        said["suspicions"] = [one.to_json() for one in tool.suspicions]
+        said["suspicions"] = tool.suspicions
     return said
 
 

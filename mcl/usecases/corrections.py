@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from ir import (
     check_plan,
 )
 from ir.inline_secrets import find_secret
+from ir.results import called
 from mcl.catalog.extras import require_extras_of
 from mcl.core.errors import InputError
 from mcl.core.home import open_home, sealed
@@ -46,7 +47,7 @@ class Proposal(Correction):
 class Corrected:
     """What was signed. state: as it was, or `proposed` where it needs a new accept; envelope: its id."""
 
-    intent_id: str
+    intent_id: str = field(metadata=called("intent"))
     state: str
     material: bool
     changes: tuple[Change, ...]

@@ -1,10 +1,9 @@
-"""What programs see: each function turns one typed value into the JSON that `--json` writes."""
+"""What programs see where that is not the fields of one result (`ir.results`): the documents of `--json`."""
 
-import json
 from typing import TYPE_CHECKING
 
-from ir import ClarifyQuestion, canonical_bytes
-from ir.document import Document
+from ir import ClarifyQuestion
+from ir.results import as_json, fields_json
 
 if TYPE_CHECKING:
     from executor.walker.interfaces import WalkEvent
@@ -14,12 +13,6 @@ if TYPE_CHECKING:
     from mcl.usecases.corrections import Corrected
     from mcl.usecases.intents import Shown
     from mcl.usecases.plans import Planned
-    from mcl.usecases.replay import Replay
-
-
-def of_document(document: Document | None) -> object:
-    """A document as it is hashed: empty fields left out."""
-    return None if document is None else json.loads(canonical_bytes(document))
 
 
 def of_question(question: ClarifyQuestion) -> dict[str, object]:
@@ -46,8 +39,8 @@ def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[s
                 "status": "compiled",
                 "id": intent.id,
                 "review": result.review,
-                "intent": of_document(intent),
-                "plan": of_document(result.plan),
+                "intent": as_json(intent),
+                "plan": as_json(result.plan),
                 "no_plan": result.no_plan,
                 "next": [command for command, _ in next_commands(intent.id, "proposed")] if stored else [],
                 **_asked(result.prompt, stored=stored),
@@ -58,7 +51,7 @@ def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[s
             return {
                 "status": "clarify",
                 "id": intent.id,
-                "intent": of_document(intent),
+                "intent": as_json(intent),
                 "questions": [of_question(question) for question in questions],
                 "next": [command for command, _ in asked],
                 **_asked(result.prompt, stored=stored),
@@ -86,8 +79,8 @@ def of_shown(found: "Shown") -> dict[str, object]:
         "id": found.id,
         "state": found.state,
         "prose": found.prose,
-        "intent": of_document(found.intent),
-        "plan": of_document(found.plan),
+        "intent": as_json(found.intent),
+        "plan": as_json(found.plan),
         "questions": [of_question(question) for question in found.questions],
         "nodes": dict(found.view.nodes),
         "outputs": dict(found.outputs),
@@ -104,7 +97,7 @@ def of_planned(planned: "Planned") -> dict[str, object]:
         "intent": planned.intent.id,
         "state": planned.state,
         "accepted": planned.accepted,
-        "plan": of_document(planned.plan),
+        "plan": as_json(planned.plan),
         "verdicts": [verdict.to_json() for verdict in planned.verdicts],
     }
 
@@ -112,38 +105,12 @@ def of_planned(planned: "Planned") -> dict[str, object]:
 def of_correction(done: "Corrected") -> dict[str, object]:
     """What was signed, and what follows."""
     commands = [f"mcl accept {done.intent_id}", f"mcl run {done.intent_id}"] if done.material else []
-    return {
-        "intent": done.intent_id,
-        "state": done.state,
-        "material": done.material,
-        "changes": [change.to_json() for change in done.changes],
-        "again": list(done.again),
-        "intent_hash": done.intent_hash,
-        "plan_hash": done.plan_hash,
-        "envelope": done.envelope,
-        "next": commands,
-    }
-
-
-def of_replay(replay: "Replay") -> dict[str, object]:
-    """What was compared."""
-    return {"intent": replay.intent_id, "same": replay.same, "items": [vars(item) for item in replay.items]}
+    return {**fields_json(done), "next": commands}
 
 
 def of_event(event: "WalkEvent") -> dict[str, object]:
     """A node's line of `mcl run --json`."""
-    return {
-        "event": "node",
-        "node": event.node_id,
-        "kind": event.kind,
-        "state": event.state,
-        "depth": event.depth,
-        "description": event.description,
-        "verdict": event.verdict,
-        "ms": event.ms,
-        "preview": event.preview,
-        "error": event.error,
-    }
+    return {"event": "node", **fields_json(event)}
 
 
 def of_question_asked(gate: "GateQuestion") -> dict[str, object]:

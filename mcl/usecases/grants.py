@@ -6,7 +6,7 @@ Who gave what and when is kept beside the grant, and each change is a record in 
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -15,6 +15,7 @@ from executor.core.clock import instant
 from executor.gate.grants import Grant, Grants, HostGrant, RootGrant
 from executor.store.home import Home
 from ir import SIDE_EFFECTS, key_of
+from ir.results import UNTOLD, called
 from mcl.core.environment import zone_here
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
@@ -28,11 +29,11 @@ class AgentGrants:
     of each class that is limited now."""
 
     agent: str
-    classes: tuple[Grant, ...]
+    classes: tuple[Grant, ...] = field(metadata=called("grants"))
     hosts: tuple[HostGrant, ...]
     roots: tuple[RootGrant, ...]
     used: Mapping[str, int]
-    at: str
+    at: str = field(metadata=UNTOLD)
 
     def holds(self, grant: Grant | HostGrant | RootGrant) -> bool:
         """Does a grant hold at the moment this was read?"""

@@ -2,12 +2,13 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from executor.store.home import Home
 from ir.canonical import parse_json
 from ir.errors import UNVERIFIED, MclError
+from ir.results import fields_json
 from mcl.core.errors import MemoryStoreError
 from mcl.core.home import open_home
 from mcl.memory import Memories, Memory, MemoryStore, Snapshot, new_memory
@@ -49,12 +50,7 @@ class ProofReport:
 
     def to_json(self) -> dict[str, object]:
         """The report as a JSON object."""
-        return {
-            "ok": self.ok,
-            "uri": self.uri,
-            "text": self.text,
-            "checks": [asdict(one) for one in self.checks],
-        }
+        return {"ok": self.ok, **fields_json(self)}
 
 
 def add(

@@ -9,12 +9,13 @@ from executor.store.home import Home
 from executor.tools.names import nearest
 from executor.tools.registry import Registry
 from ir.errors import UNVERIFIED, USAGE
+from ir.results import JsonResult, as_json
 from mcl.core.home import open_home
 from mcl.usecases.tools import foreign_tools, tools_of
 
 
 @dataclass(frozen=True)
-class CheckedEntry:
+class CheckedEntry(JsonResult):
     """One entry of the deny list.
 
     standing: closed; unverified: a tool of a server that is entered, which that server did not list yet: it
@@ -28,17 +29,6 @@ class CheckedEntry:
     tools: tuple[str, ...] = ()
     message: str = ""
     nearest: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, object]:
-        """The entry as a JSON object."""
-        return {
-            "entry": self.entry,
-            "place": self.place,
-            "standing": self.standing,
-            "tools": list(self.tools),
-            "message": self.message,
-            "nearest": list(self.nearest),
-        }
 
 
 @dataclass(frozen=True)
@@ -66,7 +56,7 @@ class CheckedPolicy:
             "policy": policy.place,
             "version": policy.version,
             "sound": self.exit == 0,
-            "deny": [one.to_json() for one in self.entries],
+            "deny": as_json(self.entries),
             "approval_minutes": policy.approval_minutes,
             "strict_server_validation": policy.strict_server_validation,
             "lease_minutes": policy.lease_minutes,

@@ -11,6 +11,7 @@ from executor.store.home import Home
 from ir import Intent, PlanTree, canonical_bytes, content_hash, derive_seed, with_hash
 from ir.errors import MclError
 from ir.intent import CompileMetadata
+from ir.results import as_json
 from mcl.catalog.tools import registry
 from mcl.compiler.compiler import recompile
 from mcl.compiler.plan_writing import PlanOrigin, write_plan
@@ -65,6 +66,10 @@ class Replay:
     def same(self) -> bool:
         """Whether everything was compared and is the same."""
         return all(item.verdict == "same" for item in self.items)
+
+    def to_json(self) -> dict[str, object]:
+        """The comparison as a JSON object."""
+        return {"intent": self.intent_id, "same": self.same, "items": as_json(self.items)}
 
 
 def replay(

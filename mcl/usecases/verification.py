@@ -1,7 +1,7 @@
 """`mcl verify`: what can be checked about a document without a model, for thousands of files in one run."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from ir import (
 )
 from ir.bodies import IntentCompiledBody, PlanProposedBody
 from ir.errors import MclError
+from ir.results import UNTOLD
 
 if TYPE_CHECKING:
     from executor.store.home import Home
@@ -39,7 +40,7 @@ class Flaw:
 class VerifiedFile:
     """What was found about one file. `kind`: intent, plan, that of an envelope or record, or ""."""
 
-    path: Path
+    path: Path = field(metadata=UNTOLD)
     kind: str
     id: str
     hash: str

@@ -10,6 +10,7 @@ from executor.core.errors import JournalError
 from executor.store.journal.merkle import verify_consistency, verify_inclusion
 from executor.store.journal.record import Record, open_record
 from ir import PublicKey
+from ir.results import JsonResult
 
 HEAD_KIND: Final = "record.head"
 
@@ -54,7 +55,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class InclusionProof:
+class InclusionProof(JsonResult):
     """That a leaf (32 bytes) is number `index`, from 0, in a tree of `size` leaves."""
 
     index: int
@@ -66,14 +67,9 @@ class InclusionProof:
         """Whether it is so in the tree with this root."""
         return verify_inclusion(self.leaf, self.index, self.size, self.path, root)
 
-    def to_json(self) -> dict[str, object]:
-        """The proof with hashes in hex."""
-        path = [step.hex() for step in self.path]
-        return {"index": self.index, "size": self.size, "leaf": self.leaf.hex(), "path": path}
-
 
 @dataclass(frozen=True, slots=True)
-class ConsistencyProof:
+class ConsistencyProof(JsonResult):
     """That a tree of `new_size` leaves begins with the tree of `old_size`."""
 
     old_size: int
@@ -83,11 +79,3 @@ class ConsistencyProof:
     def holds(self, old_root: bytes, new_root: bytes) -> bool:
         """Whether it is so for the trees with these roots."""
         return verify_consistency(self.old_size, old_root, self.new_size, new_root, self.path)
-
-    def to_json(self) -> dict[str, object]:
-        """The proof with hashes in hex."""
-        return {
-            "old_size": self.old_size,
-            "new_size": self.new_size,
-            "path": [step.hex() for step in self.path],
-        }

@@ -19,22 +19,19 @@ from executor.store.journal.witness import REWRITTEN, ROLLED_BACK, UNSEEN, Witne
 from executor.store.keys.keyring import Keyring
 from executor.store.lifecycle.events import View, advance, intent_id
 from ir import Envelope, MclError, PublicKey, key_of, open_envelope
+from ir.results import JsonResult
 
 _MOST: Final = 1000  # findings in one report
 _INTENT_FIELD: Final = b"\x07\x78\x2a"  # key 7 of an envelope or record, then a text of 42 bytes
 
 
 @dataclass(frozen=True, slots=True)
-class JournalFinding:
+class JournalFinding(JsonResult):
     """A flaw. seq: the row, 0 for the journal as a whole."""
 
     code: str
     seq: int
     message: str
-
-    def to_json(self) -> dict[str, object]:
-        """The finding as a JSON object."""
-        return {"code": self.code, "seq": self.seq, "message": self.message}
 
 
 @dataclass(slots=True)

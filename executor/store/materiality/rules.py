@@ -58,8 +58,10 @@ without a rule. Texts of arguments are compared as texts: `007` is not `7`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
+
+from ir.results import JsonResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(JsonResult):
     """One difference between two documents.
 
     place: a path as `mcl correct --set` takes it (`budget.max_calls`, `plan.search.args.query`). before,
@@ -84,10 +86,6 @@ class Change:
     after: object
     why: str
     material: bool
-
-    def to_json(self) -> dict[str, object]:
-        """The change as a JSON object."""
-        return asdict(self)
 
 
 def _rows(table: str) -> dict[str, Rule]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from executor.store.journal.journal import Journal
 from executor.store.journal.record import Record
 from executor.walker.undo.looker import ABSENT, After, Before, State, from_body
+from ir.results import JsonResult
 
 KEPT: Final = "record.undo.kept"
 LEFT: Final = "record.undo.left"
@@ -49,16 +50,13 @@ class KeptCall:
 
 
 @dataclass(frozen=True, slots=True)
-class NotUndone:
+class NotUndone(JsonResult):
     """An effect that stays. path: "" where it is about the call as a whole."""
 
     node: str
     tool: str
     path: str
     why: str
-
-    def to_json(self) -> dict[str, str]:
-        return {"node": self.node, "tool": self.tool, "path": self.path, "why": self.why}
 
 
 @dataclass(frozen=True, slots=True)

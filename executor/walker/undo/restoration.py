@@ -21,6 +21,7 @@ from executor.sandbox.writing import alone, place_new
 from executor.walker.undo.looker import ABSENT, Looker, State, from_body
 from executor.walker.undo.records import KeptCall, UndoHistory
 from executor.walker.undo.store import ImageStore
+from ir.results import JsonResult
 
 # ---- From what happened to what must be put back: pure, no file is looked at.
 
@@ -62,15 +63,12 @@ def restore_of(body: dict[str, Any]) -> Restore:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(JsonResult):
     """A path that is not as the calls left it, and why it is left alone."""
 
     path: str
     why: str
     node: str = ""
-
-    def to_json(self) -> dict[str, str]:
-        return {"path": self.path, "why": self.why, "node": self.node}
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from executor.walker.undo.restoration import (
 from executor.walker.undo.store import ImageStore
 from ir import MclError
 from ir.errors import UNVERIFIED
+from ir.results import JsonResult
 
 if TYPE_CHECKING:
     from executor.gate.locks import Place
@@ -43,7 +44,7 @@ _UNKEPT = "nothing was kept before it ran"
 
 
 @dataclass(frozen=True, slots=True)
-class UndoReport:
+class UndoReport(JsonResult):
     """What an undo did, or would do.
 
     state: undone; ready (with ``check``: nothing stands against it); changed (with ``check``: refused as it
@@ -63,21 +64,6 @@ class UndoReport:
     changed: tuple[Changed, ...] = ()
     not_undone: tuple[NotUndone, ...] = ()
     record: str = ""
-
-    def to_json(self) -> dict[str, object]:
-        """The report as a JSON object."""
-        return {
-            "intent": self.intent,
-            "state": self.state,
-            "node": self.node,
-            "restored": list(self.restored),
-            "removed": list(self.removed),
-            "folders": list(self.folders),
-            "left": list(self.left),
-            "changed": [one.to_json() for one in self.changed],
-            "not_undone": [one.to_json() for one in self.not_undone],
-            "record": self.record,
-        }
 
 
 def undo(

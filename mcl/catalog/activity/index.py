@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from executor.core.errors import JournalError
@@ -18,6 +18,7 @@ from executor.store.home import Home
 from executor.store.journal.record import Record
 from executor.store.journal.rows import COLUMNS, Row
 from ir.errors import MclError
+from ir.results import JsonResult, called
 from mcl.catalog.activity.filters import FILTERS, Filters, bad_filter, words_of
 from mcl.catalog.activity.record import KIND, CallRecord, call_of, whole_number
 from mcl.core.errors import McpError
@@ -119,35 +120,26 @@ _CURSOR: Final = re.compile(r"([1-9][0-9]{0,17})-([0-9a-f]{8})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class ActivityFlaw:
+class ActivityFlaw(JsonResult):
     """A row that tells of a call and is not believed. code, message: why."""
 
-    seq: int
+    seq: int = field(metadata=called("row"))
     code: str
     message: str
-
-    def to_json(self) -> dict[str, object]:
-        """The flaw as a JSON object."""
-        return {"row": self.seq, "code": self.code, "message": self.message}
 
 
 Found: TypeAlias = CallRecord | ActivityFlaw
 
 
 @dataclass(frozen=True, slots=True)
-class ActivityPage:
+class ActivityPage(JsonResult):
     """Some of the calls that were asked for, newest first. next: the cursor of what is older, "" where there
     is nothing more. flaws: rows in between that do not verify; whatever they say of themselves, it is not
     shown."""
 
-    calls: tuple[CallRecord, ...]
-    flaws: tuple[ActivityFlaw, ...]
+    calls: tuple[CallRecord, ...] = field(metadata=called("activity"))
     next: str
-
-    def to_json(self) -> dict[str, object]:
-        """The page as a JSON object."""
-        calls = [call.to_json() for call in self.calls]
-        return {"activity": calls, "next": self.next, "flaws": [flaw.to_json() for flaw in self.flaws]}
+    flaws: tuple[ActivityFlaw, ...]
 
 
 class Reader:
@@ -183,9 +175,9 @@ class Reader:
                 continue
             size += (json_size(found.to_json()) or 0) if max_bytes else 0
             if len(calls) == limit or (calls and size > max_bytes > 0):
-                return ActivityPage(tuple(calls), tuple(flaws), f"{calls[-1].seq}-{filters.digest}")
+                return ActivityPage(tuple(calls), f"{calls[-1].seq}-{filters.digest}", tuple(flaws))
             calls.append(found)
-        return ActivityPage(tuple(calls), tuple(flaws), "")
+        return ActivityPage(tuple(calls), "", tuple(flaws))
 
     def find(self, name: str) -> tuple[CallRecord, Row]:
         """One call and its row. name: the number of the row, the id of the record or how it begins, or @last.

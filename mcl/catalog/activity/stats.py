@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
 from executor.store.home import Home
+from ir.results import JsonResult
 from mcl.catalog.activity.filters import Filters
 from mcl.catalog.activity.index import ActivityIndex
 
@@ -23,7 +24,7 @@ GROUPS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class Count(JsonResult):
     """Some calls together. p50_ms, p95_ms: so long half of them took at most, and 19 of 20 (nearest rank)."""
 
     name: str
@@ -31,10 +32,6 @@ class Count:
     p50_ms: float
     p95_ms: float
     result_bytes: int
-
-    def to_json(self) -> dict[str, object]:
-        """The count as a JSON object."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import mcl.catalog.tools
 from executor.core.errors import ManifestError
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
+from ir.results import JsonResult
 from mcl.catalog.contracts.contract import (
     JSON_FILE,
     MOST,
@@ -34,17 +35,13 @@ _SHOWN: Final = 5  # names of a list that are told
 
 
 @dataclass(frozen=True)
-class Drift:
+class Drift(JsonResult):
     """One thing that is said otherwise than it is. place: the document, the tool or the file."""
 
     code: str
     place: str
     message: str
     fix: str = ""
-
-    def to_json(self) -> dict[str, str]:
-        """As a JSON object."""
-        return {"code": self.code, "place": self.place, "message": self.message, "fix": self.fix}
 
 
 def folder_drift(contracts: Mapping[str, Contract], folder: Path) -> tuple[Drift, ...]:

@@ -9,13 +9,14 @@ import ipaddress
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
+from ir.results import JsonResult
 from mcl.catalog.suspicion.texts import PlacedText, excerpt, hidden, revealed
 
 Level = Literal["warning", "notice"]
@@ -38,7 +39,7 @@ class SuspicionRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Suspicion:
+class Suspicion(JsonResult):
     """What is suspicious in a definition.
 
     rule, level, reason: as of ``SuspicionRule``. place: a JSON path
@@ -51,10 +52,6 @@ class Suspicion:
     reason: str
     place: str
     excerpt: str
-
-    def to_json(self) -> dict[str, object]:
-        """It as a JSON object."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

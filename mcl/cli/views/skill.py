@@ -162,9 +162,9 @@ def tried_document(tried: TriedSkill) -> dict[str, object]:
     """A tried skill for a program."""
     return {
         "skill": tried.id,
-        "path": str(tried.path),
+        "path": tried.path,
         "ok": tried.ok,
-        "error": tried.error.to_json() if tried.error else None,
+        "error": tried.error,
         "examples": [
             {
                 "text": example.text,
@@ -173,7 +173,7 @@ def tried_document(tried: TriedSkill) -> dict[str, object]:
                 "outcome": example.outcome,
                 "chosen": example.chosen,
                 "verb": example.verb,
-                "slots": {name: list(values) for name, values in (example.slots or {}).items()},
+                "slots": example.slots or {},
                 "questions": [{"field": one.field, "prompt": one.prompt} for one in example.questions],
                 "plan": example.plan is not None,
                 "message": example.message,

@@ -30,6 +30,7 @@ from executor.gate.decide import foresee
 from executor.gate.verdict import Deny
 from executor.tools.names import OURSELVES, is_server
 from ir import MclError
+from ir.results import JsonResult
 from mcl.catalog.calls import ToolName
 from mcl.catalog.manifests import GET, READ
 from mcl.core.errors import McpError
@@ -188,17 +189,13 @@ _PATIENCE_S: Final = 60.0  # until it is waited for as long again
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOutServer:
+class LeftOutServer(JsonResult):
     """A server whose part of a list is missing, and why."""
 
     server: str
     code: str
     message: str
     fix: str = ""
-
-    def to_json(self) -> dict[str, str]:
-        """As clients are told it."""
-        return {"server": self.server, "code": self.code, "message": self.message, "fix": self.fix}
 
 
 @dataclass(frozen=True, slots=True)

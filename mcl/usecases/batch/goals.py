@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ from executor.store.home import Home
 from ir import canonical_bytes
 from ir.document import Document
 from ir.errors import DocumentError, MclError
+from ir.results import JsonResult
 from mcl.compiler.compiler import Clarify, Compiled, GoalOptions, Outcome, compile_goal
 from mcl.compiler.tape import Tapes, Unloaded
 from mcl.core.environment import zone_here
@@ -187,7 +188,7 @@ def _plain(document: Document) -> Any:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(JsonResult):
     """home: its folder. skills: folders; where any is given, only their skills are choices. model: a GGUF, ""
     for the one in use. zone: "" for the home's. passphrase: of sealed keys. The rest as in `Goals`."""
 
@@ -201,10 +202,6 @@ class Settings:
     cache: bool = True
     truncate: bool = False
     passphrase: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
-        return asdict(self)
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> Self:

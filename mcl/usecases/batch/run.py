@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from os import fstat
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -15,6 +15,7 @@ from typing import BinaryIO, Final
 from executor.core.files import take
 from executor.store.home import Home
 from ir.errors import FAILED
+from ir.results import fields_json
 from mcl.core.errors import BatchError
 from mcl.core.home import locate, open_home
 from mcl.model.protocol import Model
@@ -185,7 +186,7 @@ class BatchSummary:
 
     def to_json(self) -> dict[str, object]:
         """As a JSON object."""
-        return {**asdict(self), "per_second": round(self.per_second, 1)}
+        return {**fields_json(self), "per_second": round(self.per_second, 1)}
 
 
 def compile_batch(

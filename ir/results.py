@@ -1,0 +1,85 @@
+"""How a value becomes JSON: decided here once, for every document that `--json`, a tool or a file gives.
+
+A result is a frozen dataclass, and its JSON object has its fields in their order, by their names. A field's
+metadata says where that is otherwise: `called("node")` gives another name, `UNTOLD` leaves the field out,
+`WHERE_SAID` leaves it out where it is empty. Only what is not its fields (a flag in front of them, an error
+whose data comes first) writes a `to_json` of its own.
+
+A document that is signed is told in its canonical form, bytes as hexadecimal digits, a path as its text, a
+member of an enumeration as its value, a set sorted. What is none of these is a fault of ours and raises
+TypeError: nobody shall read `<object at 0x…>` in a document.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Set
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, Final
+
+from ir.canonical import canonical_bytes
+from ir.document import Document
+
+_NAME, _WHERE_SAID = "json", "json where said"
+UNTOLD: Final = {_NAME: ""}
+WHERE_SAID: Final = {_WHERE_SAID: True}
+
+
+def called(name: str) -> dict[str, object]:
+    """The metadata of a field that JSON calls otherwise."""
+    return {_NAME: name}
+
+
+class JsonResult:
+    """A dataclass whose JSON is its fields."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        return fields_json(self)
+
+
+def fields_json(result: Any) -> dict[str, Any]:
+    """The JSON object of a dataclass by its fields, whatever `to_json` it has."""
+    told: dict[str, Any] = {}
+    kind: Any = type(result)
+    for field, name, where_said in _told(kind):
+        value = getattr(result, field)
+        if value or not where_said:
+            told[name] = as_json(value)
+    return told
+
+
+@cache
+def _told(kind: Any) -> tuple[tuple[str, str, bool], ...]:
+    """What is told of a dataclass: each field, its name in JSON, and whether it is told only where said."""
+    named = ((one.name, one.metadata.get(_NAME, one.name), one.metadata) for one in fields(kind))
+    return tuple((field, name, _WHERE_SAID in said) for field, name, said in named if name)
+
+
+def as_json(value: object) -> Any:
+    """Any value of ours as what `json.dumps` writes. Raises TypeError."""
+    if value is None or isinstance(value, bool | int | float) or type(value) is str:
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): as_json(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(one) for one in value]
+    if hasattr(value, "to_json"):
+        return as_json(value.to_json())
+    if is_dataclass(value) and not isinstance(value, type):
+        return fields_json(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, str) or hasattr(value, "__fspath__"):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, Set):
+        return sorted(as_json(one) for one in value)
+    if isinstance(value, Document):
+        return json.loads(canonical_bytes(value))
+    raise TypeError(f"no JSON stands for {type(value).__name__}")
