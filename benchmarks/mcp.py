@@ -54,9 +54,9 @@ def prepare(folder: Path, name: str, *command: str) -> None:
     from executor.gate.pins import Pins
     from mcl.catalog.definitions import Definitions
     from mcl.catalog.outside import OutsideTools
-    from mcl.catalog.servers import Servers
-    from mcl.catalog.upstream import Upstreams
     from mcl.core.home import open_home
+    from mcl.upstream import Upstreams
+    from mcl.upstream.servers import Servers
 
     with open_home(folder / "home") as home:
         servers, definitions = Servers(home), Definitions(home)
@@ -186,12 +186,12 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     from executor.gate.decide import decide
     from executor.tools.names import outside_uri
     from mcl.catalog.activity import Activity, CallRecord
-    from mcl.catalog.channels import SILENT
     from mcl.core.home import open_home
     from mcl.serve.calls import call
     from mcl.serve.exchange import Caller
     from mcl.serve.process import opened as serving
     from mcl.serve.service import GoalCompiler
+    from mcl.upstream.channels import SILENT
 
     said = {"name": "bench:echo", "args": {"token": "t"}, "intent": {"operation_type": "read"}}
     caller = Caller("bench", "1", "handshake", "1", can_elicit=False, channel=SILENT)

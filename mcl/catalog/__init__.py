@@ -1,5 +1,6 @@
-"""Tools from outside: the servers that a person let in, what these say of their tools, what is suspicious in
-that, and the connections over which the tools are called; and a record of all such calls.
+"""All tools there are, those of other servers above all: what these say of their tools, what is suspicious in
+that, and who approved it; and a record of all calls over MCP.
 
-It builds on the executor and on what mcl is made of; how mcl itself serves tools, it does not know.
+It builds on the executor, and on the connections of `mcl.upstream`; how mcl itself serves tools, it does not
+know.
 """

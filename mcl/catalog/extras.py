@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from executor.tools.names import short_name
 from ir.errors import REFUSED
+from mcl.core.distribution import install_line, is_installed
 from mcl.core.errors import InputError
 from mcl.plugins.hooks import Plugin, plugins
 
@@ -16,27 +16,10 @@ if TYPE_CHECKING:
     from ir import PlanTree
 
 
-def is_installed(*modules: str) -> bool:
-    """Whether all of these modules can be imported here."""
-    return all(find_spec(module) is not None for module in modules)
-
-
-def require_sdk(*more: str) -> None:
-    """Raise InputError MCP_MISSING where what speaks MCP is not installed: the SDK, and more modules."""
-    missing = [module for module in ("mcp", *more) if not is_installed(module)]
-    if missing:
-        from mcl.core.distribution import install_line
-
-        message = f"the parts that speak MCP are not installed: {', '.join(missing)}"
-        raise InputError("MCP_MISSING", message, fix=install_line("mcp"))
-
-
 def require_extra(plugin: Plugin, what: str) -> None:
     """Raise InputError EXTRA_MISSING where what a plug-in needs is not installed. what: who needs it."""
     if is_installed(*plugin.needs):
         return
-    from mcl.core.distribution import install_line
-
     message = f"{what} needs what the extra {plugin.name} brings, and that is not installed"
     fix = install_line(plugin.name)
     raise InputError("EXTRA_MISSING", message, place=what, fix=fix, exit=REFUSED, data={"extra": plugin.name})

@@ -17,13 +17,13 @@ from executor.tools.manifest import Manifest
 from executor.tools.names import is_outside
 from executor.tools.tool import Bench, Tool
 from ir import is_ulid
-from mcl.catalog.channels import Channel, Channels
 from mcl.catalog.definitions import Definitions, Observed
 from mcl.catalog.manifests import GET, READ, is_pseudo, pseudo_definitions
 from mcl.catalog.suspicion import revealed
+from mcl.upstream.channels import Channel, Channels
 
 if TYPE_CHECKING:
-    from mcl.catalog.upstream import Kind, Upstreams
+    from mcl.upstream import Kind, Upstreams
 
 # Whoever makes the call limits its time: a plan's node, or its tool's manifest.
 _LONGEST_S: Final = 7200.0

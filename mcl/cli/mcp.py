@@ -191,7 +191,7 @@ def serve(
             if sys.stdin is not None and sys.stdin.isatty():
                 note("waiting for messages of a client; mcl mcp install tells programs how to start this")
             incoming, outgoing = stack.enter_context(claimed())
-        from mcl.catalog.extras import require_sdk
+        from mcl.core.distribution import require_sdk
 
         require_sdk("uvicorn", "starlette")
         import anyio

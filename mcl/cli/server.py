@@ -12,7 +12,7 @@ from mcl.cli.output import Output, note
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from mcl.catalog.servers import Server
+    from mcl.upstream.servers import Server
     from mcl.usecases.servers import Checked
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes.")]

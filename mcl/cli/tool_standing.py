@@ -155,7 +155,7 @@ def _chosen(home: "Home", names: Sequence[str], server: str, every: bool, pin: s
             {one.manifest.uri: one for one in (acts.show(name, home=home) for name in names)}.values()
         )
     if server:
-        from mcl.catalog.servers import Servers
+        from mcl.upstream.servers import Servers
 
         Servers(home).require(server)
     waiting = [one for one in acts.list(home=home) if one.waits]

@@ -34,6 +34,21 @@ def install_line(extra: str) -> str:
     return shlex.join([*pip, *_wanted(extra)])
 
 
+def is_installed(*modules: str) -> bool:
+    """Whether all of these modules can be imported here."""
+    return all(find_spec(module) is not None for module in modules)
+
+
+def require_sdk(*more: str) -> None:
+    """Raise InputError MCP_MISSING where what speaks MCP is not installed: the SDK, and more modules."""
+    missing = [module for module in ("mcp", *more) if not is_installed(module)]
+    if missing:
+        from mcl.core.errors import InputError
+
+        message = f"the parts that speak MCP are not installed: {', '.join(missing)}"
+        raise InputError("MCP_MISSING", message, fix=install_line("mcp"))
+
+
 def _wanted(extra: str) -> list[str]:
     from importlib import metadata  # slow to load, and messages alone need it
     from pathlib import Path

@@ -17,7 +17,7 @@ from ir.errors import REFUSED
 
 if TYPE_CHECKING:
     from executor.gate.verdict import Deny
-    from mcl.catalog.channels import Channel
+    from mcl.upstream.channels import Channel
 
 Era: TypeAlias = Literal["handshake", "modern"]
 Json: TypeAlias = Mapping[str, object]

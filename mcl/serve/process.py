@@ -18,25 +18,25 @@ from anyio.abc import TaskStatus
 from executor.core.errors import KeyringError
 from ir import MclError
 from mcl.catalog.activity import Activity
-from mcl.catalog.channels import Channels
 from mcl.catalog.definitions import Definitions
 from mcl.catalog.outside import OutsideTools
-from mcl.catalog.servers import Servers
 from mcl.catalog.tools import registry
 from mcl.catalog.tools.registry import COMMANDS
-from mcl.catalog.upstream import Upstreams
 from mcl.core.errors import McpError
 from mcl.serve.call_questions import CallQuestions
 from mcl.serve.offered.tools import OFFERED
 from mcl.serve.server import Face
 from mcl.serve.service import ServedRuns, Service
+from mcl.upstream import Upstreams
+from mcl.upstream.channels import Channels
+from mcl.upstream.servers import Servers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from executor.store.home import Home
-    from mcl.catalog.upstream import Kind
     from mcl.serve.service import GoalCompiler
+    from mcl.upstream import Kind
 
 
 # ---- Everything that a server needs, opened in its order and closed in the other.

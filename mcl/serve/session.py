@@ -31,10 +31,10 @@ from mcl.serve.folders import Judged, folders_of, judged_as
 if TYPE_CHECKING:
     from executor.call import Call
     from mcl.catalog.activity import Activity
-    from mcl.catalog.channels import Channels
     from mcl.catalog.definitions import Definitions
-    from mcl.catalog.upstream import Upstreams
     from mcl.serve.exchange import Caller
+    from mcl.upstream import Upstreams
+    from mcl.upstream.channels import Channels
 
 _WHO: Final = "a call over MCP"  # that holds a place which another run wants to write to
 

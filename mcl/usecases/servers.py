@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from executor.gate.grants import Grants
 from executor.store.home import Home
-from mcl.catalog.servers import Server, Servers
 from mcl.core.errors import McpError
 from mcl.core.event_loop import at_once
 from mcl.core.home import open_home
+from mcl.upstream.servers import Server, Servers
 
 if TYPE_CHECKING:
     from mcl.catalog.definitions import Definitions, DescribedTool
     from mcl.catalog.suspicion import Suspicion
-    from mcl.catalog.upstream import Status, Upstreams
+    from mcl.upstream import Status, Upstreams
 
 # What most programs need to find others and their own settings; everything else is named by the person.
 USUAL: Final = ("PATH", "HOME")
@@ -149,7 +149,7 @@ async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:
     from mcl.catalog.definitions import Definitions, Observed
     from mcl.catalog.outside import OutsideTools
     from mcl.catalog.suspicion import examine_server
-    from mcl.catalog.upstream import Upstreams
+    from mcl.upstream import Upstreams
 
     servers = Servers(home)
     entries = {name: servers.require(name) for name in dict.fromkeys(names)}
@@ -190,7 +190,7 @@ async def _offers(
     upstreams: Upstreams, server: str, definitions: Definitions
 ) -> tuple[dict[str, int], dict[str, str], tuple[str, ...]]:
     """How many of each kind, which kinds it could not list, and which tools cannot be used, with reasons."""
-    from mcl.catalog.upstream import KINDS
+    from mcl.upstream import KINDS
 
     offers, flaws, bad = dict[str, int](), dict[str, str](), tuple[str, ...]()
     for kind in KINDS:

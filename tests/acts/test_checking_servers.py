@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from executor import Home
-from mcl.catalog.servers import Servers
+from mcl.upstream.servers import Servers
 from mcl.usecases.servers import Checked
 from mcl.usecases.servers import check as check_servers
 from mcl.usecases.tools import approve as approve_tool

@@ -83,7 +83,7 @@ DECLARED: Final = {
     ("mcl/catalog/outside.py", "read_resource"),
     ("mcl/catalog/outside.py", "get_prompt"),
     ("mcl/catalog/outside.py", "upstreams.call"),
-    ("mcl/catalog/upstream/connection.py", "send_request"),
+    ("mcl/upstream/connection.py", "send_request"),
     # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
     ("mcl/serve/proxy/handlers.py", "upstreams.complete"),
     # Whether a package is there at all.
@@ -122,7 +122,7 @@ def found(path: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
                     elif alias.name == "run":
                         yield path, "another tool's run"
                 client = whole == "mcp.Client" or whole == "mcp" or whole.startswith("mcp.client")
-                if client and not path.startswith("mcl/catalog/upstream/"):
+                if client and not path.startswith("mcl/upstream/"):
                     yield path, "a client of MCP"
                 if alias.name in HOLDERS:
                     yield path, f"holds {alias.name}"

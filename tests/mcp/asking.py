@@ -20,11 +20,11 @@ from executor.gate.decide import decide
 from executor.gate.verdict import Ask
 from executor.tools.registry import Registry
 from mcl.catalog.calls import read_call
-from mcl.catalog.channels import Channels
 from mcl.catalog.tools.registry import shipped_tools
 from mcl.serve.call_questions import ApprovedCall, CallQuestions, DeniedCall, Pending, Settled
 from mcl.serve.exchange import Caller, Filled, Form
 from mcl.serve.session import Session
+from mcl.upstream.channels import Channels
 
 
 class Ahead(SystemClock):

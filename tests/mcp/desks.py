@@ -25,9 +25,9 @@ from executor.gate.pins import Pins
 from mcl.catalog.definitions import Definitions
 from mcl.catalog.manifests import is_pseudo
 from mcl.catalog.outside import OutsideTools
-from mcl.catalog.servers import Servers
-from mcl.catalog.upstream import Upstreams
 from mcl.core.home import open_home
+from mcl.upstream import Upstreams
+from mcl.upstream.servers import Servers
 from tests.conftest import make_home
 
 PEERS = Path(__file__).parent / "peers"

@@ -27,7 +27,6 @@ from executor import Home
 from executor.gate.grants import Grants
 from mcl import serve
 from mcl.catalog.definitions import Definitions
-from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.serve.exchange import Reply
 from mcl.serve.offered.tool import Offered
@@ -35,6 +34,7 @@ from mcl.serve.offered.tools import OFFERED
 from mcl.serve.process import opened
 from mcl.serve.server import Face
 from mcl.serve.service import GoalCompiler
+from mcl.upstream.servers import Servers
 from mcl.usecases.accept import accept
 
 ERAS = ("legacy", "auto")

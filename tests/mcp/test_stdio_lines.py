@@ -13,11 +13,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcl.catalog.extras import require_sdk
-from mcl.catalog.streams import LineReader
-from mcl.core.distribution import install_line
+from mcl.core.distribution import install_line, require_sdk
 from mcl.core.errors import InputError
 from mcl.serve.stdio import Incoming
+from mcl.upstream.streams import LineReader
 
 LIMIT = 256  # bytes of a line here
 

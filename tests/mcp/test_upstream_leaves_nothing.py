@@ -15,16 +15,16 @@ from desks import PEERS, first_line, running, talk
 from servers_for_tests import PATIENCE, entered
 
 from executor import Home
-from mcl.catalog.servers import Servers
-from mcl.catalog.upstream.process import running as server_process
+from mcl.upstream.process import running as server_process
+from mcl.upstream.servers import Servers
 
 OWNER = """
 import sys
 from pathlib import Path
 import anyio
 from mcl.core.home import open_home
-from mcl.catalog.servers import Servers
-from mcl.catalog.upstream import Upstreams
+from mcl.upstream.servers import Servers
+from mcl.upstream import Upstreams
 
 async def main():
     async with Upstreams(Servers(open_home(Path(sys.argv[1])))) as upstreams:

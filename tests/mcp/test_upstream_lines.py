@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
-from mcl.catalog.streams import LineSplitter, Overlong
-from mcl.catalog.upstream.answers import all_pages
-from mcl.catalog.upstream.bounds import BURST, MOST_EXCESS, ConnectionWatch
-from mcl.catalog.upstream.errors import FaultError
-from mcl.catalog.upstream.transports import parse_message
-from mcl.catalog.upstream.upstream import MOST_S, delay
+from mcl.upstream.answers import all_pages
+from mcl.upstream.bounds import BURST, MOST_EXCESS, ConnectionWatch
+from mcl.upstream.errors import FaultError
+from mcl.upstream.streams import LineSplitter, Overlong
+from mcl.upstream.transports import parse_message
+from mcl.upstream.upstream import MOST_S, delay
 
 PIECES = st.lists(st.binary(max_size=40).map(lambda raw: raw.replace(b"\r", b"\n")), max_size=20)
 
@@ -157,7 +157,7 @@ def test_large_notifications_count_for_more() -> None:
 
 
 def test_the_first_reason_of_an_end_is_kept() -> None:
-    from mcl.catalog.upstream.errors import down, lied
+    from mcl.upstream.errors import down, lied
 
     seen = watch()
     seen.end(lied("one"))

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from executor.walker import Outcome
-    from mcl.catalog.channels import Channel
     from mcl.serve.service import ServedRun, Service
+    from mcl.upstream.channels import Channel
     from mcl.usecases.intents import Shown
 
 RUNNABLE: Final = ("accepted", "executing")

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel.server import Server
 
-    from mcl.catalog.upstream import Kind
     from mcl.serve.caller import ListChanges
     from mcl.serve.service import Service
+    from mcl.upstream import Kind
 
 
 # ---- Completing an argument of a prompt or a template: asked of the server that has it, where a person let

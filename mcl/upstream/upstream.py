@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import anyio
 
 from executor.tools.schemas import ForeignChecker
-from mcl.catalog.servers import Server
-from mcl.catalog.upstream.answers import KINDS, Kind
-from mcl.catalog.upstream.errors import Fault, FaultError, down, slow
-from mcl.catalog.upstream.subscriptions import ServerSubscriptions, follow_lists
+from mcl.upstream.answers import KINDS, Kind
+from mcl.upstream.errors import Fault, FaultError, down, slow
+from mcl.upstream.servers import Server
+from mcl.upstream.subscriptions import ServerSubscriptions, follow_lists
 
 if TYPE_CHECKING:
-    from mcl.catalog.upstream.connection import Connection
+    from mcl.upstream.connection import Connection
 
 
 # ---- How long to wait before a server is started again: longer each time, and never for all at once.
@@ -238,7 +238,7 @@ class Upstream:
 
     async def _one_life(self, *, handshake: bool) -> tuple[Fault, bool]:
         """A start and what follows; why it ended, and whether the process did so by itself."""
-        from mcl.catalog.upstream.connection import connected
+        from mcl.upstream.connection import connected
 
         fault: Fault | None = None
         with anyio.CancelScope(deadline=anyio.current_time() + START_S) as scope:

@@ -13,8 +13,8 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
-from mcl.catalog.streams import MessageReader, Stream
-from mcl.catalog.upstream.errors import Fault, down, lied
+from mcl.upstream.errors import Fault, down, lied
+from mcl.upstream.streams import MessageReader, Stream
 
 BURST: Final = 1000  # messages of a server that nobody asked for, at once
 RATE: Final = 500.0  # and a second

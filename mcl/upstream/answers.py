@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict
 from executor.core.hashing import json_size
 from executor.sandbox.redaction import visible
 from executor.tools.schemas import ForeignChecker
-from mcl.catalog.upstream.errors import Fault, FaultError, asks, lied, too_large
+from mcl.upstream.errors import Fault, FaultError, asks, lied, too_large
 
 Json: TypeAlias = dict[str, Any]
 

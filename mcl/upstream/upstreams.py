@@ -13,13 +13,13 @@ import anyio
 from anyio.abc import TaskGroup
 
 from executor.core.hashing import json_size
-from mcl.catalog.channels import LEVELS, SILENT, Channel
-from mcl.catalog.extras import require_sdk
-from mcl.catalog.servers import Server, Servers, unknown
-from mcl.catalog.upstream.answers import Json, Kind, Result, as_result, check_structured
-from mcl.catalog.upstream.errors import FaultError
-from mcl.catalog.upstream.upstream import OnListing, OnUpdated, Status, Upstream
+from mcl.core.distribution import require_sdk
 from mcl.core.errors import McpError
+from mcl.upstream.answers import Json, Kind, Result, as_result, check_structured
+from mcl.upstream.channels import LEVELS, SILENT, Channel
+from mcl.upstream.errors import FaultError
+from mcl.upstream.servers import Server, Servers, unknown
+from mcl.upstream.upstream import OnListing, OnUpdated, Status, Upstream
 
 if TYPE_CHECKING:
     import mcp_types as types

@@ -18,11 +18,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from executor.core.hashing import json_size
 from executor.sandbox.redaction import Redactor
-from mcl.catalog.channels import SILENT, Channel, Relay
-from mcl.catalog.servers import Server
-from mcl.catalog.upstream.answers import METHODS, Json, Kind, all_pages, asked, check_whole
-from mcl.catalog.upstream.bounds import ConnectionWatch
-from mcl.catalog.upstream.errors import (
+from mcl.upstream.answers import METHODS, Json, Kind, all_pages, asked, check_whole
+from mcl.upstream.bounds import ConnectionWatch
+from mcl.upstream.channels import SILENT, Channel, Relay
+from mcl.upstream.errors import (
     Fault,
     FaultError,
     asks,
@@ -33,8 +32,9 @@ from mcl.catalog.upstream.errors import (
     slow,
     too_large,
 )
-from mcl.catalog.upstream.process import ServerProcess, filled, gives_secrets, redactor_of, running
-from mcl.catalog.upstream.transports import (
+from mcl.upstream.process import ServerProcess, filled, gives_secrets, redactor_of, running
+from mcl.upstream.servers import Server
+from mcl.upstream.transports import (
     ENCODED,
     LIED,
     STATUS,

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
-from mcl.catalog.upstream.errors import Fault, FaultError, slow
+from mcl.upstream.errors import Fault, FaultError, slow
 
 if TYPE_CHECKING:
-    from mcl.catalog.upstream.answers import Kind
-    from mcl.catalog.upstream.connection import Connection
+    from mcl.upstream.answers import Kind
+    from mcl.upstream.connection import Connection
 
 MOST: Final = 1_000  # resources of one server
 _ASK_S: Final = 10.0
