@@ -36,13 +36,18 @@ class Asking:
     ai: bool
     skills: tuple[Path, ...]
 
-    def settle(self, result: Compiled | Clarify | Refused) -> int:
-        """Show a stored result; where it has questions, ask them first. The exit code."""
+    def settle(self, result: Compiled | Clarify | Refused, *, why: bool = False) -> int:
+        """Show a stored result; where it has questions, ask them first. The exit code. why: also
+        show what it was decided by."""
         if not isinstance(result, Clarify):
-            return tell_result(result, self.out, stored=True)
+            return tell_result(result, self.out, stored=True, why=why)
         from mcl.cli.views.intent import intent_view
 
         self.out.tell(intent_view(result.intent, self.out.people, gaps=False))
+        if why and result.reasons is not None:
+            from mcl.cli.views.reasons import reasons_view
+
+            self.out.tell(reasons_view(result.reasons))
         return self._until_clear(result.intent.id, result.questions)
 
     def resume(self, waiting: Shown) -> int:

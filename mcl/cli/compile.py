@@ -39,6 +39,10 @@ Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", help="With --ba
 NoCache = Annotated[
     bool, typer.Option("--no-cache", help="Ask the model, whatever it answered to the same goal before.")
 ]
+Why = Annotated[
+    bool,
+    typer.Option("--why", help="Also show what was chosen and read, how surely, and why it asks."),
+]
 NoStore = Annotated[bool, typer.Option("--no-store", help="With --batch: keep nothing in the journal.")]
 
 
@@ -47,6 +51,7 @@ NoStore = Annotated[bool, typer.Option("--no-store", help="With --batch: keep no
     epilog=example(
         'mcl compile "which files in notes mention invoice"',
         'mcl compile "list the last 5 commits" --skill repo-status --json',
+        'mcl compile "look for invoices" --why --dry-run',
         "mcl compile - < goal.txt",
         "mcl compile --batch goals.jsonl --out results.jsonl --jobs 2",
     ),
@@ -97,6 +102,7 @@ def compile_command(
     no_store: NoStore = False,
     no_cache: NoCache = False,
     no_ask: NoAsk = False,
+    why: Why = False,
     as_json: AsJson = False,
 ) -> int:
     """Compile a goal in plain words into a signed Intent.
@@ -110,7 +116,15 @@ def compile_command(
     check_options(
         batch,
         {"--out": out_path, "--jobs": jobs is not None, "--no-store": no_store},
-        {"GOAL": goal, "--skill": skill, "--verb": verb, "--slot": slot, "--id": id, "--dry-run": dry_run},
+        {
+            "GOAL": goal,
+            "--skill": skill,
+            "--verb": verb,
+            "--slot": slot,
+            "--id": id,
+            "--dry-run": dry_run,
+            "--why": why,
+        },
     )
     if batch is not None:
         return compile_lines(
@@ -152,8 +166,9 @@ def compile_command(
     if not dry_run and may_ask(out, no_ask=no_ask):
         from mcl.cli.asking import Asking
 
-        return Asking(home, out, model, not no_ai, tuple(skills or ())).settle(result)
-    return tell_result(result, out, stored=not dry_run)
+        asking = Asking(home, out, model, not no_ai, tuple(skills or ()))
+        return asking.settle(result, why=why)
+    return tell_result(result, out, stored=not dry_run, why=why)
 
 
 @verbs.command(

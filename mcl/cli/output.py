@@ -152,15 +152,23 @@ def note(text: str) -> None:
 # ---- Telling what came of a compile: people get a view, programs a document, shells an exit code.
 
 
-def tell_result(result: "Compiled | Clarify | Refused", out: Output, *, stored: bool) -> int:
-    """Show a result, or write it as a document; the exit code that goes with it."""
+def tell_result(
+    result: "Compiled | Clarify | Refused", out: Output, *, stored: bool, why: bool = False
+) -> int:
+    """Show a result, or write it as a document; the exit code that goes with it. why: also what it was
+    decided by."""
     from ir.errors import CLARIFY, REFUSED
     from mcl.usecases.documents import of_result
 
     document = of_result(result, stored=stored)
-    out.document(document)
+    reasons = result.reasons if why else None
+    out.document({**document, "why": reasons.document()} if reasons is not None else document)
     if not out.as_json:
         from mcl.cli.views.intent import result_view
 
         out.tell(result_view(result, out.people, stored=stored))
+        if reasons is not None:
+            from mcl.cli.views.reasons import reasons_view
+
+            out.tell(reasons_view(reasons))
     return {"compiled": 0, "clarify": CLARIFY, "refused": REFUSED}[str(document["status"])]

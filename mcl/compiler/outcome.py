@@ -1,10 +1,11 @@
 """What becomes of a goal: an Intent with its plan, questions, or a refusal."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from ir import ClarifyQuestion, Intent, PlanTree
 from ir.errors import CLARIFY, REFUSED
+from mcl.compiler.reasons import CompileReasons
 from mcl.compiler.stages.extract import NO_PROMPT, PromptText
 from mcl.core.errors import InputError
 
@@ -18,7 +19,7 @@ class Compiled:
 
     plan: what will run, or None; `no_plan` says why. ms: how long the stages took. advice: why it should be
     read. prompt: what the model was asked with. attempts: at a plan, where a model wrote it. cached: the
-    model's answers were those of an earlier compile.
+    model's answers were those of an earlier compile. reasons: what it was decided by.
     """
 
     intent: Intent
@@ -30,6 +31,7 @@ class Compiled:
     prompt: PromptText = NO_PROMPT
     attempts: "tuple[Attempt, ...]" = ()
     cached: bool = False
+    reasons: CompileReasons | None = field(default=None, compare=False, repr=False)
 
     def require(self) -> "Compiled":
         """This, as a goal that was compiled; what else becomes of a goal raises here."""
@@ -39,13 +41,14 @@ class Compiled:
 @dataclass(frozen=True)
 class Clarify:
     """What must be known first. `intent` is as far as it is known (state "clarifying"); it is not in the
-    journal. prompt: what the model was asked with. cached: as of Compiled."""
+    journal. prompt: what the model was asked with. cached, reasons: as of Compiled."""
 
     intent: Intent
     questions: tuple[ClarifyQuestion, ...]
     ms: float
     prompt: PromptText = NO_PROMPT
     cached: bool = False
+    reasons: CompileReasons | None = field(default=None, compare=False, repr=False)
 
     def require(self) -> NoReturn:
         """Raise InputError QUESTIONS_OPEN, with the questions (`data["questions"]`)."""
@@ -64,7 +67,7 @@ class Clarify:
 class Refused:
     """Nothing was compiled. reason: out_of_scope, timeout, ambiguous_request, or what the skill's
     §FAILURE_MODES say; `nearest`: skill ids, best first; attempts: at a plan, where a model wrote none that
-    holds. cached: as of Compiled."""
+    holds. cached, reasons: as of Compiled."""
 
     id: str
     reason: str
@@ -73,6 +76,7 @@ class Refused:
     ms: float
     attempts: "tuple[Attempt, ...]" = ()
     cached: bool = False
+    reasons: CompileReasons | None = field(default=None, compare=False, repr=False)
 
     def require(self) -> NoReturn:
         """Raise InputError GOAL_REFUSED, with the reason and the nearest skills in its `data`."""

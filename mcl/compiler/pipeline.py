@@ -11,6 +11,7 @@ from executor.gate.effects import over_ceiling
 from executor.store.home import Home
 from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, key_of, with_hash
 from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
+from mcl.compiler.reasons import CompileReasons
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.constraints import Gap, one_a_field, questions_of, unknowns_of
 from mcl.compiler.stages.extract import Understanding, extract
@@ -109,14 +110,15 @@ class Pipeline:
         message = ending.message or f"compiling took {ms:.0f} ms; at most {self.rules.timeout_ms} are allowed"
         return Refused(request.id, ending.reason, message, (), ms)
 
-    def out_of_scope(self, goal: "_Goal", nearest: tuple[str, ...]) -> Outcome:
+    def out_of_scope(self, goal: "_Goal", found: OutOfScope) -> Outcome:
         """What is said where no skill does this: a refusal, or the question which skill is meant."""
-        ending, request = self.rules.endings["no_skill_fits"], goal.request
+        ending, request, nearest = self.rules.endings["no_skill_fits"], goal.request, found.nearest
         near = ", ".join(nearest)
         message = ending.message or "no installed skill does this"
         if not ending.clarify:
             message += f"; the nearest are {near}" if near else ""
-            return Refused(request.id, ending.reason, message, nearest, self.ms())
+            reasons = CompileReasons(self.rules, "refused", found.shares)
+            return Refused(request.id, ending.reason, message, nearest, self.ms(), reasons=reasons)
         gap = Gap("skill", "SkillRef", "blocking", message, options=nearest)
         model, core = goal.model, value_digest({"skill": None, "core": self.core.digests})
         metadata = CompileMetadata(
@@ -137,7 +139,8 @@ class Pipeline:
             signed_by=key_of(request.actor).hex(),
             compile_metadata=metadata,
         )
-        return Clarify(with_hash(intent), self._questions((gap,)), self.ms())
+        reasons = CompileReasons(self.rules, "clarify", found.shares, open=(gap,))
+        return Clarify(with_hash(intent), self._questions((gap,)), self.ms(), reasons=reasons)
 
     def _outcome(self, goal: "_Goal", snapshot: Snapshot) -> Outcome:
         """The Intent with its plan, or what must be known first."""
@@ -162,10 +165,15 @@ class Pipeline:
                 written = made is not None and bool(made.grammar)
                 review, said = verdict.outcome == "review" or written, _WRITTEN if written else verdict.said
                 prompt, attempts = goal.understood.extraction.prompt, goal.attempts
-                return Compiled(intent, made, review, why_not, self.ms(), said, prompt, attempts)
+                reasons = CompileReasons.of(goal.understood, verdict, self.rules)
+                return Compiled(
+                    intent, made, review, why_not, self.ms(), said, prompt, attempts, reasons=reasons
+                )
             verdict = replace(verdict, outcome="clarify", gaps=one_a_field((*verdict.gaps, plan)))
             intent = intent_of(verdict)
-        return Clarify(intent, self._questions(verdict.gaps), self.ms(), goal.understood.extraction.prompt)
+        prompt = goal.understood.extraction.prompt
+        reasons = CompileReasons.of(goal.understood, verdict, self.rules)
+        return Clarify(intent, self._questions(verdict.gaps), self.ms(), prompt, reasons=reasons)
 
     def _questions(self, gaps: tuple[Gap, ...]) -> tuple[ClarifyQuestion, ...]:
         return questions_of(gaps, self.rules.question, self.rules.asked)
@@ -266,7 +274,7 @@ class _Goal:
             self.request = self.recall.choice(self.request, self.pipeline.skills)
         found = classify(self.request, self.pipeline.skills, self.model, self.rules)
         if isinstance(found, OutOfScope):
-            return self.pipeline.out_of_scope(self, found.nearest)
+            return self.pipeline.out_of_scope(self, found)
         self.classified = found
         return None
 

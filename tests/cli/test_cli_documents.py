@@ -123,3 +123,19 @@ def test_a_reader_that_goes_away_ends_nothing_and_is_not_told_of(mcl):
         assert process.wait(timeout=60) in (0, 1), err
         assert err == ""
     assert mcl("show", id, "--json").document["state"] == "completed"
+
+
+def test_why_a_goal_is_asked_about_is_shown_with_the_limit(mcl):
+    asked = mcl("compile", "write a report", "--no-ai", "--skill", "files-report", "--why", "--dry-run")
+    assert asked.code == 3
+    why = asked.out[asked.out.index("\nWhy\n") :]
+    assert "files-report  given" in why
+    assert "asked about below 0.80" in why
+    assert "asked: what blocks is always asked" in why
+    told = mcl("compile", "write a report", "--no-ai", "--dry-run", "--why", "--json").document["why"]
+    assert told["asked_below"] == 0.75
+    assert told["skills"][0]["share"] >= told["skills"][1]["share"]
+
+
+def test_why_is_not_told_unasked(mcl):
+    assert "why" not in mcl("compile", "write a report", "--no-ai", "--dry-run", "--json").document

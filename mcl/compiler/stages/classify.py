@@ -72,7 +72,8 @@ def _words(prose: str, skills: Skills, rules: Rules) -> dict[str, float]:
 @dataclass(frozen=True)
 class Classified:
     """The chosen skill and verb. Probabilities are 1.0 for what a person fixed; `others` are the next best
-    skill ids."""
+    skill ids. shares: of all that were weighed, best first, "" for "none of these"; none where a person fixed
+    the skill."""
 
     skill: Skill
     verb: str
@@ -80,14 +81,16 @@ class Classified:
     verb_probability: float
     others: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    shares: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
 class OutOfScope:
-    """No installed skill does this; `nearest` are the ids of the most likely ones."""
+    """No installed skill does this; `nearest` are the ids of the most likely ones. shares: as of
+    Classified."""
 
     nearest: tuple[str, ...]
-    probability: float
+    shares: tuple[tuple[str, float], ...]
 
 
 def classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) -> Classified | OutOfScope:
@@ -139,17 +142,18 @@ def _classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) 
         if len(candidates) > rules.whole:
             candidates = shortlist(candidates, evidence, rules.candidates, rules.familiar_spread)
         choice = _weighed(request.prose, candidates, evidence, model, rules)
-    ranked = sorted((-p, place, id) for place, (id, p) in enumerate(choice.probabilities) if id)
-    others = tuple(id for _, _, id in ranked if id != choice.skill_id)[: rules.nearest]
+    ranked = sorted((-p, place, id) for place, (id, p) in enumerate(choice.probabilities))
+    others = tuple(id for _, _, id in ranked if id and id != choice.skill_id)[: rules.nearest]
+    shares = () if request.skill else tuple((id, -p) for p, _, id in ranked)
     chosen = next((skill for skill in offered if skill.id == choice.skill_id), None)
     if chosen is None:
         if not request.skill:
-            return OutOfScope(others, choice.skill_probability)
+            return OutOfScope(others, shares)
         chosen = offered[0]
     verb, certainty = _verb(request, chosen, choice, rules)
     gaps = () if certainty >= rules.verb_certain else (_verb_gap(chosen, verb, rules),)
     skill_probability = 1.0 if request.skill else choice.skill_probability
-    return Classified(chosen, verb, skill_probability, certainty, others, gaps)
+    return Classified(chosen, verb, skill_probability, certainty, others, gaps, shares)
 
 
 def _weighed(

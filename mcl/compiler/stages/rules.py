@@ -20,6 +20,8 @@ _ENDINGS: Final = {
     "out_of_time": ("fail",),
     "no_skill_fits": ("fail", "clarify"),
 }
+CONFIDENCE_DIGITS: Final = 4  # the last bits of a model's logits change with its batch size
+_UNIT: Final[int] = 10**CONFIDENCE_DIGITS
 _PARTS: Final = ("skill", "verb", "slots", "constraints")
 _CASES: Final = {
     "verb": ("uncertain",),
@@ -150,6 +152,20 @@ class Rules:
             frame=core["frame"],
             confidence=confidence,
         )
+
+    def least(self, *routes: Route, low: float = 0.0, high: float = 1.0) -> float:
+        """The least confidence from `low` to `high` that leads to none of these routes: the module says no
+        number but a procedure, so it is looked for by halves. `high` where even that leads to one of them."""
+        if self.routing(low).route not in routes:
+            return low
+        below, enough = round(low * _UNIT), round(high * _UNIT)
+        while enough - below > 1:
+            middle = (below + enough) // 2
+            if self.routing(middle / _UNIT).route in routes:
+                below = middle
+            else:
+                enough = middle
+        return enough / _UNIT
 
     def routing(self, confidence: float) -> ConfidenceRouting:
         """What the procedure of the module `confidence` says: a clarify block asks, an unknown block wants it

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import NamedTuple
 
 from ir import (
     Budget,
@@ -17,23 +18,31 @@ from ir import (
 )
 from mcl.compiler.stages.constraints import Gap, doubt, one_a_field, unknowns_of
 from mcl.compiler.stages.extract import Extraction, Understanding, deadline_of
-from mcl.compiler.stages.rules import Route, Rules
+from mcl.compiler.stages.rules import CONFIDENCE_DIGITS, Route, Rules
 from mcl.language.mtx.procedure import Interpretation, Resolver, SlotValue, interpret
 from mcl.language.skills import Slot
 from mcl.values.slots import is_memory
 
-_DIGITS = 4  # of a confidence; the last bits of a model's logits change with its batch size
+
+class ConfidencePart(NamedTuple):
+    """What a confidence is made of: `share` to the power of `weight`, one factor of the product."""
+
+    name: str
+    share: float
+    weight: float
 
 
 @dataclass(frozen=True)
 class ScoreVerdict:
     """What follows: "compiled" as it is, "review" (compiled, to be read with care) or "clarify"; `gaps` in
-    order; `said` why it should be read."""
+    order; `said` why it should be read. parts: what the confidence that decided this was the product of;
+    `confidence` is less where a word was left over."""
 
     outcome: Route
     confidence: float
     gaps: tuple[Gap, ...]
     said: str = ""
+    parts: tuple[ConfidencePart, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,17 +71,20 @@ def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
     if late.extraction.gaps != goal.extraction.gaps:  # blocks under conditions on confidence and unknowns
         goal, gaps = late, _open(late)
         confidence = _confidence(goal, gaps, rules)
+    parts = (*_parts(goal, rules), *(_part_of(gap, rules) for gap in gaps))
     blocked = any(gap.severity == "blocking" for gap in gaps)
     routing = rules.routing(confidence)
     whole, over = _with_rest(confidence, goal, rules), goal.extraction.over
     if not blocked and routing.route != "clarify":
         if over is not None and rules.routing(whole).route != routing.route:
+            # A confidence says what follows from it: so it is not so low that one would be asked.
+            sure = rules.least("clarify", low=whole, high=confidence)
             why = f"“{over.value}” was read as part of nothing: see whether something is missing"
-            return ScoreVerdict("review", _not_asked(whole, confidence, rules), gaps, why)
-        return ScoreVerdict(routing.route, whole, gaps, routing.said)
+            return ScoreVerdict("review", sure, gaps, why, parts)
+        return ScoreVerdict(routing.route, whole, gaps, routing.said, parts)
     if not blocked:
         gaps = one_a_field((*gaps, *_doubts(goal, rules, routing.said)))
-    return ScoreVerdict("clarify", whole, _as_asked(goal, gaps, confidence))
+    return ScoreVerdict("clarify", whole, _as_asked(goal, gaps, confidence), parts=parts)
 
 
 def _open(goal: Understanding) -> tuple[Gap, ...]:
@@ -133,15 +145,24 @@ def build(goal: Understanding, verdict: ScoreVerdict, provenance: Provenance) ->
 def _confidence(goal: Understanding, gaps: tuple[Gap, ...], rules: Rules) -> float:
     """The product of the parts that there are, each to the power of its weight, and of a factor for each
     gap."""
+    confidence = prod(math.pow(part.share, part.weight) for part in _parts(goal, rules))
+    confidence *= prod(rules.factors[gap.severity] for gap in gaps)
+    return round(min(1.0, max(0.0, confidence)), CONFIDENCE_DIGITS)
+
+
+def _parts(goal: Understanding, rules: Rules) -> list[ConfidencePart]:
+    """What a confidence is made of beside the gaps: slots, and limits, count together by their mean."""
     classified, extraction = goal.classified, goal.extraction
     slots = [p for path, p in extraction.certainty.items() if path.startswith("frame.objects")]
     limits = [p for path, p in extraction.certainty.items() if not path.startswith("frame.objects")]
     parts = {"skill": classified.skill_probability, "verb": classified.verb_probability}
     parts |= {"slots": sum(slots) / len(slots)} if slots else {}
     parts |= {"constraints": sum(limits) / len(limits)} if limits else {}
-    confidence = prod(math.pow(p, rules.weights[name]) for name, p in parts.items())
-    confidence *= prod(rules.factors[gap.severity] for gap in gaps)
-    return round(min(1.0, max(0.0, confidence)), _DIGITS)
+    return [ConfidencePart(name, share, rules.weights[name]) for name, share in parts.items()]
+
+
+def _part_of(gap: Gap, rules: Rules) -> ConfidencePart:
+    return ConfidencePart(f"open: {gap.field}", rules.factors[gap.severity], 1.0)
 
 
 def _with_rest(confidence: float, goal: Understanding, rules: Rules) -> float:
@@ -149,23 +170,7 @@ def _with_rest(confidence: float, goal: Understanding, rules: Rules) -> float:
     over = goal.extraction.over
     if over is None or not goal.skill.slots:
         return confidence
-    return round(confidence * math.pow(over.probability, rules.rest_weight), _DIGITS)
-
-
-def _not_asked(low: float, high: float, rules: Rules) -> float:
-    """`low`, or the least confidence up to `high` with which nobody is asked: so that a confidence says what
-    follows from it, whatever took from it."""
-    if rules.routing(low).route != "clarify":
-        return low
-    unit: int = 10**_DIGITS
-    below, enough = round(low * unit), round(high * unit)
-    while enough - below > 1:
-        middle = (below + enough) // 2
-        if rules.routing(middle / unit).route == "clarify":
-            below = middle
-        else:
-            enough = middle
-    return enough / unit
+    return round(confidence * math.pow(over.probability, rules.rest_weight), CONFIDENCE_DIGITS)
 
 
 def _as_asked(goal: Understanding, gaps: tuple[Gap, ...], confidence: float) -> tuple[Gap, ...]:
