@@ -9,8 +9,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, AsJsonLines, example
+from mcl.cli.arguments import AsJson, AsJsonLines, argument, example, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, hush, note
+from mcl.core.text import safe_json
 
 _SEVERAL = {  # each filter that may be given several times: metavar, help, and the words that it may be
     "server": ("NAME", "Of this server (mcl: our own tools); may be given several times.", ()),
@@ -48,9 +50,7 @@ _FILTERS: Final[dict[str, Any]] = {
     **{name: Annotated[list[str] | None, _option(name, *said)] for name, said in _SEVERAL.items()},
     **{name: Annotated[str | None, _option(name, *said, ())] for name, said in _ONCE.items()},
 }
-Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Check every record again first, and make the index anew.")
-]
+Fresh = Annotated[bool, option("--fresh", "Check every record again first, and make the index anew.")]
 
 
 def filtered(command: Callable[..., int]) -> Callable[..., int]:
@@ -78,18 +78,15 @@ def export_calls(
     filters: Mapping[str, object],
     form: Annotated[
         str,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="jsonl (an object a line), json (one array) or csv.",
+        option(
+            "--format FORMAT",
+            "jsonl (an object a line), json (one array) or csv.",
             autocompletion=lambda: ["jsonl", "json", "csv"],
         ),
     ] = "jsonl",
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", metavar="FILE", help="A file (default: standard output); whole or not at all."
-        ),
+        option("--output FILE", "A file (default: standard output); whole or not at all."),
     ] = None,
     fresh: Fresh = False,
 ) -> int:
@@ -98,7 +95,6 @@ def export_calls(
     Exit code 6 when a record does not verify; it is told, not written.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.home import use_home
     from mcl.cli.views.activity import flaw_lines
     from mcl.usecases import activity
 
@@ -118,12 +114,8 @@ def export_calls(
 @filtered
 def list_calls(
     filters: Mapping[str, object],
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, max=1000, help="At most so many, up to 1000.")
-    ] = 50,
-    cursor: Annotated[
-        str, typer.Option("--cursor", metavar="NEXT", help="Go on where an earlier list ended.")
-    ] = "",
+    limit: Annotated[int, option("--limit N", "At most so many, up to 1000.", min=1, max=1000)] = 50,
+    cursor: Annotated[str, option("--cursor NEXT", "Go on where an earlier list ended.")] = "",
     fresh: Fresh = False,
     as_json: AsJson = False,
 ) -> int:
@@ -132,7 +124,6 @@ def list_calls(
     Exit code 6 when a record does not verify; it is told, not shown.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.home import use_home
     from mcl.cli.views.activity import calls_view, flaw_lines
     from mcl.usecases import activity
 
@@ -151,9 +142,7 @@ def list_calls(
 def show_call(
     record: Annotated[
         str,
-        typer.Argument(
-            metavar="RECORD", help="The number of its row, the id of the record or how it begins, or @last."
-        ),
+        argument("RECORD", "The number of its row, the id of the record or how it begins, or @last."),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -162,7 +151,6 @@ def show_call(
     What was declared, its arguments without secrets, what was said to it, its intent and its gate, and its
     row in the journal.
     """
-    from mcl.cli.home import use_home
     from mcl.cli.views.activity import call_view
     from mcl.usecases import activity
 
@@ -185,7 +173,6 @@ def count_calls(
     Exit code 6 when a record does not verify; it is told, not counted.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.home import use_home
     from mcl.cli.views.activity import stats_view
     from mcl.usecases import activity
 
@@ -212,7 +199,6 @@ def watch_calls(
 
     Of any process that keeps them in this home, until Ctrl-C, or until nobody reads any more.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases import activity
 
     try:
@@ -231,7 +217,6 @@ def _line(found: object, *, as_json: bool) -> str:
 
     from mcl.catalog.activity import ActivityFlaw, CallRecord
     from mcl.cli.views.activity import call_line
-    from mcl.core.text import safe_json
 
     assert isinstance(found, CallRecord | ActivityFlaw)
     if not as_json:

@@ -4,10 +4,12 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.views.layout import BAD, DIM, listing, moment
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes.")]
+Name = Annotated[str, argument("NAME", "Small letters, digits and dashes.")]
 _ADD = "mcl agent add print-shop --did did:key:z6Mk… --endpoint https://agents.example.org/work"
 
 
@@ -24,10 +26,8 @@ def register(app: typer.Typer) -> None:
 
 def add_agent(
     name: Name,
-    did: Annotated[str, typer.Option("--did", metavar="DID", help="The key that signs its answers.")],
-    endpoint: Annotated[
-        str, typer.Option("--endpoint", metavar="URL", help="Where it listens for signed dispatches.")
-    ],
+    did: Annotated[str, option("--did DID", "The key that signs its answers.")],
+    endpoint: Annotated[str, option("--endpoint URL", "Where it listens for signed dispatches.")],
     as_json: AsJson = False,
 ) -> None:
     """Enter an agent, and trust its key as that of an agent.
@@ -37,7 +37,6 @@ def add_agent(
     from executor.gate.grants import Grants
     from executor.sandbox.origin import parse_url
     from executor.walker.agents import Agents
-    from mcl.cli.home import use_home
 
     home = use_home(signs=True)
     found = Agents(home).add(name, did, endpoint)
@@ -52,8 +51,6 @@ def list_agents(as_json: AsJson = False) -> None:
     """List the agents that plans may hand work to."""
     from executor.walker.agents import Agents
     from ir.results import fields_json
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import BAD, DIM, listing, moment
 
     home, out = use_home(), Output(as_json)
     found = Agents(home).list()
@@ -78,7 +75,6 @@ def remove_agent(name: Name, as_json: AsJson = False) -> None:
     Its key stays trusted, so that what it signed can be checked; mcl key revoke ends that.
     """
     from executor.walker.agents import Agents
-    from mcl.cli.home import use_home
 
     found = Agents(use_home(signs=True)).remove(name)
     Output(as_json).document(found)

@@ -10,7 +10,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-from mcl.cli.arguments import example
+from mcl.cli.arguments import example, option
 from mcl.plugins.hooks import load_named, plugins
 
 # Each module that registers commands of the kernel, with their names.
@@ -177,7 +177,7 @@ def show_version(asked: bool) -> None:
 
 def all_commands(
     version: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
+        bool, option("--version", "Show the version.", callback=show_version, is_eager=True)
     ] = False,
 ) -> None:
     """The options that stand before any command."""

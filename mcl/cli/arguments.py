@@ -1,15 +1,40 @@
 """Arguments and options that several commands share, and the example under every help."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def example(*lines: str) -> str:
     """An epilog with commands to copy, kept as they are written."""
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def noun(name: str, help: str, *lines: str, **more: Any) -> typer.Typer:
+    """The group of a noun's commands. lines: an example under its help; more: as of typer.Typer."""
+    return typer.Typer(
+        name=name, help=help, epilog=example(*lines) if lines else None, rich_markup_mode=None, **more
+    )
+
+
+def verb(group: typer.Typer, name: str, *lines: str) -> Callable[[_Command], _Command]:
+    """What makes a function a command of a group, with an example under its help."""
+    return group.command(name, epilog=example(*lines))
+
+
+def option(name: str, help: str, **more: Any) -> Any:
+    """An option by its name as the help shows it: "--yes", "--limit N". more: as of typer.Option."""
+    name, _, value = name.partition(" ")
+    return typer.Option(name, metavar=value or None, help=help, **more)
+
+
+def argument(name: str, help: str, **more: Any) -> Any:
+    """An argument by its name as the help shows it. more: as of typer.Argument."""
+    return typer.Argument(metavar=name, help=help, **more)
 
 
 def complete_intent(incomplete: str) -> Iterator[tuple[str, str]]:
@@ -33,24 +58,20 @@ def complete_intent(incomplete: str) -> Iterator[tuple[str, str]]:
 
 IntentId = Annotated[
     str,
-    typer.Argument(
-        metavar="INTENT",
-        help="Id of an intent, a unique beginning of it, or @last.",
-        autocompletion=complete_intent,
+    argument(
+        "INTENT", "Id of an intent, a unique beginning of it, or @last.", autocompletion=complete_intent
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+AsJson = Annotated[bool, option("--json", "One JSON document on standard output.")]
 AsJsonLines = Annotated[
-    bool, typer.Option("--json", help="JSON on standard output, one object a line for each of them.")
+    bool, option("--json", "JSON on standard output, one object a line for each of them.")
 ]
 SkillDirectories = Annotated[
     list[Path] | None,
-    typer.Option("--skills", metavar="DIR", help="Further folder of skills; may be given several times."),
+    option("--skills DIR", "Further folder of skills; may be given several times."),
 ]
-ModelPath = Annotated[
-    Path | None, typer.Option("--model", metavar="PATH", help="A GGUF file to compile with.")
-]
-NoAi = Annotated[bool, typer.Option("--no-ai", help="Use the deterministic matcher in place of a model.")]
+ModelPath = Annotated[Path | None, option("--model PATH", "A GGUF file to compile with.")]
+NoAi = Annotated[bool, option("--no-ai", "Use the deterministic matcher in place of a model.")]
 
 
 def folder(text: str) -> Path:
@@ -64,12 +85,7 @@ def folder(text: str) -> Path:
 
 Workspace = Annotated[
     Path | None,
-    typer.Option(
-        "--workspace",
-        metavar="DIR",
-        help="The folder that tools may work in (default: this folder).",
-        parser=folder,
-    ),
+    option("--workspace DIR", "The folder that tools may work in (default: this folder).", parser=folder),
 ]
 
 
@@ -92,19 +108,13 @@ def complete_tool(incomplete: str) -> Iterator[tuple[str, str]]:
 
 ToolName = Annotated[
     str,
-    typer.Argument(
-        metavar="TOOL",
-        help="fs/read, fs/read@1.0.0, git:git_status, or the whole address.",
-        autocompletion=complete_tool,
+    argument(
+        "TOOL", "fs/read, fs/read@1.0.0, git:git_status, or the whole address.", autocompletion=complete_tool
     ),
 ]
 ToolNames = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[TOOL]...",
-        help="fs/read, git:git_status, or whole addresses.",
-        autocompletion=complete_tool,
-    ),
+    argument("[TOOL]...", "fs/read, git:git_status, or whole addresses.", autocompletion=complete_tool),
 ]
 
 
@@ -124,5 +134,5 @@ def complete_skill(incomplete: str) -> Iterator[tuple[str, str]]:
 
 Paths = Annotated[
     list[str],
-    typer.Argument(metavar="PATH", help="A .mtx file, the folder of a skill, or a folder of such folders."),
+    argument("PATH", "A .mtx file, the folder of a skill, or a folder of such folders."),
 ]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from executor.store.home import Home
 from ir import ClarifyQuestion, MclError
 from mcl.cli.output import Output, tell_result
+from mcl.cli.views.layout import DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.compiler.compiler import Clarify, Compiled, Refused
 from mcl.compiler.stages.constraints import sentence
 from mcl.core.text import one_line, safe
@@ -52,7 +53,6 @@ class Asking:
 
     def resume(self, waiting: Shown) -> int:
         """Ask the open questions of an intent. The exit code."""
-        from mcl.cli.views.layout import plain
 
         self.out.tell([plain(waiting.prose)])
         return self._until_clear(waiting.id, waiting.questions)
@@ -91,7 +91,6 @@ class Asking:
     def _typed(self, id: str, question: ClarifyQuestion) -> str:
         """What the person answers, asked again with the reason while it cannot be used. Raises EOFError,
         KeyboardInterrupt."""
-        from mcl.cli.views.layout import WARN, plain
 
         while True:
             text, why = self._tried(id, question)
@@ -150,7 +149,6 @@ def _invitation(question: ClarifyQuestion) -> str:
 
 
 def _shown(question: ClarifyQuestion, place: str) -> Iterable["RenderableType"]:
-    from mcl.cli.views.layout import DIM, STRONG, joined, plain, rows
 
     yield joined(((place, DIM), (question.prompt, STRONG)))
     if question.options:
@@ -161,7 +159,6 @@ def _later(
     id: str, questions: Sequence[ClarifyQuestion], given: Mapping[str, str]
 ) -> Iterable["RenderableType"]:
     """The command that goes on where the person left, with what was answered so far."""
-    from mcl.cli.views.layout import commands, plain
 
     words = " ".join(
         shlex.quote(safe(f"{one.unknown_id}={given[one.unknown_id]}"))

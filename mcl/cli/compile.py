@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, example
+from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, argument, example, option
+from mcl.cli.home import given_passphrase, use_home
 from mcl.cli.output import Output, note, tell_result, write_document
 
 if TYPE_CHECKING:
@@ -21,29 +22,24 @@ verbs = typer.Typer()
 
 _VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
 MAX_GOAL_BYTES = 4 * 8192  # no goal of the longest allowed length is larger, whatever its alphabet
-NoAsk = Annotated[
-    bool, typer.Option("--no-ask", help="Do not ask on the terminal; leave the questions for mcl answer.")
-]
+NoAsk = Annotated[bool, option("--no-ask", "Do not ask on the terminal; leave the questions for mcl answer.")]
 
 Batch = Annotated[
     Path | None,
-    typer.Option(
-        "--batch", metavar="IN", help="Compile each line of this file (JSON lines); - is standard input."
-    ),
+    option("--batch IN", "Compile each line of this file (JSON lines); - is standard input."),
 ]
 BatchOut = Annotated[
     Path | None,
-    typer.Option("--out", metavar="OUT", help="With --batch: where results go; - is standard output."),
+    option("--out OUT", "With --batch: where results go; - is standard output."),
 ]
-Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", help="With --batch: so many processes.")]
+Jobs = Annotated[int | None, option("--jobs N", "With --batch: so many processes.")]
 NoCache = Annotated[
-    bool, typer.Option("--no-cache", help="Ask the model, whatever it answered to the same goal before.")
+    bool, option("--no-cache", "Ask the model, whatever it answered to the same goal before.")
 ]
 Why = Annotated[
-    bool,
-    typer.Option("--why", help="Also show what was chosen and read, how surely, and why it asks."),
+    bool, option("--why", "Also show what was chosen and read, how surely, and why it asks.")
 ]
-NoStore = Annotated[bool, typer.Option("--no-store", help="With --batch: keep nothing in the journal.")]
+NoStore = Annotated[bool, option("--no-store", "With --batch: keep nothing in the journal.")]
 
 
 @verbs.command(
@@ -59,42 +55,28 @@ NoStore = Annotated[bool, typer.Option("--no-store", help="With --batch: keep no
 def compile_command(
     goal: Annotated[
         str | None,
-        typer.Argument(
-            metavar="GOAL",
-            help="What you want, in plain words; - reads standard input. Left out with --batch.",
+        argument(
+            "GOAL",
+            "What you want, in plain words; - reads standard input. Left out with --batch.",
             show_default=False,
         ),
     ] = None,
-    skill: Annotated[
-        str, typer.Option("--skill", metavar="SKILL", help="Use this skill; do not choose one.")
-    ] = "",
-    verb: Annotated[
-        str, typer.Option("--verb", metavar="VERB", help=f"Use this verb; do not choose one: {_VERBS}.")
-    ] = "",
+    skill: Annotated[str, option("--skill SKILL", "Use this skill; do not choose one.")] = "",
+    verb: Annotated[str, option("--verb VERB", f"Use this verb; do not choose one: {_VERBS}.")] = "",
     slot: Annotated[
         list[str] | None,
-        typer.Option(
-            "--slot", metavar="NAME=VALUE", help="Fill a slot yourself; may be given several times."
-        ),
+        option("--slot NAME=VALUE", "Fill a slot yourself; may be given several times."),
     ] = None,
     model: ModelPath = None,
     no_ai: NoAi = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the result; sign and store nothing.")
-    ] = False,
-    at: Annotated[
-        str, typer.Option("--at", metavar="TIME", help="The moment of the compile, ISO 8601.")
-    ] = "",
-    id: Annotated[str, typer.Option("--id", metavar="ULID", help="The id of the intent.")] = "",
+    dry_run: Annotated[bool, option("--dry-run", "Show the result; sign and store nothing.")] = False,
+    at: Annotated[str, option("--at TIME", "The moment of the compile, ISO 8601.")] = "",
+    id: Annotated[str, option("--id ULID", "The id of the intent.")] = "",
     zone: Annotated[
         str,
-        typer.Option(
-            "--zone",
-            metavar="ZONE",
-            help="Time zone that dates in the goal are read in (default: mcl config zone).",
-        ),
+        option("--zone ZONE", "Time zone that dates in the goal are read in (default: mcl config zone)."),
     ] = "",
-    truncate: Annotated[bool, typer.Option("--truncate", help="Cut a goal that is too long.")] = False,
+    truncate: Annotated[bool, option("--truncate", "Cut a goal that is too long.")] = False,
     skills: SkillDirectories = None,
     batch: Batch = None,
     out_path: BatchOut = None,
@@ -143,7 +125,6 @@ def compile_command(
         )
     if goal is None:
         raise typer.BadParameter("a GOAL is needed, or --batch")
-    from mcl.cli.home import use_home
     from mcl.usecases.compile import compile_goal
 
     home, out = use_home(signs=not dry_run), Output(as_json)
@@ -179,9 +160,9 @@ def answer_command(
     intent: IntentId,
     answers: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[UNKNOWN=VALUE]...",
-            help="An answer to each question, such as u1=notes; none: be asked on the terminal.",
+        argument(
+            "[UNKNOWN=VALUE]...",
+            "An answer to each question, such as u1=notes; none: be asked on the terminal.",
             show_default=False,
         ),
     ] = None,
@@ -195,7 +176,6 @@ def answer_command(
 
     Exit codes: as of compile.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases.compile import answer
     from mcl.usecases.intents import show
 
@@ -302,7 +282,6 @@ def compile_lines(source: Path, out: Path | None, *, as_json: bool, **settings: 
     `compile_batch`. The exit code is 0 whatever the goals were, as each line says its own; 5 where none of
     them could be tried, as each is an error."""
     from ir.errors import FAILED
-    from mcl.cli.home import given_passphrase, use_home
     from mcl.usecases.batch import compile_batch
 
     if out is None:

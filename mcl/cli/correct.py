@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, example
+from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, argument, example, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.views.layout import commands, plain
 
 NEEDS_ACCEPT = 10
 
@@ -28,30 +30,24 @@ def correct_command(
     intent: IntentId,
     patch: Annotated[
         str,
-        typer.Option(
-            "--patch",
-            metavar="FILE",
-            help="RFC 6902 operations on /intent/… and /plan/… as JSON; - reads standard input.",
+        option(
+            "--patch FILE", "RFC 6902 operations on /intent/… and /plan/… as JSON; - reads standard input."
         ),
     ] = "",
     changes: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Set a field; may be given several times."),
+        option("--set PATH=VALUE", "Set a field; may be given several times."),
     ] = None,
     removed: Annotated[
         list[str] | None,
-        typer.Option(
-            "--unset", metavar="PATH", help="Take a field or node away; may be given several times."
-        ),
+        option("--unset PATH", "Take a field or node away; may be given several times."),
     ] = None,
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")
-    ] = "",
+    reason: Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")] = "",
     retry_from: Annotated[
         str,
-        typer.Option("--retry-from", metavar="NODE", help="Run this node, and what waits for it, again."),
+        option("--retry-from NODE", "Run this node, and what waits for it, again."),
     ] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
+    yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
     workspace: Workspace = None,
     skills: SkillDirectories = None,
     as_json: AsJson = False,
@@ -64,9 +60,7 @@ def correct_command(
     Exit codes: 0 corrected, 10 corrected and needs a new accept, 4 refused.
     """
     from ir.errors import REFUSED
-    from mcl.cli.home import use_home
     from mcl.cli.views.exact import changes_view, refusals_view, verdict_line
-    from mcl.cli.views.layout import commands, plain
     from mcl.usecases.corrections import propose_correction, refusals, sign_correction
     from mcl.usecases.documents import of_correction
 
@@ -111,11 +105,9 @@ def correct_command(
 
 
 def compare_command(
-    before: Annotated[str, typer.Argument(metavar="A", help="A file (Intent, plan or both) or an intent.")],
-    after: Annotated[str, typer.Argument(metavar="B", help="What it would become: a file or an intent.")],
-    at: Annotated[
-        str, typer.Option("--at", metavar="TIME", help="Judge deadlines from this moment (default: now).")
-    ] = "",
+    before: Annotated[str, argument("A", "A file (Intent, plan or both) or an intent.")],
+    after: Annotated[str, argument("B", "What it would become: a file or an intent.")],
+    at: Annotated[str, option("--at TIME", "Judge deadlines from this moment (default: now).")] = "",
     as_json: AsJson = False,
 ) -> int:
     """Say whether the difference between two documents needs a new accept.

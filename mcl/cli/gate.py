@@ -4,19 +4,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
-from mcl.cli.output import Output, note
+from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.home import use_home
+from mcl.cli.output import Output, note, write_line
+from mcl.cli.views.layout import DIM, listing, moment
+from mcl.core.text import one_line, safe, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcl.usecases.gates import ShownGate
 
-GateId = Annotated[str, typer.Argument(metavar="GATE", help="Id of a gate, or a unique beginning of it.")]
-Option = Annotated[
-    str, typer.Option("--option", metavar="WORD", help="A listed answer; needed where several would do.")
-]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")]
+GateId = Annotated[str, argument("GATE", "Id of a gate, or a unique beginning of it.")]
+Option = Annotated[str, option("--option WORD", "A listed answer; needed where several would do.")]
+Reason = Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -36,9 +37,6 @@ def register(app: typer.Typer) -> None:
 
 def list_gates(as_json: AsJson = False) -> None:
     """List the questions that nobody has decided yet."""
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import DIM, listing, moment
-    from mcl.core.text import one_line
     from mcl.usecases.gates import open_gates
 
     found, out = open_gates(home=use_home()), Output(as_json)
@@ -61,7 +59,6 @@ def show_one(gate: GateId, as_json: AsJson = False) -> None:
 
     Arguments are shown whole, line by line, control characters written out.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases.gates import show_gate
 
     found, out = show_gate(gate, home=use_home()), Output(as_json)
@@ -92,8 +89,6 @@ def deny_gate(gate: GateId, option: Option = "", reason: Reason = "", as_json: A
 
 
 def _decide(gate: str, option: str, reason: str, as_json: bool, *, approves: bool) -> None:
-    from mcl.cli.home import use_home
-    from mcl.core.text import safe
     from mcl.usecases.gates import decide_gate
 
     chosen = option or ("approve" if approves else "deny")
@@ -115,7 +110,6 @@ def _decide(gate: str, option: str, reason: str, as_json: bool, *, approves: boo
 
 
 def _show(found: "ShownGate", out: Output) -> None:
-    from mcl.cli.output import write_line
     from mcl.cli.views.exact import exact, gate_view
 
     out.tell(gate_view(found))
@@ -132,7 +126,6 @@ def _write_whole(values: "Mapping[str, object]", out: Output) -> None:
 
     from ir.display import clear
     from mcl.cli.views.exact import exact
-    from mcl.core.text import whole
 
     for name, value in values.items():
         out.tell([Padding(exact((clear(name), "")), (0, 0, 0, 2))])

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperGroup
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, note_error
+from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, listing, moment, plain
+from mcl.core.text import safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,27 +32,21 @@ class SideEffect(StrEnum):
     chain = "chain"
 
 
-Classes = Annotated[
-    list[SideEffect], typer.Argument(metavar="CLASS...", help="read, write, network, shell, chain.")
-]
-Agent = Annotated[
-    str, typer.Option("--agent", metavar="DID", help="Which agent (default: that of this home).")
-]
+Classes = Annotated[list[SideEffect], argument("CLASS...", "read, write, network, shell, chain.")]
+Agent = Annotated[str, option("--agent DID", "Which agent (default: that of this home).")]
 Hosts = Annotated[
     list[str] | None,
-    typer.Option(
-        "--host",
-        metavar="HOST",
-        help="With network: example.org, example.org:8443, or http://localhost:8080 without encryption;"
+    option(
+        "--host HOST",
+        "With network: example.org, example.org:8443, or http://localhost:8080 without encryption;"
         " may be given several times.",
     ),
 ]
 Roots = Annotated[
     list[str] | None,
-    typer.Option(
-        "--root",
-        metavar="DIR",
-        help="With read: a folder outside the workspace that may be read, with all below it but secrets;"
+    option(
+        "--root DIR",
+        "With read: a folder outside the workspace that may be read, with all below it but secrets;"
         " may be given several times.",
     ),
 ]
@@ -90,13 +87,11 @@ def grant_command(
     root: Roots = None,
     max_calls: Annotated[
         int | None,
-        typer.Option(
-            "--max-calls", metavar="N", min=1, help="At most so many calls of each class in 24 hours."
-        ),
+        option("--max-calls N", "At most so many calls of each class in 24 hours.", min=1),
     ] = None,
     until: Annotated[
         str,
-        typer.Option("--until", metavar="WHEN", help="A date, a moment (ISO 8601), or P7D: a week from now."),
+        option("--until WHEN", "A date, a moment (ISO 8601), or P7D: a week from now."),
     ] = "",
     agent: Agent = "",
     as_json: AsJson = False,
@@ -106,7 +101,6 @@ def grant_command(
     A call to a host, or a read of a folder outside the workspace, that was not granted is asked about each
     time. What is held already keeps its terms, unless new ones are given.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases.grants import add as grant
 
     found = grant(
@@ -129,7 +123,6 @@ def revoke_command(
     With --host or --root only those are taken; network without --host takes all hosts too, and read without
     --root all folders.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases.grants import remove as revoke
 
     names = [one.value for one in classes]
@@ -140,8 +133,6 @@ def revoke_command(
 
 def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
     """What an agent may do at all; the gate still judges every single call."""
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import BAD, DIM, listing, moment
     from mcl.usecases.grants import list as list_grants
 
     found, out = list_grants(agent=agent, home=use_home()), Output(as_json)
@@ -184,8 +175,6 @@ def _say(found: "AgentGrants", as_json: bool) -> None:
     Output(as_json).document(found)
     if as_json:
         return
-    from mcl.cli.views.layout import moment
-    from mcl.core.text import safe
 
     held = [one for one in found.classes if found.holds(one)]
     told = []
@@ -222,7 +211,6 @@ def check(as_json: AsJson = False) -> int:
     Exit codes: 0 each closes something; 6 some name a tool that its server did not list yet; 2 the file
     cannot be followed, and nothing is called until it is mended.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases.policy import check as check_policy
 
     found, out = check_policy(home=use_home()), Output(as_json)
@@ -234,7 +222,6 @@ def check(as_json: AsJson = False) -> int:
 
 
 def _view(found: "CheckedPolicy") -> "Iterator[RenderableType]":
-    from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, listing, plain
 
     styles = {"closed": GOOD, "unverified": WARN, "unknown": BAD}
     lines = []

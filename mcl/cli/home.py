@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson, argument, example, option
 from mcl.cli.output import Output, note
+from mcl.cli.views.layout import plain
 
 if TYPE_CHECKING:
     from executor.store.home import Home
@@ -100,14 +101,10 @@ def ask_passphrase(prompt: str, *, again: str = "") -> bytes:
     ),
 )
 def init_command(
-    passphrase: Annotated[
-        bool, typer.Option("--passphrase", help="Ask for a passphrase that seals the keys.")
-    ] = False,
+    passphrase: Annotated[bool, option("--passphrase", "Ask for a passphrase that seals the keys.")] = False,
     unattended: Annotated[
         bool,
-        typer.Option(
-            "--unattended", help="Make a home for scripts and tests: no person is asked for, and it says so."
-        ),
+        option("--unattended", "Make a home for scripts and tests: no person is asked for, and it says so."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -176,7 +173,7 @@ def _register_config(app: typer.Typer) -> None:
 
 def zone(
     name: Annotated[
-        str | None, typer.Argument(metavar="[ZONE]", help="Such as Europe/Stockholm; system: the machine's.")
+        str | None, argument("[ZONE]", "Such as Europe/Stockholm; system: the machine's.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -189,8 +186,6 @@ def zone(
     found, chosen = config_zone(name, home=use_home(signs=False))
     Output(as_json).document({"zone": found, "chosen": chosen})
     if not as_json:
-        from mcl.cli.views.layout import plain
-
         Output().tell([plain(f"{found}, {'chosen' if chosen else 'that of this machine'}")])
 
 

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, example
+from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, example, option
+from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note
+from mcl.cli.views.layout import BAD, DIM, commands, listing, moment, plain
+from mcl.core.text import one_line
 
 if TYPE_CHECKING:
     from executor.core.errors import GateError
@@ -22,7 +25,6 @@ verbs = typer.Typer()
 @verbs.command("show", epilog=example("mcl show @last", "mcl show 01K --json"))
 def show_command(intent: IntentId, as_json: AsJson = False) -> None:
     """Show an intent: its goal, Frame, questions, plan and state; of a review what it found."""
-    from mcl.cli.home import use_home
     from mcl.usecases.documents import of_shown
     from mcl.usecases.intents import show
     from mcl.usecases.runs import runs_of
@@ -40,17 +42,14 @@ def show_command(intent: IntentId, as_json: AsJson = False) -> None:
 
 @verbs.command("list", epilog=example("mcl list", "mcl list --state proposed"))
 def list_command(
-    state: Annotated[str, typer.Option("--state", metavar="STATE", help="Only intents in this state.")] = "",
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="At most so many; 0: all.")] = 50,
+    state: Annotated[str, option("--state STATE", "Only intents in this state.")] = "",
+    limit: Annotated[int, option("--limit N", "At most so many; 0: all.", min=0)] = 50,
     as_json: AsJson = False,
 ) -> None:
     """List the intents, the one last written about first."""
     from ir.intent import STATES
-    from mcl.cli.home import use_home
     from mcl.cli.views.intent import STATE_STYLES
-    from mcl.cli.views.layout import BAD, DIM, listing, moment
     from mcl.core.errors import InputError
-    from mcl.core.text import one_line
     from mcl.usecases.intents import list_intents
 
     if state and state not in STATES:
@@ -81,12 +80,10 @@ def list_command(
 @verbs.command("accept", epilog=example("mcl accept @last", "mcl accept 01K --yes"))
 def accept_command(
     intent: IntentId,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
+    yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
     plan_hash: Annotated[
         str,
-        typer.Option(
-            "--plan-hash", metavar="HASH", help="The plan you read; --yes needs it where a model wrote it."
-        ),
+        option("--plan-hash HASH", "The plan you read; --yes needs it where a model wrote it."),
     ] = "",
     workspace: Workspace = None,
     skills: SkillDirectories = None,
@@ -101,10 +98,8 @@ def accept_command(
     """
     from ir.errors import REFUSED
     from ir.results import fields_json
-    from mcl.cli.home import tell_unattended, use_home
     from mcl.cli.views.exact import refusals_view
     from mcl.cli.views.intent import intent_view
-    from mcl.cli.views.layout import commands, plain
     from mcl.cli.views.plan import plan_view
     from mcl.usecases.accept import accept, acceptable
     from mcl.usecases.plans import show as plan
@@ -150,16 +145,13 @@ def accept_command(
 @verbs.command("cancel", epilog=example('mcl cancel @last --reason "not needed any more"'))
 def cancel_command(
     intent: IntentId,
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")
-    ] = "",
+    reason: Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Cancel an intent that has not ended.
 
     A walk in another process stops before its next node.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases.intents import cancel
 
     envelope = cancel(intent, reason=reason, home=use_home(signs=True))

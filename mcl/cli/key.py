@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.home import ask_passphrase, use_home
 from mcl.cli.output import Output, note
+from mcl.cli.views.layout import BAD, DIM, listing, moment
 
 
 class Role(StrEnum):
@@ -16,7 +18,7 @@ class Role(StrEnum):
     agent = "agent"
 
 
-Did = Annotated[str, typer.Argument(metavar="DID", help="A did:key:z6Mk… .")]
+Did = Annotated[str, argument("DID", "A did:key:z6Mk… .")]
 _LONGEST = 1 << 16  # bytes of an exported key
 
 
@@ -36,8 +38,6 @@ def register(app: typer.Typer) -> None:
 
 def list_keys(as_json: AsJson = False) -> None:
     """List the keys of this home: own, retired, trusted, revoked."""
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import BAD, DIM, listing, moment
 
     out = Output(as_json)
     entries = use_home().keyring.entries()
@@ -64,11 +64,10 @@ def list_keys(as_json: AsJson = False) -> None:
 
 
 def new_key(
-    role: Annotated[Role, typer.Option("--role", help="Whose key to replace.")],
+    role: Annotated[Role, option("--role", "Whose key to replace.")],
     as_json: AsJson = False,
 ) -> None:
     """Replace an own key; the old one is retired, and what it signed stays good."""
-    from mcl.cli.home import use_home
 
     pair = use_home().keyring.new(role.value)
     Output(as_json).document({"did": pair.did, "role": pair.role})
@@ -77,14 +76,13 @@ def new_key(
 
 
 def seal_key(
-    role: Annotated[Role, typer.Option("--role", help="Whose key to seal.")] = Role.user,
+    role: Annotated[Role, option("--role", "Whose key to seal.")] = Role.user,
     as_json: AsJson = False,
 ) -> None:
     """Seal an own key with a passphrase, which is asked for whenever something is signed with it.
 
     It stays the same key. If a program may have read it before, replace it: mcl key new.
     """
-    from mcl.cli.home import ask_passphrase, use_home
 
     home = use_home(signs=True)
     pair = home.keyring.seal(role.value, ask_passphrase("new passphrase: ", again="once more: "))
@@ -93,13 +91,10 @@ def seal_key(
 
 
 def export_key(
-    did: Annotated[
-        str, typer.Argument(metavar="DID", help="Which key; without it the own key of --role.")
-    ] = "",
-    role: Annotated[Role, typer.Option("--role", help="Which own key.")] = Role.user,
+    did: Annotated[str, argument("DID", "Which key; without it the own key of --role.")] = "",
+    role: Annotated[Role, option("--role", "Which own key.")] = Role.user,
 ) -> None:
     """Write the public half of a key as JSON, for others to trust."""
-    from mcl.cli.home import use_home
 
     home = use_home()
     own = home.keyring.user if role is Role.user else home.keyring.agent
@@ -107,18 +102,15 @@ def export_key(
 
 
 def trust_key(
-    did: Annotated[
-        str, typer.Argument(metavar="DID|FILE", help="A did:key:z6Mk…, or what mcl key export wrote.")
-    ],
-    role: Annotated[Role, typer.Option("--role", help="What this key may sign.")],
-    label: Annotated[str, typer.Option("--label", metavar="TEXT", help="A name for people.")] = "",
+    did: Annotated[str, argument("DID|FILE", "A did:key:z6Mk…, or what mcl key export wrote.")],
+    role: Annotated[Role, option("--role", "What this key may sign.")],
+    label: Annotated[str, option("--label TEXT", "A name for people.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Believe what another key signs, in one role.
 
     A key of a home that no person attends, which its exported file says, is no user's here.
     """
-    from mcl.cli.home import use_home
 
     home = use_home()
     if not did.startswith("did:"):
@@ -130,7 +122,6 @@ def trust_key(
 
 def revoke_key(did: Did, as_json: AsJson = False) -> None:
     """Refuse whatever a key signs from now on; what it signed before stays good."""
-    from mcl.cli.home import use_home
 
     entry = use_home().keyring.revoke(did)
     Output(as_json).document(entry)

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, complete_intent, example
+from mcl.cli.arguments import AsJson, argument, complete_intent, example, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.plan import ShowsByDefault
+from mcl.cli.views.layout import BAD, GOOD, listing, plain, rows
 
 if TYPE_CHECKING:
     from executor.store.journal.proofs import Head
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 _MAX_HEAD = 1 << 16  # bytes of a file that holds one
 _ROW_DIGITS = 16  # of a longer number no row has so many; ids are longer, and begin with a zero
-Seq = Annotated[int, typer.Argument(metavar="ROW", min=1, help="The number of a row, as mcl log shows it.")]
+Seq = Annotated[int, argument("ROW", "The number of a row, as mcl log shows it.", min=1)]
 
 
 def register(app: typer.Typer) -> None:
@@ -48,20 +50,16 @@ def register(app: typer.Typer) -> None:
 def show_log(
     intent: Annotated[
         str,
-        typer.Argument(
-            metavar="[INTENT|ROW]",
-            help="Only the rows of this intent; or one row by its number, with its body.",
+        argument(
+            "[INTENT|ROW]",
+            "Only the rows of this intent; or one row by its number, with its body.",
             autocompletion=complete_intent,
         ),
     ] = "",
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=0, help="The last so many rows; 0: all.")
-    ] = 50,
+    limit: Annotated[int, option("--limit N", "The last so many rows; 0: all.", min=0)] = 50,
     export: Annotated[
         Path | None,
-        typer.Option(
-            "--export", metavar="DIR", help="Also write the signed bytes of each row to a file there."
-        ),
+        option("--export DIR", "Also write the signed bytes of each row to a file there."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -69,8 +67,6 @@ def show_log(
 
     What is said in a body is shown as text and JSON where it is that; `--export` writes the signed bytes.
     """
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import listing
     from mcl.cli.views.log import row_document, row_line, whole_row, whole_row_view
     from mcl.usecases.intents import find_intent
 
@@ -102,11 +98,7 @@ def show_log(
 def verify_log(
     head: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--head",
-            metavar="FILE",
-            help="A head kept from `mcl log head --json`; may be given several times.",
-        ),
+        option("--head FILE", "A head kept from `mcl log head --json`; may be given several times."),
     ] = None,
     as_json: AsJson = False,
 ) -> int:
@@ -117,8 +109,6 @@ def verify_log(
     Exit code 6 when anything does not hold.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import BAD, GOOD, listing, plain
 
     home, out = use_home(), Output(as_json)
     resolver = home.keyring.resolver
@@ -148,7 +138,6 @@ def accept_break(row: Seq, as_json: AsJson = False) -> None:
 
     For a person who looked at what mcl log verify tells of it. It is signed, and shown ever after.
     """
-    from mcl.cli.home import use_home
 
     _tell_said(use_home(signs=True).journal.accept_break(row), as_json)
 
@@ -158,7 +147,6 @@ def restore_tables(as_json: AsJson = False) -> None:
 
     For a person whom mcl log verify tells TABLE_CHANGED. It is signed, and shown ever after.
     """
-    from mcl.cli.home import use_home
 
     _tell_said(use_home(signs=True).journal.tables.restore(), as_json)
 
@@ -168,13 +156,11 @@ def say_restored(as_json: AsJson = False) -> None:
 
     What came after it is lost. It is signed, and shown ever after.
     """
-    from mcl.cli.home import use_home
 
     _tell_said(use_home(signs=True).journal.restored(), as_json)
 
 
 def _tell_said(said: "Row", as_json: bool) -> None:
-    from mcl.cli.views.layout import plain
 
     out = Output(as_json)
     out.document({"row": said.seq, "id": said.id, "kind": said.kind})
@@ -187,8 +173,6 @@ def sign_head(as_json: AsJson = False) -> None:
 
     Kept elsewhere, a head shows any later change.
     """
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import plain, rows
 
     head, out = use_home(signs=True).journal.head().to_json(), Output(as_json)
     out.document(head)
@@ -200,9 +184,7 @@ def prove_row(
     row: Seq,
     since: Annotated[
         int,
-        typer.Option(
-            "--since", metavar="SIZE", min=0, help="Also prove that the first SIZE rows are unchanged."
-        ),
+        option("--since SIZE", "Also prove that the first SIZE rows are unchanged.", min=0),
     ] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -210,8 +192,6 @@ def prove_row(
 
     Its path in the Merkle tree, and the signed head that it leads to.
     """
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import plain, rows
 
     journal, out = use_home(signs=True).journal, Output(as_json)
     head = journal.head()

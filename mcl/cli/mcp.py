@@ -11,8 +11,9 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, ModelPath, NoAi, SkillDirectories, Workspace, example, folder
-from mcl.cli.output import note
+from mcl.cli.arguments import AsJson, ModelPath, NoAi, SkillDirectories, Workspace, example, folder, option
+from mcl.cli.home import use_home
+from mcl.cli.output import Output, note, write_text
 
 _PORT = 8321
 
@@ -36,23 +37,18 @@ def register(app: typer.Typer) -> None:
 
 def serve_command(
     http: Annotated[
-        bool, typer.Option("--http", help="Listen for clients over HTTP instead of standard input.")
+        bool, option("--http", "Listen for clients over HTTP instead of standard input.")
     ] = False,
-    host: Annotated[
-        str | None, typer.Option("--host", metavar="ADDRESS", help="With --http: the address to listen on.")
-    ] = None,
-    port: Annotated[
-        int | None, typer.Option("--port", metavar="N", help="With --http: the port; 0 takes any free one.")
-    ] = None,
+    host: Annotated[str | None, option("--host ADDRESS", "With --http: the address to listen on.")] = None,
+    port: Annotated[int | None, option("--port N", "With --http: the port; 0 takes any free one.")] = None,
     unsafe_bind: Annotated[
-        bool, typer.Option("--unsafe-bind", help="With --http: let other machines connect, unencrypted.")
+        bool, option("--unsafe-bind", "With --http: let other machines connect, unencrypted.")
     ] = False,
     agent: Annotated[
         str,
-        typer.Option(
-            "--agent",
-            metavar="NAME",
-            help="What the agent is called in folders with signed work (default: $MCL_AGENT, else what its"
+        option(
+            "--agent NAME",
+            "What the agent is called in folders with signed work (default: $MCL_AGENT, else what its"
             " client calls itself).",
         ),
     ] = "",
@@ -85,23 +81,20 @@ def serve_command(
 def install_command(
     host: Annotated[
         str,
-        typer.Option("--host", metavar="NAME", help="The program to configure; left out: all are listed."),
+        option("--host NAME", "The program to configure; left out: all are listed."),
     ] = "",
     workspace: Annotated[
         Path | None,
-        typer.Option(
-            "--workspace",
-            metavar="DIR",
+        option(
+            "--workspace DIR",
+            "The folder that tools may work in (default: that of the program, else this one).",
             parser=folder,
-            help="The folder that tools may work in (default: that of the program, else this one).",
         ),
     ] = None,
-    name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="What the server is called there.")
-    ] = "mcl",
+    name: Annotated[str, option("--name NAME", "What the server is called there.")] = "mcl",
     write: Annotated[
         bool,
-        typer.Option("--write", help="Write it where the file is plain JSON; shows the change."),
+        option("--write", "Write it where the file is plain JSON; shows the change."),
     ] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -109,7 +102,6 @@ def install_command(
 
     Nothing is written without --write. No secret is in it.
     """
-    from mcl.cli.output import Output, write_text
     from mcl.cli.views.mcp import changed_view, hosts_view
     from mcl.serve.install import HOSTS, change_of, entry_for, host_named
     from mcl.serve.install import write as write_change
@@ -197,7 +189,6 @@ def serve(
         import anyio
 
         from executor.gate.roots import allowed_roots
-        from mcl.cli.home import use_home
         from mcl.core.environment import AGENT
         from mcl.serve.process import serve_http, serve_stdio
         from mcl.serve.service import GoalCompiler

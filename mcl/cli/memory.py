@@ -9,8 +9,10 @@ from typing import IO, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain, rows
 
 
 def complete_type(incomplete: str) -> list[str]:
@@ -22,24 +24,19 @@ def complete_type(incomplete: str) -> list[str]:
 
 Address = Annotated[
     str,
-    typer.Argument(metavar="URI", help="matrix://cortex/Type/id, with @v2 for one version; or Type/id."),
+    argument("URI", "matrix://cortex/Type/id, with @v2 for one version; or Type/id."),
 ]
 Types = Annotated[
     list[str] | None,
-    typer.Option(
-        "--type",
-        metavar="TYPE",
-        help="Only of this type; may be given several times.",
-        autocompletion=complete_type,
-    ),
+    option("--type TYPE", "Only of this type; may be given several times.", autocompletion=complete_type),
 ]
 Tags = Annotated[
     list[str] | None,
-    typer.Option("--tag", metavar="TAG", help="Only with this tag; may be given several times."),
+    option("--tag TAG", "Only with this tag; may be given several times."),
 ]
 At = Annotated[
     str,
-    typer.Option("--at", metavar="SNAPSHOT", help="As it was then: the size or the root of a snapshot."),
+    option("--at SNAPSHOT", "As it was then: the size or the root of a snapshot."),
 ]
 
 
@@ -52,15 +49,14 @@ def full(address: str) -> str:
 
 
 def find(
-    near: Annotated[str, typer.Argument(metavar="WORDS", help="What it should be about.")],
+    near: Annotated[str, argument("WORDS", "What it should be about.")],
     types: Types = None,
     tag: Tags = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most so many.")] = 10,
+    limit: Annotated[int, option("--limit N", "At most so many.", min=1)] = 10,
     at: At = "",
     as_json: AsJson = False,
 ) -> None:
     """Find memories that share words with WORDS, the best first."""
-    from mcl.cli.home import use_home
     from mcl.cli.views.memory import tell_list
     from mcl.usecases import memories
 
@@ -72,12 +68,11 @@ def find(
 def list_memories(
     types: Types = None,
     tag: Tags = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="At most so many; 0: all.")] = 50,
+    limit: Annotated[int, option("--limit N", "At most so many; 0: all.", min=0)] = 50,
     at: At = "",
     as_json: AsJson = False,
 ) -> None:
     """List memories, the most important and newest first."""
-    from mcl.cli.home import use_home
     from mcl.cli.views.memory import tell_list
     from mcl.usecases import memories
 
@@ -87,12 +82,11 @@ def list_memories(
 
 def show(
     uri: Address,
-    history: Annotated[bool, typer.Option("--history", help="All its versions, oldest first.")] = False,
+    history: Annotated[bool, option("--history", "All its versions, oldest first.")] = False,
     at: At = "",
     as_json: AsJson = False,
 ) -> None:
     """Show one memory."""
-    from mcl.cli.home import use_home
     from mcl.cli.views.memory import document, history_view, memory_view
     from mcl.usecases import memories
 
@@ -122,42 +116,26 @@ class Switch(StrEnum):
 def put(
     type: Annotated[
         str,
-        typer.Argument(
-            metavar="[TYPE]",
-            help="Identity, Fact, Preference, Belief, Event, Goal, Constraint, Capability, Pattern.",
+        argument(
+            "[TYPE]",
+            "Identity, Fact, Preference, Belief, Event, Goal, Constraint, Capability, Pattern.",
             autocompletion=complete_type,
         ),
     ] = "",
-    text: Annotated[
-        str, typer.Argument(metavar="[TEXT]", help="What to remember; - reads standard input.")
-    ] = "",
+    text: Annotated[str, argument("[TEXT]", "What to remember; - reads standard input.")] = "",
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--file",
-            metavar="JSONL",
-            help="Remember every line of a file, all or nothing; - reads standard input.",
-        ),
+        option("--file JSONL", "Remember every line of a file, all or nothing; - reads standard input."),
     ] = None,
-    id: Annotated[
-        str, typer.Option("--id", metavar="ID", help="The same id again makes the next version.")
-    ] = "",
-    tag: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="TAG", help="May be given several times.")
-    ] = None,
+    id: Annotated[str, option("--id ID", "The same id again makes the next version.")] = "",
+    tag: Annotated[list[str] | None, option("--tag TAG", "May be given several times.")] = None,
     edge: Annotated[
         list[str] | None,
-        typer.Option(
-            "--edge", metavar="REL=URI", help="What it is linked to, and how; may be given several times."
-        ),
+        option("--edge REL=URI", "What it is linked to, and how; may be given several times."),
     ] = None,
-    importance: Annotated[
-        float, typer.Option("--importance", metavar="SHARE", min=0, max=1, help="From 0 to 1.")
-    ] = 0.5,
-    confidence: Annotated[
-        float, typer.Option("--confidence", metavar="SHARE", min=0, max=1, help="From 0 to 1.")
-    ] = 1.0,
-    source: Annotated[str, typer.Option("--source", metavar="TEXT", help="Where it comes from.")] = "",
+    importance: Annotated[float, option("--importance SHARE", "From 0 to 1.", min=0, max=1)] = 0.5,
+    confidence: Annotated[float, option("--confidence SHARE", "From 0 to 1.", min=0, max=1)] = 1.0,
+    source: Annotated[str, option("--source TEXT", "Where it comes from.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Remember something: a text, or every line of a file.
@@ -172,7 +150,6 @@ def put(
         return
     if not type or not text:
         raise typer.BadParameter("give TYPE and TEXT, or --file")
-    from mcl.cli.home import use_home
     from mcl.cli.views.memory import document, memory_view
     from mcl.usecases import memories
 
@@ -197,7 +174,7 @@ def put(
 
 def forget(
     uri: Address,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, option("--yes", "Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Forget a memory.
@@ -206,7 +183,6 @@ def forget(
     never changed. On a terminal it asks first.
     """
     from ir.errors import REFUSED
-    from mcl.cli.home import use_home
     from mcl.cli.views.memory import document, memory_view
     from mcl.usecases import memories
 
@@ -224,28 +200,23 @@ def forget(
 
 
 def learning(
-    switch: Annotated[Switch | None, typer.Argument(metavar="[on|off]", help="Turn it on or off.")] = None,
+    switch: Annotated[Switch | None, argument("[on|off]", "Turn it on or off.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell whether accepted answers are learned from, or turn that on or off.
 
     Off, nothing new is learned and what was learned is not made use of; it is not forgotten.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases import memories
 
     wanted = None if switch is None else switch is Switch.on
     on = memories.learning(wanted, home=use_home(signs=switch is not None))
     Output(as_json).document({"learning": "on" if on else "off"})
     if not as_json:
-        from mcl.cli.views.layout import plain
-
         Output().tell([plain(f"learning from accepted answers is {'on' if on else 'off'}")])
 
 
 def _put_file(file: Path, out: Output) -> None:
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import GOOD, plain
     from mcl.usecases import memories
 
     home = use_home(signs=True)
@@ -311,15 +282,11 @@ def _edge(text: str) -> tuple[str, str]:
 
 
 def snapshot(
-    which: Annotated[
-        str, typer.Argument(metavar="[SNAPSHOT]", help="Its size or root; now, where left out.")
-    ] = "",
+    which: Annotated[str, argument("[SNAPSHOT]", "Its size or root; now, where left out.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Name the memories as they are now, or were then: how many changes there were, and their Merkle root."""
     from ir.results import fields_json
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import plain, rows
     from mcl.memory import MemoryStore
     from mcl.usecases import memories
 
@@ -345,13 +312,9 @@ def prove(
     at: At = "",
     since: Annotated[
         str,
-        typer.Option(
-            "--since", metavar="SNAPSHOT", help="Also prove that nothing of this older one changed."
-        ),
+        option("--since SNAPSHOT", "Also prove that nothing of this older one changed."),
     ] = "",
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the proof to a file.")
-    ] = None,
+    out: Annotated[Path | None, option("--out FILE", "Write the proof to a file.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove that a memory says what it says.
@@ -359,7 +322,6 @@ def prove(
     The proof holds its text, its path in the Merkle tree, and the agent's signature over the root.
     `mcl memory verify FILE` checks it anywhere, without this home.
     """
-    from mcl.cli.home import use_home
     from mcl.cli.views.memory import checks_view
     from mcl.usecases import memories
 
@@ -373,13 +335,9 @@ def prove(
 
 
 def verify(
-    proofs: Annotated[
-        list[Path] | None, typer.Argument(metavar="[PROOF]...", help="Files made by mcl memory prove.")
-    ] = None,
-    key: Annotated[
-        str, typer.Option("--key", metavar="DID", help="The agent that must have signed the proof.")
-    ] = "",
-    reindex: Annotated[bool, typer.Option("--reindex", help="Make the search index anew first.")] = False,
+    proofs: Annotated[list[Path] | None, argument("[PROOF]...", "Files made by mcl memory prove.")] = None,
+    key: Annotated[str, option("--key DID", "The agent that must have signed the proof.")] = "",
+    reindex: Annotated[bool, option("--reindex", "Make the search index anew first.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Check proofs without any home, or all memories of this home.
@@ -396,8 +354,6 @@ def verify(
         raise typer.BadParameter("--key goes with files")
     from ir.errors import UNVERIFIED
     from ir.results import fields_json
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain
     from mcl.usecases import memories
 
     out, home = Output(as_json), use_home()
@@ -416,7 +372,6 @@ def verify(
 
 def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
     from ir.errors import UNVERIFIED
-    from mcl.cli.views.layout import plain
     from mcl.cli.views.memory import checks_view
     from mcl.usecases import memories
 

@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain, rows
+from mcl.core.text import one_line
 
 if TYPE_CHECKING:
     from mcl.usecases.models import KnownModel, Models
@@ -27,9 +30,6 @@ def register(app: typer.Typer) -> None:
 
 def list_models(as_json: AsJson = False) -> None:
     """List the models of this home; the one in use is marked."""
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import BAD, DIM, GOOD, listing
-    from mcl.core.text import one_line
     from mcl.usecases.models import Models
 
     known, out = Models(use_home()).list(), Output(as_json)
@@ -48,13 +48,10 @@ def list_models(as_json: AsJson = False) -> None:
 
 
 def model_info(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A name, a digest, or a path to a GGUF.")],
+    model: Annotated[str, argument("MODEL", "A name, a digest, or a path to a GGUF.")],
     as_json: AsJson = False,
 ) -> None:
     """Show what a model's file says of itself."""
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import plain, rows
-    from mcl.core.text import one_line
     from mcl.model.files import file_digest, read_header
     from mcl.usecases.models import Models
 
@@ -78,39 +75,34 @@ def model_info(
 
 
 def add_model(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A GGUF file; it stays where it is.")],
-    name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="What to call it (default: the file's name).")
-    ] = "",
+    path: Annotated[Path, argument("PATH", "A GGUF file; it stays where it is.")],
+    name: Annotated[str, option("--name NAME", "What to call it (default: the file's name).")] = "",
     spaced: Annotated[
-        bool, typer.Option("--spaced", help="It writes JSON better with blanks behind commas and colons.")
+        bool, option("--spaced", "It writes JSON better with blanks behind commas and colons.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check that a GGUF loads, and remember it."""
-    from mcl.cli.home import use_home
     from mcl.usecases.models import Models
 
     _tell(Models(use_home()).add(path, name=name, spaced=spaced), "added", as_json=as_json)
 
 
 def use_model(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A name or digest; also bundled, no-ai.")],
+    model: Annotated[str, argument("MODEL", "A name or digest; also bundled, no-ai.")],
     as_json: AsJson = False,
 ) -> None:
     """Compile with this model from now on."""
-    from mcl.cli.home import use_home
     from mcl.usecases.models import Models
 
     _tell(Models(use_home()).use(model), "in use", as_json=as_json)
 
 
 def remove_model(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A name or digest of one that was added.")],
+    model: Annotated[str, argument("MODEL", "A name or digest of one that was added.")],
     as_json: AsJson = False,
 ) -> None:
     """Forget a model; its file stays where it is."""
-    from mcl.cli.home import use_home
     from mcl.usecases.models import Models
 
     _tell(Models(use_home()).remove(model), "forgotten", as_json=as_json)

@@ -11,7 +11,7 @@ from anyio import get_cancelled_exc_class, sleep_forever, wait_readable
 from executor.gate.approvals import DENY
 from executor.walker.questions import GateAnswer, GateQuestion
 from ir.display import clear, of_value, quoted
-from mcl.cli.output import note
+from mcl.cli.output import note, width_of
 from mcl.core.text import safe
 
 TERMINAL = "/dev/tty"
@@ -166,7 +166,6 @@ def _to_device(device: int, text: str) -> None:
 
 def on_terminal(lines: Iterable[str]) -> str:
     """Lines of views, cut where the terminal ends."""
-    from mcl.cli.output import width_of
     from mcl.cli.views.exact import cut_rows
 
     width = width_of(sys.stderr)

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 from typer.core import TyperGroup
 
-from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, complete_intent, example
+from mcl.cli.arguments import (
+    AsJson,
+    IntentId,
+    SkillDirectories,
+    Workspace,
+    argument,
+    complete_intent,
+    example,
+    option,
+)
 from mcl.cli.correct import compare_command
-from mcl.cli.output import Output, note
+from mcl.cli.home import use_home
+from mcl.cli.output import Output, note, write_bytes
 
 if TYPE_CHECKING:
     from executor.store.home import Home
@@ -37,19 +47,15 @@ class ShowsByDefault(TyperGroup):
 def check_command(
     what: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE|INTENT",
-            help="A PlanTree (JSON), or an intent: its id, a unique beginning of it, or @last.",
+        argument(
+            "FILE|INTENT",
+            "A PlanTree (JSON), or an intent: its id, a unique beginning of it, or @last.",
             autocompletion=complete_intent,
         ),
     ],
     verb: Annotated[
         str,
-        typer.Option(
-            "--verb",
-            metavar="VERB",
-            help="The verb of the goal; a file whose intent is not here has none else.",
-        ),
+        option("--verb VERB", "The verb of the goal; a file whose intent is not here has none else."),
     ] = "",
     workspace: Workspace = None,
     skills: SkillDirectories = None,
@@ -59,7 +65,6 @@ def check_command(
 
     Exit codes: 0 allowed, 10 needs approval, 11 denied, 12 invalid.
     """
-    from mcl.cli.home import use_home
     from mcl.cli.views.plan import checked_view
     from mcl.usecases.plans import check as check_plan_of
     from mcl.usecases.plans import check_file as check_plan_file
@@ -117,11 +122,11 @@ def plan_command(
     intent: IntentId,
     form: Annotated[
         GraphForm | None,
-        typer.Option("--graph", help="Draw the tree with its states: svg and png (by Graphviz), or text."),
+        option("--graph", "Draw the tree with its states: svg and png (by Graphviz), or text."),
     ] = None,
     place: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Where the picture goes (default: standard output)."),
+        option("--out FILE", "Where the picture goes (default: standard output)."),
     ] = None,
     workspace: Workspace = None,
     skills: SkillDirectories = None,
@@ -131,7 +136,6 @@ def plan_command(
 
     The plan as a tree with side effects and verdicts; nothing runs.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases.documents import of_planned
     from mcl.usecases.plans import show as plan
 
@@ -151,7 +155,6 @@ def plan_command(
 
 
 def _draw(seen: "Planned", form: GraphForm, place: Path | None, home: "Home") -> None:
-    from mcl.cli.output import write_bytes
     from mcl.usecases.plans import picture as drawn
 
     picture = drawn(seen, form.value, home)

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, ModelPath, SkillDirectories, example
+from mcl.cli.arguments import AsJson, IntentId, ModelPath, SkillDirectories, argument, example
+from mcl.cli.home import use_home
 from mcl.cli.output import Output
+from mcl.core.text import safe
 
 verbs = typer.Typer()
 
@@ -26,7 +28,6 @@ def replay_command(
     Exit code 6 when anything differs or could not be compared.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.home import use_home
     from mcl.usecases.replay import replay
 
     out = Output(as_json)
@@ -43,7 +44,7 @@ def replay_command(
 def verify_command(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Intents and plans (JSON), rows of a journal (CBOR)."),
+        argument("FILE...", "Intents and plans (JSON), rows of a journal (CBOR)."),
     ],
     as_json: AsJson = False,
 ) -> int:
@@ -55,7 +56,6 @@ def verify_command(
     """
     from ir.errors import UNVERIFIED
     from ir.results import fields_json
-    from mcl.core.text import safe
     from mcl.usecases.verification import verify
 
     out, count, documents = Output(as_json), Counter[bool](), []

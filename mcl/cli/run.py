@@ -14,11 +14,15 @@ from mcl.cli.arguments import (
     NoAi,
     SkillDirectories,
     Workspace,
+    argument,
     complete_intent,
     example,
     folder,
+    option,
 )
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_event
+from mcl.cli.views.layout import commands
 
 if TYPE_CHECKING:
     from executor.store.home import Home
@@ -40,18 +44,14 @@ def run_command(
     intent: IntentId,
     yes_gates: Annotated[
         bool,
-        typer.Option(
-            "--yes-gates", help="Approve every gate unseen; for scripts whose author read the plan."
-        ),
+        option("--yes-gates", "Approve every gate unseen; for scripts whose author read the plan."),
     ] = False,
-    deny_gates: Annotated[
-        bool, typer.Option("--deny-gates", help="Refuse at every gate; ask nobody.")
-    ] = False,
+    deny_gates: Annotated[bool, option("--deny-gates", "Refuse at every gate; ask nobody.")] = False,
     wait_gates: Annotated[
         bool,
-        typer.Option("--wait-gates", help="Ask nobody here; wait until somebody decides with mcl gate."),
+        option("--wait-gates", "Ask nobody here; wait until somebody decides with mcl gate."),
     ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
+    resume: Annotated[bool, option("--resume", "Go on with a run that was interrupted.")] = False,
     workspace: Workspace = None,
     model: ModelPath = None,
     no_ai: NoAi = False,
@@ -65,8 +65,6 @@ def run_command(
     Exit codes: 0 done (with --resume also where it was done before), 4 refused or cancelled, 5 failed, 6 the
     journal does not hold, 10 corrected: accept it again. With --json: one line an event, the outcome last.
     """
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import commands
     from mcl.cli.views.walk import next_steps, outcome_view, uncovered_view
     from mcl.usecases.authority.door import may_answer
     from mcl.usecases.intents import show
@@ -209,35 +207,27 @@ _DAYS = 30
 def undo_command(
     intent: Annotated[
         str,
-        typer.Argument(
-            metavar="INTENT",
-            help="Id of an intent, a unique beginning of it, or @last.",
-            autocompletion=complete_intent,
+        argument(
+            "INTENT", "Id of an intent, a unique beginning of it, or @last.", autocompletion=complete_intent
         ),
     ] = "",
-    node: Annotated[
-        str, typer.Option("--node", metavar="ID", help="Only what this node, or those below it, changed.")
-    ] = "",
+    node: Annotated[str, option("--node ID", "Only what this node, or those below it, changed.")] = "",
     leave: Annotated[
         list[str] | None,
-        typer.Option(
-            "--except", metavar="PATH", help="Leave this file as it is; may be given several times."
-        ),
+        option("--except PATH", "Leave this file as it is; may be given several times."),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Only show what would happen.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
+    check: Annotated[bool, option("--check", "Only show what would happen.")] = False,
+    yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove what is kept for old intents; they cannot be undone then.")
+        bool, option("--prune", "Remove what is kept for old intents; they cannot be undone then.")
     ] = False,
     days: Annotated[
         int | None,
-        typer.Option("--days", min=0, help=f"With --prune: ended more than so many days ago (else {_DAYS})."),
+        option("--days", f"With --prune: ended more than so many days ago (else {_DAYS}).", min=0),
     ] = None,
     workspace: Annotated[
         Path | None,
-        typer.Option(
-            "--workspace", metavar="DIR", help="Where the folder lies now, if it was moved.", parser=folder
-        ),
+        option("--workspace DIR", "Where the folder lies now, if it was moved.", parser=folder),
     ] = None,
     as_json: AsJson = False,
 ) -> int:
@@ -248,7 +238,6 @@ def undo_command(
 
     Exit codes: 0 done, or with --check could be done; 4 refused, or you do not agree.
     """
-    from mcl.cli.home import use_home
 
     if prune == bool(intent) or (days is not None and not prune):
         raise typer.BadParameter("name an INTENT, or give --prune (with --days)")

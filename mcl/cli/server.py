@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example, folder
+from mcl.cli.arguments import AsJson, argument, example, folder, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, commands, joined, listing, moment, plain, rows
+from mcl.core.text import safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from mcl.upstream.servers import Server
     from mcl.usecases.servers import Checked
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits and dashes.")]
+Name = Annotated[str, argument("NAME", "Small letters, digits and dashes.")]
 _ADD = (
     "mcl server add time -- uvx mcp-server-time",
     "mcl server add github --env GITHUB_TOKEN -- github-mcp-server stdio",
@@ -42,33 +45,27 @@ def add(
     name: Name,
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[-- COMMAND ARGS...]", help="The program and its arguments; no shell."),
+        argument("[-- COMMAND ARGS...]", "The program and its arguments; no shell."),
     ] = None,
     env: Annotated[
         list[str] | None,
-        typer.Option(
-            "--env",
-            metavar="NAME[=VALUE]",
-            help="A variable for its process: NAME=text, 'NAME=$env:OTHER', or NAME to pass on ours of that"
+        option(
+            "--env NAME[=VALUE]",
+            "A variable for its process: NAME=text, 'NAME=$env:OTHER', or NAME to pass on ours of that"
             " name; may be given several times.",
         ),
     ] = None,
-    bare: Annotated[bool, typer.Option("--bare-environment", help="Give it neither PATH nor HOME.")] = False,
+    bare: Annotated[bool, option("--bare-environment", "Give it neither PATH nor HOME.")] = False,
     directory: Annotated[
         Path | None,
-        typer.Option(
-            "--folder", metavar="DIR", help="Where its process runs (default: this folder).", parser=folder
-        ),
+        option("--folder DIR", "Where its process runs (default: this folder).", parser=folder),
     ] = None,
-    url: Annotated[
-        str, typer.Option("--url", metavar="URL", help="In place of a command: where it listens.")
-    ] = "",
+    url: Annotated[str, option("--url URL", "In place of a command: where it listens.")] = "",
     header: Annotated[
         list[str] | None,
-        typer.Option(
-            "--header",
-            metavar="'NAME: VALUE'",
-            help="With --url: a header of each request; $env:NAME in it is filled in when it is sent; may be"
+        option(
+            "--header 'NAME: VALUE'",
+            "With --url: a header of each request; $env:NAME in it is filled in when it is sent; may be"
             " given several times.",
         ),
     ] = None,
@@ -79,8 +76,6 @@ def add(
     Its tools are quarantined until you approve them, and what it says of them is not believed until you trust
     it. No secret is written down: name the variable that holds it.
     """
-    from mcl.cli.home import use_home
-    from mcl.core.text import safe
     from mcl.usecases.servers import add as add_server
 
     server = add_server(
@@ -105,8 +100,6 @@ def add(
 
 def list_all(as_json: AsJson = False) -> None:
     """List the servers."""
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import DIM, GOOD, listing, moment
     from mcl.usecases.servers import list as list_servers
 
     found, out = list_servers(home=use_home()), Output(as_json)
@@ -128,8 +121,6 @@ def list_all(as_json: AsJson = False) -> None:
 
 def show(name: Name, as_json: AsJson = False) -> None:
     """Show how a server is started or reached, and the tools that are known of it."""
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import commands, listing, moment, plain, rows
     from mcl.usecases.servers import show as show_server
 
     shown, out = show_server(name, home=use_home()), Output(as_json)
@@ -163,7 +154,6 @@ def trust(name: Name, as_json: AsJson = False) -> None:
 
     Tools that you approved stay approved; the calls of some need less than before.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases.servers import trust as trust_server
 
     Output(as_json).document(trust_server(name, home=use_home(signs=True)))
@@ -172,7 +162,6 @@ def trust(name: Name, as_json: AsJson = False) -> None:
 
 def untrust(name: Name, as_json: AsJson = False) -> None:
     """Believe it no more: its hints may raise what a tool counts as, and never lower it."""
-    from mcl.cli.home import use_home
     from mcl.usecases.servers import untrust as untrust_server
 
     Output(as_json).document(untrust_server(name, home=use_home(signs=True)))
@@ -184,7 +173,6 @@ def remove(name: Name, as_json: AsJson = False) -> None:
 
     A server that is entered under the same name later is another one: its tools are approved anew.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases.servers import remove as remove_server
 
     Output(as_json).document(remove_server(name, home=use_home(signs=True)))
@@ -192,9 +180,7 @@ def remove(name: Name, as_json: AsJson = False) -> None:
 
 
 def check(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME...]", help="Which servers (default: all).")
-    ] = None,
+    names: Annotated[list[str] | None, argument("[NAME...]", "Which servers (default: all).")] = None,
     as_json: AsJson = False,
 ) -> int:
     """Connect to servers, show what they offer and how long it took, and take note of their tools.
@@ -202,7 +188,6 @@ def check(
     Ends with 5 where one of them does not come up.
     """
     from ir.errors import FAILED
-    from mcl.cli.home import use_home
     from mcl.usecases.policy import unverified_note
     from mcl.usecases.servers import check as check_servers
 
@@ -237,7 +222,6 @@ def _document(one: "Checked") -> dict[str, object]:
 
 def _view(one: "Checked") -> "list[RenderableType]":
     from mcl.cli.views.definition import findings_view
-    from mcl.cli.views.layout import BAD, GOOD, WARN, commands, joined, plain, rows
 
     status, name = one.status, one.server.name
     if not one.up:

@@ -16,10 +16,14 @@ from mcl.cli.arguments import (
     NoAi,
     Paths,
     SkillDirectories,
+    argument,
     complete_skill,
     example,
+    option,
 )
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, note_error, write_event, write_line
+from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, commands, joined, listing, plain, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,11 +35,7 @@ verbs = typer.Typer()
 
 OneSkill = Annotated[
     str,
-    typer.Argument(
-        metavar="SKILL",
-        help="The id of a skill, or a folder with a SKILL.mtx.",
-        autocompletion=complete_skill,
-    ),
+    argument("SKILL", "The id of a skill, or a folder with a SKILL.mtx.", autocompletion=complete_skill),
 ]
 
 
@@ -48,7 +48,6 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
 
     A later one hides an earlier one of the same id. Core modules that the home has of its own are told too.
     """
-    from mcl.cli.views.layout import BAD, DIM, WARN, joined, listing
     from mcl.core.home import locate
     from mcl.language.mtx.core import own_modules
     from mcl.usecases import installed
@@ -81,7 +80,6 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
 @verbs.command("show", epilog=example("mcl skill show general", "mcl skill show skills/read-file"))
 def show_skill(skill: OneSkill, skills: SkillDirectories = None, as_json: AsJson = False) -> None:
     """Show a skill: its verbs, inputs, tools and examples."""
-    from mcl.cli.views.layout import DIM, joined, plain, rows
     from mcl.usecases import installed
 
     found, out = installed.show_skill(skill, skills or ()), Output(as_json)
@@ -143,19 +141,12 @@ _VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, m
     ),
 )
 def new_skill(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The id: lower-case letters, digits and dashes.")
-    ],
-    verb: Annotated[
-        str, typer.Option("--verb", metavar="VERB", help=f"What such a goal wants done: {_VERBS}.")
-    ] = "find",
-    folder: Annotated[
-        Path, typer.Option("--in", metavar="DIR", help="The folder of skills to make it in.")
-    ] = Path("skills"),
+    name: Annotated[str, argument("NAME", "The id: lower-case letters, digits and dashes.")],
+    verb: Annotated[str, option("--verb VERB", f"What such a goal wants done: {_VERBS}.")] = "find",
+    folder: Annotated[Path, option("--in DIR", "The folder of skills to make it in.")] = Path("skills"),
     as_json: AsJson = False,
 ) -> None:
     """Make a folder with a skill that works, and comments that say how to make it your own."""
-    from mcl.cli.views.layout import GOOD, commands, joined
     from mcl.usecases import installed
     from mcl.usecases.skills import starter
 
@@ -189,7 +180,7 @@ def new_skill(
 
 # ---- `mcl skill publish`: §HASH.
 
-NoTest = Annotated[bool, typer.Option("--no-test", help="Do not try the examples.")]
+NoTest = Annotated[bool, option("--no-test", "Do not try the examples.")]
 
 
 @verbs.command(
@@ -210,7 +201,6 @@ def publish_skills(
     """
     from ir import MclError
     from ir.errors import UNVERIFIED
-    from mcl.cli.home import use_home
     from mcl.usecases.skills.checks import publish_file
     from mcl.usecases.skills.files import skill_files
 
@@ -244,16 +234,14 @@ _PATIENCE = 1.0  # seconds before a bar is shown
 
 Tested = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="SKILL|PATH",
-        help="Ids or folders of skills (default: every skill that is found).",
+    argument(
+        "SKILL|PATH",
+        "Ids or folders of skills (default: every skill that is found).",
         autocompletion=complete_skill,
     ),
 ]
-HeldOut = Annotated[
-    bool, typer.Option("--held-out", help="Hide each example from its skill while it is tried.")
-]
-At = Annotated[str, typer.Option("--at", metavar="TIME", help="The moment of the compile, ISO 8601.")]
+HeldOut = Annotated[bool, option("--held-out", "Hide each example from its skill while it is tried.")]
+At = Annotated[str, option("--at TIME", "The moment of the compile, ISO 8601.")]
 
 
 @verbs.command("test", epilog=example("mcl skill test skills/read-file", "mcl skill test --no-ai --held-out"))
@@ -272,7 +260,6 @@ def try_skills(
     asks something is told, and is not counted as understood.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.home import use_home
     from mcl.cli.views.skill import tried_document, tried_summary, tried_view
     from mcl.usecases.skills.examples import try_examples
 

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, AsJsonLines, Paths, SkillDirectories, complete_skill, example
+from mcl.cli.arguments import (
+    AsJson,
+    AsJsonLines,
+    Paths,
+    SkillDirectories,
+    argument,
+    complete_skill,
+    example,
+    option,
+)
 from mcl.cli.output import Output, note, note_error, write_event, write_line, write_text
+from mcl.cli.views.layout import DIM, GOOD, joined
 
 if TYPE_CHECKING:
     from mcl.core.errors import SkillError
@@ -19,13 +29,10 @@ verbs = typer.Typer()
 
 Files = Annotated[
     list[str],
-    typer.Argument(
-        metavar="PATH",
-        help="A .mtx file, the folder of a skill, a folder of such folders; - reads standard input.",
-    ),
+    argument("PATH", "A .mtx file, the folder of a skill, a folder of such folders; - reads standard input."),
 ]
-Check = Annotated[bool, typer.Option("--check", help="Write nothing; say which files would change.")]
-Diff = Annotated[bool, typer.Option("--diff", help="Write nothing; show what would change.")]
+Check = Annotated[bool, option("--check", "Write nothing; say which files would change.")]
+Diff = Annotated[bool, option("--diff", "Write nothing; show what would change.")]
 
 
 @verbs.command(
@@ -107,9 +114,9 @@ def _tell(file: "FormattedFile", given: str, *, dry: bool, diff: bool) -> None:
 
 Hashed = Annotated[
     list[str],
-    typer.Argument(
-        metavar="PATH",
-        help="A .mtx file, the folder of a skill, a folder of such folders, or the id of a skill.",
+    argument(
+        "PATH",
+        "A .mtx file, the folder of a skill, a folder of such folders, or the id of a skill.",
         autocompletion=complete_skill,
     ),
 ]
@@ -161,7 +168,7 @@ def _files(given: str, extra: list[Path] | None) -> Iterator["SkillFile"]:
     epilog=example("mcl skill parse skills/read-file", "mcl skill parse skills/read-file/SKILL.mtx --json"),
 )
 def parse_skill(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A .mtx file, or a folder with a SKILL.mtx.")],
+    path: Annotated[str, argument("PATH", "A .mtx file, or a folder with a SKILL.mtx.")],
     as_json: AsJson = False,
 ) -> int:
     """Show the tree of a file, with the place of every part.
@@ -184,9 +191,7 @@ def parse_skill(
 
 # ---- `mcl skill check`: everything that is wrong with skills.
 
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Findings of V13, V14 and V15 are errors, not warnings.")
-]
+Strict = Annotated[bool, option("--strict", "Findings of V13, V14 and V15 are errors, not warnings.")]
 
 
 @verbs.command(
@@ -199,7 +204,6 @@ def validate_skills(paths: Paths, strict: Strict = False, as_json: AsJsonLines =
     Exit code 6 when any file has errors.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.views.layout import DIM, GOOD, joined
     from mcl.cli.views.skill import checked_document, findings_view, summary
     from mcl.usecases.skills.checks import validate_skill
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcl.cli.arguments import AsJson, ToolName, example
+from mcl.cli.arguments import AsJson, ToolName, example, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.views.layout import DIM, STRONG, commands, joined, listing, plain, rows
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,10 +40,8 @@ _NARROW = 84  # columns
 
 @verbs.command("list", epilog=example("mcl tool list", "mcl tool list --waiting", "mcl tool list --json"))
 def list_tools(
-    server: Annotated[
-        str, typer.Option("--server", metavar="NAME", help="Only this server's; mcl is mcl itself.")
-    ] = "",
-    waiting: Annotated[bool, typer.Option("--waiting", help="Only those that wait for an approval.")] = False,
+    server: Annotated[str, option("--server NAME", "Only this server's; mcl is mcl itself.")] = "",
+    waiting: Annotated[bool, option("--waiting", "Only those that wait for an approval.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the tools, with what each may do at most.
@@ -52,8 +52,6 @@ def list_tools(
     command), E (acts on the world).
     """
     from executor.tools.names import OURSELVES
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import DIM, listing
     from mcl.cli.views.plan import EFFECT_STYLES
     from mcl.usecases.policy import unverified_note
     from mcl.usecases.tools import broken_tools
@@ -169,7 +167,6 @@ def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:
 
     What it does, what it takes and gives, and what it may do.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases.tools import contract
     from mcl.usecases.tools import show as find_tool
 
@@ -213,7 +210,6 @@ def _command(tool: "KnownTool", args: Mapping[str, object]) -> str:
 
 
 def _view(tool: "KnownTool", args: Mapping[str, object]) -> "Iterator[RenderableType]":
-    from mcl.cli.views.layout import DIM, STRONG, commands, joined, listing, plain, rows
 
     one, standing = tool.manifest, "closed" if tool.closed else tool.standing
     yield joined(((tool.name if tool.outside else one.uri, STRONG), (standing, STYLES[standing])))
@@ -256,7 +252,6 @@ def _view(tool: "KnownTool", args: Mapping[str, object]) -> "Iterator[Renderable
 def _said(tool: "KnownTool") -> "Iterator[RenderableType]":
     """What its server says of a tool, what of it changed, and what is suspicious in it."""
     from mcl.cli.views.definition import change_view, definition_view, findings_view
-    from mcl.cli.views.layout import STRONG, plain
 
     yield from definition_view(tool)
     if tool.standing == "changed":
@@ -286,7 +281,6 @@ def _cases(manifest: "Manifest") -> Iterator[str]:
 
 
 def _fields(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
-    from mcl.cli.views.layout import DIM, STRONG
 
     required = schema.get("required", [])
     for name, one in schema.get("properties", {}).items():

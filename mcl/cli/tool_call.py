@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcl.cli.arguments import AsJson, ToolName, Workspace, example
+from mcl.cli.arguments import AsJson, ToolName, Workspace, argument, example, option
+from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note
 
 if TYPE_CHECKING:
@@ -56,23 +57,21 @@ def call_tool(
     tool: ToolName,
     given: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME=VALUE]...", help="Arguments; the tool's schema makes values of them."),
+        argument("[NAME=VALUE]...", "Arguments; the tool's schema makes values of them."),
     ] = None,
     file: Annotated[
         str,
-        typer.Option("--args", metavar="FILE", help="Arguments from a JSON object; - is standard input."),
+        option("--args FILE", "Arguments from a JSON object; - is standard input."),
     ] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Sign the call without being asked.")] = False,
+    yes: Annotated[bool, option("--yes", "Sign the call without being asked.")] = False,
     yes_gates: Annotated[
         bool,
-        typer.Option("--yes-gates", help="Approve also what needs approval of this exact call."),
+        option("--yes-gates", "Approve also what needs approval of this exact call."),
     ] = False,
     deny_gates: Annotated[
-        bool, typer.Option("--deny-gates", help="Refuse what needs approval of this exact call; ask nobody.")
+        bool, option("--deny-gates", "Refuse what needs approval of this exact call; ask nobody.")
     ] = False,
-    timeout: Annotated[
-        int, typer.Option("--timeout-ms", metavar="MS", min=0, help="Milliseconds (default: the tool's).")
-    ] = 0,
+    timeout: Annotated[int, option("--timeout-ms MS", "Milliseconds (default: the tool's).", min=0)] = 0,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
@@ -83,7 +82,6 @@ def call_tool(
 
     Exit codes: 0 done, 4 refused or not agreed to, 5 failed.
     """
-    from mcl.cli.home import tell_unattended, use_home
     from mcl.cli.people import agreed
     from mcl.cli.views.plan import plan_view
     from mcl.usecases import call as acts

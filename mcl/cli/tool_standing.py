@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcl.cli.arguments import AsJson, ToolName, ToolNames, example
+from mcl.cli.arguments import AsJson, ToolName, ToolNames, example, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.views.layout import DIM, STRONG, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,11 +33,9 @@ def nothing_known(server: str, home: "Home") -> str:
     return f"nothing is known of its tools yet; mcl server check {server} connects to it and sees"
 
 
-Server = Annotated[str, typer.Option("--server", metavar="NAME", help="All of this server that wait for it.")]
-Pin = Annotated[
-    str, typer.Option("--pin", metavar="HASH", help="Only if this is what its manifest hashes to.")
-]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")]
+Server = Annotated[str, option("--server NAME", "All of this server that wait for it.")]
+Pin = Annotated[str, option("--pin HASH", "Only if this is what its manifest hashes to.")]
+Reason = Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")]
 
 
 @verbs.command(
@@ -49,11 +49,11 @@ Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it i
 def approve_tool(
     names: ToolNames = None,
     server: Server = "",
-    every: Annotated[bool, typer.Option("--all", help="All that wait for it.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
+    every: Annotated[bool, option("--all", "All that wait for it.")] = False,
+    yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
     despite_warnings: Annotated[
         bool,
-        typer.Option("--despite-warnings", help="Also tools that say something suspicious of themselves."),
+        option("--despite-warnings", "Also tools that say something suspicious of themselves."),
     ] = False,
     pin: Pin = "",
     as_json: AsJson = False,
@@ -66,7 +66,6 @@ def approve_tool(
     say so to the question. Exit code 4 when one was not approved.
     """
     from ir.errors import REFUSED, MclError
-    from mcl.cli.home import use_home
     from mcl.cli.people import agreed
     from mcl.usecases import tools as acts
 
@@ -113,7 +112,6 @@ def reject_tool(tool: ToolName, reason: Reason = "", pin: Pin = "", as_json: AsJ
 
     Every call of it is refused. When its server says something else of it, you are asked again.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases import tools as acts
 
     after = acts.reject(tool, pin=pin, reason=reason, home=use_home(signs=True))
@@ -127,7 +125,6 @@ def quarantine_tool(tool: ToolName, reason: Reason = "", as_json: AsJson = False
 
     Every call of it is refused (TOOL_QUARANTINED).
     """
-    from mcl.cli.home import use_home
     from mcl.usecases import tools as acts
 
     after = acts.quarantine(tool, reason=reason, home=use_home(signs=True))
@@ -220,15 +217,11 @@ def classify_tool(
     operation: Annotated[Operation, typer.Argument(help="What it does to what is there.")],
     effects: Annotated[
         str,
-        typer.Option("--effects", metavar="CLASSES", help="read, write, network, shell, chain; with commas."),
+        option("--effects CLASSES", "read, write, network, shell, chain; with commas."),
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
-    pin: Annotated[
-        str, typer.Option("--pin", metavar="HASH", help="Only if this is what was approved of it.")
-    ] = "",
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why; it is kept in the journal.")
-    ] = "",
+    yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
+    pin: Annotated[str, option("--pin HASH", "Only if this is what was approved of it.")] = "",
+    reason: Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")] = "",
     as_json: AsJson = False,
 ) -> int:
     """Say what a tool of another server does.
@@ -238,7 +231,6 @@ def classify_tool(
     code 4 when you do not agree.
     """
     from ir.errors import REFUSED
-    from mcl.cli.home import use_home
     from mcl.cli.people import agreed
     from mcl.usecases import classify as acts
 
@@ -272,7 +264,6 @@ def unclassify_tool(tool: ToolName, as_json: AsJson = False) -> None:
 
     It counts as its server says again, where that is trusted; else as destructive.
     """
-    from mcl.cli.home import use_home
     from mcl.usecases import classify as acts
 
     after = acts.unclassify(tool, home=use_home(signs=True))
@@ -303,7 +294,6 @@ def _view(said: "ClassifiedTool") -> "Iterator[RenderableType]":
     from ir.display import clear
     from mcl.cli.views.definition import hints_said
     from mcl.cli.views.exact import exact, field
-    from mcl.cli.views.layout import DIM, STRONG, rows
 
     outside = said.manifest.outside
     hints = outside.definition.get("annotations") if outside else None

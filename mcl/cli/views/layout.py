@@ -1,15 +1,21 @@
-"""The few pieces every view is laid out with."""
+"""The few pieces every view is laid out with: lines, sheets of labels and values, tables, commands.
+
+Rich, which draws them, is imported where something is drawn: a program that asks for JSON need not wait for it.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from mcl.core.text import safe
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
 
 LABEL = 12  # width of the column of labels
 _LAST = 16  # columns of a terminal that the last column of a listing, which folds, can do with
@@ -20,16 +26,24 @@ GOOD, WARN, BAD = "green", "yellow", "red"
 
 def plain(text: str, style: str = "") -> Text:
     """Text from elsewhere, safe for a terminal."""
+    from rich.text import Text
+
     return Text(safe(text), style=style)
 
 
 def joined(parts: Iterable[tuple[str, str]]) -> Text:
     """(text, style) pairs on one line, two spaces apart; empty texts left out."""
+    from rich.text import Text
+
     return Text("  ").join(plain(text, style) for text, style in parts if text)
 
 
 def rows(pairs: Sequence[tuple[str, RenderableType]], *, label: int = LABEL) -> Padding:
     """Labels to the left (`label` columns), values to the right; a repeated label is shown once."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table.grid(padding=(0, 1))
     table.add_column(width=label, overflow="fold")
     table.add_column(overflow="fold")
@@ -42,12 +56,16 @@ def rows(pairs: Sequence[tuple[str, RenderableType]], *, label: int = LABEL) -> 
 
 def one_line(text: Text) -> RenderableType:
     """A text that is cut where the line ends (a bare Text is wrapped, whatever it says of itself)."""
+    from rich.console import Group
+
     text.no_wrap, text.overflow = True, "ellipsis"
     return Group(text)
 
 
 def columns(cells: Sequence[Sequence[tuple[str, str]]]) -> Table:
     """Aligned columns of (text, style) cells; the last column folds."""
+    from rich.table import Table
+
     table = Table.grid(padding=(0, 2))
     width = max((len(line) for line in cells), default=0)
     for index in range(width):
@@ -79,6 +97,8 @@ class Listing:
 
     def _needs(self) -> int:
         """The width below which the table would lose something, or be hard to read."""
+        from rich.cells import cell_len
+
         cells = [
             [head, *(safe(line[index][0]) for line in self.lines)] for index, head in enumerate(self.heads)
         ]
@@ -86,6 +106,8 @@ class Listing:
         return sum(widths[:-1]) + min(widths[-1], _LAST) + 2 * (len(widths) - 1)
 
     def _table(self) -> Table:
+        from rich.table import Table
+
         table = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM, pad_edge=False)
         for index, head in enumerate(self.heads):
             table.add_column(head, overflow="fold", no_wrap=index < len(self.heads) - 1)
@@ -107,6 +129,9 @@ class Listing:
 
 def commands(pairs: Sequence[tuple[str, str]]) -> Padding:
     """What to do next: exact commands, each with what it does."""
+    from rich.padding import Padding
+    from rich.table import Table
+
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
