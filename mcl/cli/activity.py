@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, AsJsonLines, argument, example, option
+from mcl.cli.arguments import AsJson, AsJsonLines, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, hush, note
 from mcl.core.text import safe_json
@@ -73,44 +73,21 @@ def filtered(command: Callable[..., int]) -> Callable[..., int]:
     return run
 
 
-@filtered
-def export_calls(
-    filters: Mapping[str, object],
-    form: Annotated[
-        str,
-        option(
-            "--format FORMAT",
-            "jsonl (an object a line), json (one array) or csv.",
-            autocompletion=lambda: ["jsonl", "json", "csv"],
-        ),
-    ] = "jsonl",
-    output: Annotated[
-        Path | None,
-        option("--output FILE", "A file (default: standard output); whole or not at all."),
-    ] = None,
-    fresh: Fresh = False,
-) -> int:
-    """Write calls out, oldest first.
-
-    Exit code 6 when a record does not verify; it is told, not written.
-    """
-    from ir.errors import UNVERIFIED
-    from mcl.cli.views.activity import flaw_lines
-    from mcl.usecases import activity
-
-    sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]  # as for any document
-    try:
-        done = activity.export(form, output or sys.stdout, filters, fresh=fresh, home=use_home())
-    except BrokenPipeError:
-        hush(sys.stdout)  # whoever read has enough
-        return 0
-    if output is not None:
-        note(f"wrote {done.calls} calls to {output}")
-    for line in flaw_lines(done.flaws):
-        note(line)
-    return UNVERIFIED if done.flaws else 0
+activity = noun(
+    "activity",
+    "What was called over MCP: every call, with what was declared and what was said to it.",
+    "mcl activity list --since 2h --status denied",
+    "mcl activity show @last",
+)
 
 
+@verb(
+    activity,
+    "list",
+    "mcl activity list",
+    "mcl activity list --status denied --status failed --since 2h",
+    "mcl activity list --server github --operation destructive --json",
+)
 @filtered
 def list_calls(
     filters: Mapping[str, object],
@@ -139,10 +116,10 @@ def list_calls(
     return UNVERIFIED if page.flaws else 0
 
 
+@verb(activity, "show", "mcl activity show @last", "mcl activity show 17 --json")
 def show_call(
     record: Annotated[
-        str,
-        argument("RECORD", "The number of its row, the id of the record or how it begins, or @last."),
+        str, argument("RECORD", "The number of its row, the id of the record or how it begins, or @last.")
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -159,6 +136,50 @@ def show_call(
     out.view(call_view(shown))
 
 
+@verb(
+    activity,
+    "export",
+    "mcl activity export --since 1d > today.jsonl",
+    "mcl activity export --format csv --output calls.csv",
+)
+@filtered
+def export_calls(
+    filters: Mapping[str, object],
+    form: Annotated[
+        str,
+        option(
+            "--format FORMAT",
+            "jsonl (an object a line), json (one array) or csv.",
+            autocompletion=lambda: ["jsonl", "json", "csv"],
+        ),
+    ] = "jsonl",
+    output: Annotated[
+        Path | None, option("--output FILE", "A file (default: standard output); whole or not at all.")
+    ] = None,
+    fresh: Fresh = False,
+) -> int:
+    """Write calls out, oldest first.
+
+    Exit code 6 when a record does not verify; it is told, not written.
+    """
+    from ir.errors import UNVERIFIED
+    from mcl.cli.views.activity import flaw_lines
+    from mcl.usecases import activity
+
+    sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]  # as for any document
+    try:
+        done = activity.export(form, output or sys.stdout, filters, fresh=fresh, home=use_home())
+    except BrokenPipeError:
+        hush(sys.stdout)  # whoever read has enough
+        return 0
+    if output is not None:
+        note(f"wrote {done.calls} calls to {output}")
+    for line in flaw_lines(done.flaws):
+        note(line)
+    return UNVERIFIED if done.flaws else 0
+
+
+@verb(activity, "stats", "mcl activity stats --since 1d", "mcl activity stats --server github --json")
 @filtered
 def count_calls(
     filters: Mapping[str, object],
@@ -190,6 +211,7 @@ def count_calls(
 _BETWEEN = 0.2  # seconds between two looks at the journal
 
 
+@verb(activity, "watch", "mcl activity watch", "mcl activity watch --status denied --json")
 @filtered
 def watch_calls(
     filters: Mapping[str, object],
@@ -239,33 +261,4 @@ def _wait() -> bool:
         return True
 
 
-# ---- The verbs of `mcl activity`.
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    activity = typer.Typer(
-        name="activity",
-        help="What was called over MCP: every call, with what was declared and what was said to it.",
-        epilog=example("mcl activity list --since 2h --status denied", "mcl activity show @last"),
-        rich_markup_mode=None,
-    )
-    examples: tuple[str, ...] = (
-        "mcl activity list",
-        "mcl activity list --status denied --status failed --since 2h",
-        "mcl activity list --server github --operation destructive --json",
-    )
-    activity.command("list", epilog=example(*examples))(list_calls)
-    activity.command("show", epilog=example("mcl activity show @last", "mcl activity show 17 --json"))(
-        show_call
-    )
-    examples = (
-        "mcl activity export --since 1d > today.jsonl",
-        "mcl activity export --format csv --output calls.csv",
-    )
-    activity.command("export", epilog=example(*examples))(export_calls)
-    examples = ("mcl activity stats --since 1d", "mcl activity stats --server github --json")
-    activity.command("stats", epilog=example(*examples))(count_calls)
-    examples = ("mcl activity watch", "mcl activity watch --status denied --json")
-    activity.command("watch", epilog=example(*examples))(watch_calls)
-    app.add_typer(activity)
+GROUPS: Final = (activity,)

@@ -1,10 +1,8 @@
 """`mcl agent`: other agents that plans may hand work to."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
-import typer
-
-from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import BAD, DIM, listing, moment
@@ -13,17 +11,10 @@ Name = Annotated[str, argument("NAME", "Small letters, digits and dashes.")]
 _ADD = "mcl agent add print-shop --did did:key:z6Mk… --endpoint https://agents.example.org/work"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    agents = typer.Typer(
-        name="agent", help="Other agents that plans may hand work to.", rich_markup_mode=None
-    )
-    agents.command("add", epilog=example(_ADD))(add_agent)
-    agents.command("list", epilog=example("mcl agent list"))(list_agents)
-    agents.command("remove", epilog=example("mcl agent remove print-shop"))(remove_agent)
-    app.add_typer(agents)
+agents = noun("agent", "Other agents that plans may hand work to.")
 
 
+@verb(agents, "add", _ADD)
 def add_agent(
     name: Name,
     did: Annotated[str, option("--did DID", "The key that signs its answers.")],
@@ -47,6 +38,7 @@ def add_agent(
         note(f"its host is not granted yet: mcl grant add network --host {origin.short}")
 
 
+@verb(agents, "list", "mcl agent list")
 def list_agents(as_json: AsJson = False) -> None:
     """List the agents that plans may hand work to."""
     from executor.walker.agents import Agents
@@ -69,6 +61,7 @@ def list_agents(as_json: AsJson = False) -> None:
         out.tell([listing(("agent", "endpoint", "since", "did"), lines)])
 
 
+@verb(agents, "remove", "mcl agent remove print-shop")
 def remove_agent(name: Name, as_json: AsJson = False) -> None:
     """Take an agent out: nothing is handed to it any more.
 
@@ -79,3 +72,6 @@ def remove_agent(name: Name, as_json: AsJson = False) -> None:
     found = Agents(use_home(signs=True)).remove(name)
     Output(as_json).document(found)
     note(f"removed: {found.uri}; its key is still trusted (mcl key revoke {found.did})")
+
+
+GROUPS: Final = (agents,)

@@ -2,6 +2,7 @@
 themselves only what the first word asks for."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import wraps
 from importlib import import_module
 from typing import Annotated, Any, Final
@@ -13,7 +14,7 @@ from typer.core import TyperGroup
 from mcl.cli.arguments import example, option
 from mcl.plugins.hooks import load_named, plugins
 
-# Each module that registers commands of the kernel, with their names.
+# Each module with commands of the kernel (its GROUPS), and their names.
 NOUNS: Final = {
     "home": ("init", "config"),
     "compile": ("compile", "answer"),
@@ -112,11 +113,19 @@ def app_for(word: str = "") -> typer.Typer:
     if not (nouns or verbs):
         nouns, verbs = [*NOUNS], [*added]
     for noun in nouns:
-        import_module(f"mcl.cli.{noun}").register(app)
+        for group in import_module(f"mcl.cli.{noun}").GROUPS:
+            app.add_typer(_own(group))
     for words in verbs:
         noun, _, verb = words.partition(" ")
         load_named(added[words])(_below(app, noun) if verb else app)
     return app
+
+
+def _own(group: typer.Typer) -> typer.Typer:
+    """A copy of a module's group: plug-ins add verbs below it, of this command line alone."""
+    own = copy(group)
+    own.registered_groups = [*group.registered_groups]
+    return own
 
 
 def _below(app: typer.Typer, noun: str) -> typer.Typer:

@@ -67,8 +67,7 @@ AsJsonLines = Annotated[
     bool, option("--json", "JSON on standard output, one object a line for each of them.")
 ]
 SkillDirectories = Annotated[
-    list[Path] | None,
-    option("--skills DIR", "Further folder of skills; may be given several times."),
+    list[Path] | None, option("--skills DIR", "Further folder of skills; may be given several times.")
 ]
 ModelPath = Annotated[Path | None, option("--model PATH", "A GGUF file to compile with.")]
 NoAi = Annotated[bool, option("--no-ai", "Use the deterministic matcher in place of a model.")]
@@ -133,6 +132,5 @@ def complete_skill(incomplete: str) -> Iterator[tuple[str, str]]:
 
 
 Paths = Annotated[
-    list[str],
-    argument("PATH", "A .mtx file, the folder of a skill, or a folder of such folders."),
+    list[str], argument("PATH", "A .mtx file, the folder of a skill, or a folder of such folders.")
 ]

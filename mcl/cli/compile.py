@@ -6,11 +6,20 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, ModelPath, NoAi, SkillDirectories, argument, example, option
+from mcl.cli.arguments import (
+    AsJson,
+    IntentId,
+    ModelPath,
+    NoAi,
+    SkillDirectories,
+    argument,
+    option,
+    verb,
+)
 from mcl.cli.home import given_passphrase, use_home
 from mcl.cli.output import Output, note, tell_result, write_document
 
@@ -25,32 +34,27 @@ MAX_GOAL_BYTES = 4 * 8192  # no goal of the longest allowed length is larger, wh
 NoAsk = Annotated[bool, option("--no-ask", "Do not ask on the terminal; leave the questions for mcl answer.")]
 
 Batch = Annotated[
-    Path | None,
-    option("--batch IN", "Compile each line of this file (JSON lines); - is standard input."),
+    Path | None, option("--batch IN", "Compile each line of this file (JSON lines); - is standard input.")
 ]
 BatchOut = Annotated[
-    Path | None,
-    option("--out OUT", "With --batch: where results go; - is standard output."),
+    Path | None, option("--out OUT", "With --batch: where results go; - is standard output.")
 ]
 Jobs = Annotated[int | None, option("--jobs N", "With --batch: so many processes.")]
 NoCache = Annotated[
     bool, option("--no-cache", "Ask the model, whatever it answered to the same goal before.")
 ]
-Why = Annotated[
-    bool, option("--why", "Also show what was chosen and read, how surely, and why it asks.")
-]
+Why = Annotated[bool, option("--why", "Also show what was chosen and read, how surely, and why it asks.")]
 NoStore = Annotated[bool, option("--no-store", "With --batch: keep nothing in the journal.")]
 
 
-@verbs.command(
+@verb(
+    verbs,
     "compile",
-    epilog=example(
-        'mcl compile "which files in notes mention invoice"',
-        'mcl compile "list the last 5 commits" --skill repo-status --json',
-        'mcl compile "look for invoices" --why --dry-run',
-        "mcl compile - < goal.txt",
-        "mcl compile --batch goals.jsonl --out results.jsonl --jobs 2",
-    ),
+    'mcl compile "which files in notes mention invoice"',
+    'mcl compile "list the last 5 commits" --skill repo-status --json',
+    'mcl compile "look for invoices" --why --dry-run',
+    "mcl compile - < goal.txt",
+    "mcl compile --batch goals.jsonl --out results.jsonl --jobs 2",
 )
 def compile_command(
     goal: Annotated[
@@ -64,8 +68,7 @@ def compile_command(
     skill: Annotated[str, option("--skill SKILL", "Use this skill; do not choose one.")] = "",
     verb: Annotated[str, option("--verb VERB", f"Use this verb; do not choose one: {_VERBS}.")] = "",
     slot: Annotated[
-        list[str] | None,
-        option("--slot NAME=VALUE", "Fill a slot yourself; may be given several times."),
+        list[str] | None, option("--slot NAME=VALUE", "Fill a slot yourself; may be given several times.")
     ] = None,
     model: ModelPath = None,
     no_ai: NoAi = False,
@@ -73,8 +76,7 @@ def compile_command(
     at: Annotated[str, option("--at TIME", "The moment of the compile, ISO 8601.")] = "",
     id: Annotated[str, option("--id ULID", "The id of the intent.")] = "",
     zone: Annotated[
-        str,
-        option("--zone ZONE", "Time zone that dates in the goal are read in (default: mcl config zone)."),
+        str, option("--zone ZONE", "Time zone that dates in the goal are read in (default: mcl config zone).")
     ] = "",
     truncate: Annotated[bool, option("--truncate", "Cut a goal that is too long.")] = False,
     skills: SkillDirectories = None,
@@ -152,9 +154,8 @@ def compile_command(
     return tell_result(result, out, stored=not dry_run, why=why)
 
 
-@verbs.command(
-    "answer",
-    epilog=example("mcl answer @last", "mcl answer @last u1=notes", 'mcl answer @last u1="two words" u2=7'),
+@verb(
+    verbs, "answer", "mcl answer @last", "mcl answer @last u1=notes", 'mcl answer @last u1="two words" u2=7'
 )
 def answer_command(
     intent: IntentId,
@@ -319,6 +320,4 @@ def _bar(*, quiet: bool) -> Iterator[Callable[[int, int | None], None] | None]:
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(verbs)
+GROUPS: Final = (verbs,)

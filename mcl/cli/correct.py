@@ -1,12 +1,12 @@
-"""`mcl correct`, and `mcl plan compare`: change what a run is to do, and what such a change would need."""
+"""`mcl correct`: change what a run is to do."""
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, argument, example, option
+from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import commands, plain
@@ -14,18 +14,16 @@ from mcl.cli.views.layout import commands, plain
 NEEDS_ACCEPT = 10
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.command(
-        "correct",
-        epilog=example(
-            "mcl correct @last --set budget.max_calls=5",
-            'mcl correct @last --set "plan.search.args.query=fox" --reason "typing error"',
-            "mcl correct 01K --patch changes.json --retry-from search --yes --json",
-        ),
-    )(correct_command)
+verbs = typer.Typer()
 
 
+@verb(
+    verbs,
+    "correct",
+    "mcl correct @last --set budget.max_calls=5",
+    'mcl correct @last --set "plan.search.args.query=fox" --reason "typing error"',
+    "mcl correct 01K --patch changes.json --retry-from search --yes --json",
+)
 def correct_command(
     intent: IntentId,
     patch: Annotated[
@@ -35,17 +33,14 @@ def correct_command(
         ),
     ] = "",
     changes: Annotated[
-        list[str] | None,
-        option("--set PATH=VALUE", "Set a field; may be given several times."),
+        list[str] | None, option("--set PATH=VALUE", "Set a field; may be given several times.")
     ] = None,
     removed: Annotated[
-        list[str] | None,
-        option("--unset PATH", "Take a field or node away; may be given several times."),
+        list[str] | None, option("--unset PATH", "Take a field or node away; may be given several times.")
     ] = None,
     reason: Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")] = "",
     retry_from: Annotated[
-        str,
-        option("--retry-from NODE", "Run this node, and what waits for it, again."),
+        str, option("--retry-from NODE", "Run this node, and what waits for it, again.")
     ] = "",
     yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
     workspace: Workspace = None,
@@ -104,26 +99,6 @@ def correct_command(
     return NEEDS_ACCEPT if done.material else 0
 
 
-def compare_command(
-    before: Annotated[str, argument("A", "A file (Intent, plan or both) or an intent.")],
-    after: Annotated[str, argument("B", "What it would become: a file or an intent.")],
-    at: Annotated[str, option("--at TIME", "Judge deadlines from this moment (default: now).")] = "",
-    as_json: AsJson = False,
-) -> int:
-    """Say whether the difference between two documents needs a new accept.
-
-    Exit codes: 0 no, 10 yes, 2 they cannot be compared.
-    """
-    from mcl.cli.views.exact import changes_view, verdict_line
-    from mcl.usecases.materiality import compare
-
-    out = Output(as_json)
-    found = compare(before, after, at=at or None)
-    out.document({"material": found.material, "at": found.at, "changes": found.changes})
-    out.view([*changes_view(found.changes), "", verdict_line(found.material)])
-    return NEEDS_ACCEPT if found.material else 0
-
-
 def _read(name: str) -> bytes:
     """The bytes of a file, or of standard input, as far as patches may be long."""
     from executor.store.lifecycle.patches import MAX_BYTES
@@ -137,3 +112,6 @@ def _read(name: str) -> bytes:
     except OSError as error:
         why = error.strerror or str(error)
         raise InputError("FILE_UNREADABLE", why, place=name, fix="name a file of RFC 6902 patches") from error
+
+
+GROUPS: Final = (verbs,)

@@ -1,10 +1,8 @@
 """`mcl gate`: questions of running plans and of calls over MCP, seen whole, decided from another terminal."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
-from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
 from mcl.cli.views.layout import DIM, listing, moment
@@ -20,21 +18,10 @@ Option = Annotated[str, option("--option WORD", "A listed answer; needed where s
 Reason = Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    gates = typer.Typer(name="gate", help="Gates: questions that wait for you.", rich_markup_mode=None)
-    gates.command("list", epilog=example("mcl gate list"))(list_gates)
-    gates.command("show", epilog=example("mcl gate show 01K"))(show_one)
-    gates.command("approve", epilog=example("mcl gate approve 01K", "mcl gate approve 01K --option retry"))(
-        approve_gate
-    )
-    gates.command(
-        "deny",
-        epilog=example('mcl gate deny 01K --reason "not this file"', "mcl gate deny 01K --option stop"),
-    )(deny_gate)
-    app.add_typer(gates)
+gates = noun("gate", "Gates: questions that wait for you.")
 
 
+@verb(gates, "list", "mcl gate list")
 def list_gates(as_json: AsJson = False) -> None:
     """List the questions that nobody has decided yet."""
     from mcl.usecases.gates import open_gates
@@ -54,6 +41,7 @@ def list_gates(as_json: AsJson = False) -> None:
         out.tell([listing(("gate", "node", "until", "question"), lines)] if lines else ["nothing is waiting"])
 
 
+@verb(gates, "show", "mcl gate show 01K")
 def show_one(gate: GateId, as_json: AsJson = False) -> None:
     """Show a question with all that a decision is about.
 
@@ -67,6 +55,7 @@ def show_one(gate: GateId, as_json: AsJson = False) -> None:
         _show(found, out)
 
 
+@verb(gates, "approve", "mcl gate approve 01K", "mcl gate approve 01K --option retry")
 def approve_gate(
     gate: GateId,
     option: Option = "",
@@ -80,6 +69,7 @@ def approve_gate(
     _decide(gate, option, reason, as_json, approves=True)
 
 
+@verb(gates, "deny", 'mcl gate deny 01K --reason "not this file"', "mcl gate deny 01K --option stop")
 def deny_gate(gate: GateId, option: Option = "", reason: Reason = "", as_json: AsJson = False) -> None:
     """Refuse, signed with your key.
 
@@ -130,3 +120,6 @@ def _write_whole(values: "Mapping[str, object]", out: Output) -> None:
     for name, value in values.items():
         out.tell([Padding(exact((clear(name), "")), (0, 0, 0, 2))])
         out.tell([Padding(exact((f"| {line}", "")), (0, 0, 0, 4)) for line in whole(value)])
+
+
+GROUPS: Final = (gates,)

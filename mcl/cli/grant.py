@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from typer.core import TyperGroup
 
-from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, note_error
 from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, listing, moment, plain
@@ -61,37 +61,31 @@ class AddsByDefault(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-def _register_grant(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    host, root = (
-        "mcl grant add network --host example.org --max-calls 50",
-        "mcl grant add read --root ~/reference",
-    )
-    grants = typer.Typer(
-        name="grant",
-        cls=AddsByDefault,
-        help="Grants: what an agent may do at all.",
-        epilog=example("mcl grant list", "mcl grant add network --host example.org"),
-        rich_markup_mode=None,
-    )
-    grants.command("add", epilog=example("mcl grant add shell --until P7D", host, root))(grant_command)
-    grants.command("list", epilog=example("mcl grant list", "mcl grant list --json"))(grants_command)
-    lines = ("mcl grant remove shell", "mcl grant remove network --host example.org")
-    grants.command("remove", epilog=example(*lines))(revoke_command)
-    app.add_typer(grants)
+grants = noun(
+    "grant",
+    "Grants: what an agent may do at all.",
+    "mcl grant list",
+    "mcl grant add network --host example.org",
+    cls=AddsByDefault,
+)
 
 
+@verb(
+    grants,
+    "add",
+    "mcl grant add shell --until P7D",
+    "mcl grant add network --host example.org --max-calls 50",
+    "mcl grant add read --root ~/reference",
+)
 def grant_command(
     classes: Classes,
     host: Hosts = None,
     root: Roots = None,
     max_calls: Annotated[
-        int | None,
-        option("--max-calls N", "At most so many calls of each class in 24 hours.", min=1),
+        int | None, option("--max-calls N", "At most so many calls of each class in 24 hours.", min=1)
     ] = None,
     until: Annotated[
-        str,
-        option("--until WHEN", "A date, a moment (ISO 8601), or P7D: a week from now."),
+        str, option("--until WHEN", "A date, a moment (ISO 8601), or P7D: a week from now.")
     ] = "",
     agent: Agent = "",
     as_json: AsJson = False,
@@ -115,22 +109,7 @@ def grant_command(
     _say(found, as_json)
 
 
-def revoke_command(
-    classes: Classes, host: Hosts = None, root: Roots = None, agent: Agent = "", as_json: AsJson = False
-) -> None:
-    """Take classes back; calls of them are denied from now on.
-
-    With --host or --root only those are taken; network without --host takes all hosts too, and read without
-    --root all folders.
-    """
-    from mcl.usecases.grants import remove as revoke
-
-    names = [one.value for one in classes]
-    _say(
-        revoke(names, agent=agent, hosts=host or (), roots=_folders(root), home=use_home(signs=True)), as_json
-    )
-
-
+@verb(grants, "list", "mcl grant list", "mcl grant list --json")
 def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
     """What an agent may do at all; the gate still judges every single call."""
     from mcl.usecases.grants import list as list_grants
@@ -154,6 +133,23 @@ def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
     ]
     if not as_json:
         out.tell([listing(("class, host or folder", "", "since", "until", "calls in 24 h"), lines)])
+
+
+@verb(grants, "remove", "mcl grant remove shell", "mcl grant remove network --host example.org")
+def revoke_command(
+    classes: Classes, host: Hosts = None, root: Roots = None, agent: Agent = "", as_json: AsJson = False
+) -> None:
+    """Take classes back; calls of them are denied from now on.
+
+    With --host or --root only those are taken; network without --host takes all hosts too, and read without
+    --root all folders.
+    """
+    from mcl.usecases.grants import remove as revoke
+
+    names = [one.value for one in classes]
+    _say(
+        revoke(names, agent=agent, hosts=host or (), roots=_folders(root), home=use_home(signs=True)), as_json
+    )
 
 
 def _folders(names: list[str] | None) -> list[Path]:
@@ -193,18 +189,10 @@ def _say(found: "AgentGrants", as_json: bool) -> None:
 # ---- `mcl policy`: what the operator closes.
 
 
-def _register_policy(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    policy = typer.Typer(
-        name="policy",
-        help="What the operator closes: policy.toml.",
-        epilog=example("mcl policy check"),
-        rich_markup_mode=None,
-    )
-    policy.command("check", epilog=example("mcl policy check", "mcl policy check --json"))(check)
-    app.add_typer(policy)
+policy = noun("policy", "What the operator closes: policy.toml.", "mcl policy check")
 
 
+@verb(policy, "check", "mcl policy check", "mcl policy check --json")
 def check(as_json: AsJson = False) -> int:
     """Show what each entry of policy.toml closes, and start nothing.
 
@@ -242,7 +230,4 @@ def _line(place: str) -> str:
     return line if line.isdigit() else ""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of these nouns."""
-    _register_grant(app)
-    _register_policy(app)
+GROUPS: Final = (grants, policy)

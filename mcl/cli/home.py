@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import plain
 
@@ -94,11 +94,8 @@ def ask_passphrase(prompt: str, *, again: str = "") -> bytes:
 # ---- `mcl init`: make the home.
 
 
-@verbs.command(
-    "init",
-    epilog=example(
-        "mcl init", "MCL_HOME=./here mcl init --passphrase", "MCL_HOME=./ci mcl init --unattended"
-    ),
+@verb(
+    verbs, "init", "mcl init", "MCL_HOME=./here mcl init --passphrase", "MCL_HOME=./ci mcl init --unattended"
 )
 def init_command(
     passphrase: Annotated[bool, option("--passphrase", "Ask for a passphrase that seals the keys.")] = False,
@@ -155,22 +152,11 @@ def propose_seal(home: "Home") -> None:
 # ---- `mcl config`: what holds for every goal of a home.
 
 
-def _register_config(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    config = typer.Typer(
-        name="config",
-        help="Config: what holds for every goal.",
-        epilog=example("mcl config zone"),
-        rich_markup_mode=None,
-    )
-    config.callback()(lambda: None)
-    config.command(
-        "zone",
-        epilog=example("mcl config zone", "mcl config zone Europe/Stockholm", "mcl config zone system"),
-    )(zone)
-    app.add_typer(config)
+config = noun("config", "Config: what holds for every goal.", "mcl config zone")
+config.callback()(lambda: None)  # else Typer takes the only verb for the noun itself
 
 
+@verb(config, "zone", "mcl config zone", "mcl config zone Europe/Stockholm", "mcl config zone system")
 def zone(
     name: Annotated[
         str | None, argument("[ZONE]", "Such as Europe/Stockholm; system: the machine's.")
@@ -189,7 +175,4 @@ def zone(
         Output().tell([plain(f"{found}, {'chosen' if chosen else 'that of this machine'}")])
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(verbs)
-    _register_config(app)
+GROUPS: Final = (verbs, config)

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, example, option
+from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, option, verb
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import BAD, DIM, commands, listing, moment, plain
@@ -22,7 +22,7 @@ verbs = typer.Typer()
 # ---- What is known of them.
 
 
-@verbs.command("show", epilog=example("mcl show @last", "mcl show 01K --json"))
+@verb(verbs, "show", "mcl show @last", "mcl show 01K --json")
 def show_command(intent: IntentId, as_json: AsJson = False) -> None:
     """Show an intent: its goal, Frame, questions, plan and state; of a review what it found."""
     from mcl.usecases.documents import of_shown
@@ -40,7 +40,7 @@ def show_command(intent: IntentId, as_json: AsJson = False) -> None:
         out.tell(shown_view(found, out.people, found_text=text))
 
 
-@verbs.command("list", epilog=example("mcl list", "mcl list --state proposed"))
+@verb(verbs, "list", "mcl list", "mcl list --state proposed")
 def list_command(
     state: Annotated[str, option("--state STATE", "Only intents in this state.")] = "",
     limit: Annotated[int, option("--limit N", "At most so many; 0: all.", min=0)] = 50,
@@ -77,13 +77,12 @@ def list_command(
 # ---- `mcl accept`: a person reads an Intent and its plan, and signs both.
 
 
-@verbs.command("accept", epilog=example("mcl accept @last", "mcl accept 01K --yes"))
+@verb(verbs, "accept", "mcl accept @last", "mcl accept 01K --yes")
 def accept_command(
     intent: IntentId,
     yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
     plan_hash: Annotated[
-        str,
-        option("--plan-hash HASH", "The plan you read; --yes needs it where a model wrote it."),
+        str, option("--plan-hash HASH", "The plan you read; --yes needs it where a model wrote it.")
     ] = "",
     workspace: Workspace = None,
     skills: SkillDirectories = None,
@@ -142,7 +141,7 @@ def accept_command(
     return 0
 
 
-@verbs.command("cancel", epilog=example('mcl cancel @last --reason "not needed any more"'))
+@verb(verbs, "cancel", 'mcl cancel @last --reason "not needed any more"')
 def cancel_command(
     intent: IntentId,
     reason: Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")] = "",
@@ -177,6 +176,4 @@ def _would_be_refused(id: str, refused: "Sequence[Verdict]") -> "GateError":
     )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(verbs)
+GROUPS: Final = (verbs,)

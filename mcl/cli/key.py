@@ -1,11 +1,9 @@
 """`mcl key`: whose signatures count."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
-import typer
-
-from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import ask_passphrase, use_home
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import BAD, DIM, listing, moment
@@ -22,20 +20,10 @@ Did = Annotated[str, argument("DID", "A did:key:z6Mk… .")]
 _LONGEST = 1 << 16  # bytes of an exported key
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    keys = typer.Typer(name="key", help="Keys: whose signatures count.", rich_markup_mode=None)
-    keys.command("list", epilog=example("mcl key list"))(list_keys)
-    keys.command("new", epilog=example("mcl key new --role agent"))(new_key)
-    keys.command("seal", epilog=example("mcl key seal"))(seal_key)
-    keys.command("export", epilog=example("mcl key export --role user > ada.key.json"))(export_key)
-    keys.command("trust", epilog=example("mcl key trust did:key:z6Mk… --role agent --label laptop"))(
-        trust_key
-    )
-    keys.command("revoke", epilog=example("mcl key revoke did:key:z6Mk…"))(revoke_key)
-    app.add_typer(keys, rich_help_panel=None)
+keys = noun("key", "Keys: whose signatures count.")
 
 
+@verb(keys, "list", "mcl key list")
 def list_keys(as_json: AsJson = False) -> None:
     """List the keys of this home: own, retired, trusted, revoked."""
 
@@ -63,6 +51,7 @@ def list_keys(as_json: AsJson = False) -> None:
     )
 
 
+@verb(keys, "new", "mcl key new --role agent")
 def new_key(
     role: Annotated[Role, option("--role", "Whose key to replace.")],
     as_json: AsJson = False,
@@ -75,6 +64,7 @@ def new_key(
         print(pair.did)
 
 
+@verb(keys, "seal", "mcl key seal")
 def seal_key(
     role: Annotated[Role, option("--role", "Whose key to seal.")] = Role.user,
     as_json: AsJson = False,
@@ -90,6 +80,7 @@ def seal_key(
     note(f"sealed: {pair.did}")
 
 
+@verb(keys, "export", "mcl key export --role user > ada.key.json")
 def export_key(
     did: Annotated[str, argument("DID", "Which key; without it the own key of --role.")] = "",
     role: Annotated[Role, option("--role", "Which own key.")] = Role.user,
@@ -101,6 +92,7 @@ def export_key(
     Output(as_json=True).document({**home.keyring.export(did or own.did), **home.marks})
 
 
+@verb(keys, "trust", "mcl key trust did:key:z6Mk… --role agent --label laptop")
 def trust_key(
     did: Annotated[str, argument("DID|FILE", "A did:key:z6Mk…, or what mcl key export wrote.")],
     role: Annotated[Role, option("--role", "What this key may sign.")],
@@ -120,6 +112,7 @@ def trust_key(
     note(f"trusted as {entry.role}: {entry.did}")
 
 
+@verb(keys, "revoke", "mcl key revoke did:key:z6Mk…")
 def revoke_key(did: Did, as_json: AsJson = False) -> None:
     """Refuse whatever a key signs from now on; what it signed before stays good."""
 
@@ -153,3 +146,6 @@ def _exported(file: str, role: Role, *, unattended: bool) -> str:
             fix="ask for the key of a person's own home",
         )
     return did
+
+
+GROUPS: Final = (keys,)

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
-from mcl.cli.arguments import AsJson, argument, complete_intent, example, option
+from mcl.cli.arguments import AsJson, argument, complete_intent, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.plan import ShowsByDefault
@@ -22,31 +20,18 @@ _ROW_DIGITS = 16  # of a longer number no row has so many; ids are longer, and b
 Seq = Annotated[int, argument("ROW", "The number of a row, as mcl log shows it.", min=1)]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    log = typer.Typer(
-        name="log",
-        cls=ShowsByDefault,
-        help="The journal. `mcl log [INTENT|ROW]` is `mcl log show [INTENT|ROW]`.",
-        epilog=example("mcl log", "mcl log @last", "mcl log verify"),
-        rich_markup_mode=None,
-        subcommand_metavar="[INTENT|ROW] | COMMAND [ARGS]...",
-    )
-    log.command(
-        "show",
-        epilog=example("mcl log show", "mcl log @last", "mcl log 7", "mcl log @last --export envelopes"),
-    )(show_log)
-    log.command("verify", epilog=example("mcl log verify", "mcl log verify --head head.json"))(verify_log)
-    log.command("head", epilog=example("mcl log head --json > head.json"))(sign_head)
-    log.command("prove", epilog=example("mcl log prove 7 --json > row7.json", "mcl log prove 7 --since 5"))(
-        prove_row
-    )
-    log.command("accept-break", epilog=example("mcl log accept-break 7"))(accept_break)
-    log.command("restore-tables", epilog=example("mcl log restore-tables"))(restore_tables)
-    log.command("restored", epilog=example("mcl log restored"))(say_restored)
-    app.add_typer(log)
+log = noun(
+    "log",
+    "The journal. `mcl log [INTENT|ROW]` is `mcl log show [INTENT|ROW]`.",
+    "mcl log",
+    "mcl log @last",
+    "mcl log verify",
+    cls=ShowsByDefault,
+    subcommand_metavar="[INTENT|ROW] | COMMAND [ARGS]...",
+)
 
 
+@verb(log, "show", "mcl log show", "mcl log @last", "mcl log 7", "mcl log @last --export envelopes")
 def show_log(
     intent: Annotated[
         str,
@@ -58,8 +43,7 @@ def show_log(
     ] = "",
     limit: Annotated[int, option("--limit N", "The last so many rows; 0: all.", min=0)] = 50,
     export: Annotated[
-        Path | None,
-        option("--export DIR", "Also write the signed bytes of each row to a file there."),
+        Path | None, option("--export DIR", "Also write the signed bytes of each row to a file there.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -95,6 +79,7 @@ def show_log(
         out.tell([listing(heads, [row_line(journal, row, named=not intent) for row in rows])])
 
 
+@verb(log, "verify", "mcl log verify", "mcl log verify --head head.json")
 def verify_log(
     head: Annotated[
         list[Path] | None,
@@ -133,41 +118,7 @@ def verify_log(
     return 0 if report.ok else UNVERIFIED
 
 
-def accept_break(row: Seq, as_json: AsJson = False) -> None:
-    """Go on though the journal does not hold in a row.
-
-    For a person who looked at what mcl log verify tells of it. It is signed, and shown ever after.
-    """
-
-    _tell_said(use_home(signs=True).journal.accept_break(row), as_json)
-
-
-def restore_tables(as_json: AsJson = False) -> None:
-    """Make grants, pins, servers and what else stands beside the journal what its rows say.
-
-    For a person whom mcl log verify tells TABLE_CHANGED. It is signed, and shown ever after.
-    """
-
-    _tell_said(use_home(signs=True).journal.tables.restore(), as_json)
-
-
-def say_restored(as_json: AsJson = False) -> None:
-    """Say that the older journal is meant: a backup was restored.
-
-    What came after it is lost. It is signed, and shown ever after.
-    """
-
-    _tell_said(use_home(signs=True).journal.restored(), as_json)
-
-
-def _tell_said(said: "Row", as_json: bool) -> None:
-
-    out = Output(as_json)
-    out.document({"row": said.seq, "id": said.id, "kind": said.kind})
-    if not as_json:
-        out.tell([plain(f"signed as row {said.seq}; mcl log verify shows it from now on")])
-
-
+@verb(log, "head", "mcl log head --json > head.json")
 def sign_head(as_json: AsJson = False) -> None:
     """Sign the journal as it is now: its size and root.
 
@@ -180,11 +131,11 @@ def sign_head(as_json: AsJson = False) -> None:
         out.tell([rows([(name, plain(str(value))) for name, value in head.items()])])
 
 
+@verb(log, "prove", "mcl log prove 7 --json > row7.json", "mcl log prove 7 --since 5")
 def prove_row(
     row: Seq,
     since: Annotated[
-        int,
-        option("--since SIZE", "Also prove that the first SIZE rows are unchanged.", min=0),
+        int, option("--since SIZE", "Also prove that the first SIZE rows are unchanged.", min=0)
     ] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -210,6 +161,44 @@ def prove_row(
         out.tell([rows(lines)])
 
 
+@verb(log, "accept-break", "mcl log accept-break 7")
+def accept_break(row: Seq, as_json: AsJson = False) -> None:
+    """Go on though the journal does not hold in a row.
+
+    For a person who looked at what mcl log verify tells of it. It is signed, and shown ever after.
+    """
+
+    _tell_said(use_home(signs=True).journal.accept_break(row), as_json)
+
+
+@verb(log, "restore-tables", "mcl log restore-tables")
+def restore_tables(as_json: AsJson = False) -> None:
+    """Make grants, pins, servers and what else stands beside the journal what its rows say.
+
+    For a person whom mcl log verify tells TABLE_CHANGED. It is signed, and shown ever after.
+    """
+
+    _tell_said(use_home(signs=True).journal.tables.restore(), as_json)
+
+
+@verb(log, "restored", "mcl log restored")
+def say_restored(as_json: AsJson = False) -> None:
+    """Say that the older journal is meant: a backup was restored.
+
+    What came after it is lost. It is signed, and shown ever after.
+    """
+
+    _tell_said(use_home(signs=True).journal.restored(), as_json)
+
+
+def _tell_said(said: "Row", as_json: bool) -> None:
+
+    out = Output(as_json)
+    out.document({"row": said.seq, "id": said.id, "kind": said.kind})
+    if not as_json:
+        out.tell([plain(f"signed as row {said.seq}; mcl log verify shows it from now on")])
+
+
 def _read_head(path: Path, resolver: "Callable[[str], PublicKey | None]") -> "Head":
     from executor import Head, JournalError
     from ir import MclError, parse_json
@@ -229,3 +218,6 @@ def _read_head(path: Path, resolver: "Callable[[str], PublicKey | None]") -> "He
             fix="give a file made by mcl log head --json",
             exit=UNVERIFIED,
         ) from error
+
+
+GROUPS: Final = (log,)

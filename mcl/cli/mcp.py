@@ -7,34 +7,31 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, ModelPath, NoAi, SkillDirectories, Workspace, example, folder, option
+from mcl.cli.arguments import (
+    AsJson,
+    ModelPath,
+    NoAi,
+    SkillDirectories,
+    Workspace,
+    folder,
+    noun,
+    option,
+    verb,
+)
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_text
 
 _PORT = 8321
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    group = typer.Typer(
-        name="mcp", help="Serve tools to other programs (Model Context Protocol).", rich_markup_mode=None
-    )
-    group.command(
-        "serve", epilog=example("mcl mcp serve --workspace ~/project", "mcl mcp serve --http --port 8321")
-    )(serve_command)
-    group.command(
-        "install",
-        epilog=example(
-            "mcl mcp install", "mcl mcp install --host claude-code", "mcl mcp install --host cursor --write"
-        ),
-    )(install_command)
-    app.add_typer(group)
+group = noun("mcp", "Serve tools to other programs (Model Context Protocol).")
 
 
+@verb(group, "serve", "mcl mcp serve --workspace ~/project", "mcl mcp serve --http --port 8321")
 def serve_command(
     http: Annotated[
         bool, option("--http", "Listen for clients over HTTP instead of standard input.")
@@ -78,11 +75,15 @@ def serve_command(
     )
 
 
+@verb(
+    group,
+    "install",
+    "mcl mcp install",
+    "mcl mcp install --host claude-code",
+    "mcl mcp install --host cursor --write",
+)
 def install_command(
-    host: Annotated[
-        str,
-        option("--host NAME", "The program to configure; left out: all are listed."),
-    ] = "",
+    host: Annotated[str, option("--host NAME", "The program to configure; left out: all are listed.")] = "",
     workspace: Annotated[
         Path | None,
         option(
@@ -93,8 +94,7 @@ def install_command(
     ] = None,
     name: Annotated[str, option("--name NAME", "What the server is called there.")] = "mcl",
     write: Annotated[
-        bool,
-        option("--write", "Write it where the file is plain JSON; shows the change."),
+        bool, option("--write", "Write it where the file is plain JSON; shows the change.")
     ] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -233,3 +233,6 @@ def _started_in() -> Path:
             fix="name the folder that tools may work in: --workspace FOLDER",
         )
     return here
+
+
+GROUPS: Final = (group,)

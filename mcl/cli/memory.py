@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain, rows
@@ -22,22 +22,13 @@ def complete_type(incomplete: str) -> list[str]:
     return [name for name in MEMORY_TYPES if name.lower().startswith(incomplete.lower())]
 
 
-Address = Annotated[
-    str,
-    argument("URI", "matrix://cortex/Type/id, with @v2 for one version; or Type/id."),
-]
+Address = Annotated[str, argument("URI", "matrix://cortex/Type/id, with @v2 for one version; or Type/id.")]
 Types = Annotated[
     list[str] | None,
     option("--type TYPE", "Only of this type; may be given several times.", autocompletion=complete_type),
 ]
-Tags = Annotated[
-    list[str] | None,
-    option("--tag TAG", "Only with this tag; may be given several times."),
-]
-At = Annotated[
-    str,
-    option("--at SNAPSHOT", "As it was then: the size or the root of a snapshot."),
-]
+Tags = Annotated[list[str] | None, option("--tag TAG", "Only with this tag; may be given several times.")]
+At = Annotated[str, option("--at SNAPSHOT", "As it was then: the size or the root of a snapshot.")]
 
 
 def full(address: str) -> str:
@@ -45,60 +36,12 @@ def full(address: str) -> str:
     return address if "://" in address else f"matrix://cortex/{address}"
 
 
-# ---- `mcl memory find`, `list` and `show`: what is remembered.
-
-
-def find(
-    near: Annotated[str, argument("WORDS", "What it should be about.")],
-    types: Types = None,
-    tag: Tags = None,
-    limit: Annotated[int, option("--limit N", "At most so many.", min=1)] = 10,
-    at: At = "",
-    as_json: AsJson = False,
-) -> None:
-    """Find memories that share words with WORDS, the best first."""
-    from mcl.cli.views.memory import tell_list
-    from mcl.usecases import memories
-
-    home = use_home()
-    found = memories.find(near, types=types or (), tags=tag or (), limit=limit, at=at or None, home=home)
-    tell_list(found, Output(as_json))
-
-
-def list_memories(
-    types: Types = None,
-    tag: Tags = None,
-    limit: Annotated[int, option("--limit N", "At most so many; 0: all.", min=0)] = 50,
-    at: At = "",
-    as_json: AsJson = False,
-) -> None:
-    """List memories, the most important and newest first."""
-    from mcl.cli.views.memory import tell_list
-    from mcl.usecases import memories
-
-    found = memories.list(types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
-    tell_list(found, Output(as_json))
-
-
-def show(
-    uri: Address,
-    history: Annotated[bool, option("--history", "All its versions, oldest first.")] = False,
-    at: At = "",
-    as_json: AsJson = False,
-) -> None:
-    """Show one memory."""
-    from mcl.cli.views.memory import document, history_view, memory_view
-    from mcl.usecases import memories
-
-    home, out = use_home(), Output(as_json)
-    if history:
-        versions = memories.history(full(uri), at=at or None, home=home)
-        out.document({"uri": versions[-1].address, "versions": [document(one) for one in versions]})
-        out.view([history_view(versions)])
-        return
-    memory = memories.show(full(uri), at=at or None, home=home)
-    out.document(document(memory))
-    out.view(memory_view(memory))
+memory = noun(
+    "memory",
+    "Memories: what is remembered.",
+    'mcl memory add Fact "The office is in Oslo"',
+    "mcl memory find office",
+)
 
 
 # ---- `mcl memory add`, `forget` and `learning`: what changes memories.
@@ -113,6 +56,13 @@ class Switch(StrEnum):
     off = "off"
 
 
+@verb(
+    memory,
+    "add",
+    'mcl memory add Fact "The office is in Oslo" --id office --tag place',
+    "mcl memory add Belief - --confidence 0.6 < note.txt",
+    "mcl memory add --file memories.jsonl",
+)
 def put(
     type: Annotated[
         str,
@@ -172,6 +122,7 @@ def put(
         out.tell(memory_view(said))
 
 
+@verb(memory, "remove", "mcl memory remove Fact/office")
 def forget(
     uri: Address,
     yes: Annotated[bool, option("--yes", "Do not ask.")] = False,
@@ -199,6 +150,7 @@ def forget(
     return 0
 
 
+@verb(memory, "learning", "mcl memory learning", "mcl memory learning off")
 def learning(
     switch: Annotated[Switch | None, argument("[on|off]", "Turn it on or off.")] = None,
     as_json: AsJson = False,
@@ -278,9 +230,69 @@ def _edge(text: str) -> tuple[str, str]:
     return relation, uri
 
 
+# ---- `mcl memory find`, `list` and `show`: what is remembered.
+
+
+@verb(memory, "find", 'mcl memory find "who sells paper" --type Fact --limit 3')
+def find(
+    near: Annotated[str, argument("WORDS", "What it should be about.")],
+    types: Types = None,
+    tag: Tags = None,
+    limit: Annotated[int, option("--limit N", "At most so many.", min=1)] = 10,
+    at: At = "",
+    as_json: AsJson = False,
+) -> None:
+    """Find memories that share words with WORDS, the best first."""
+    from mcl.cli.views.memory import tell_list
+    from mcl.usecases import memories
+
+    home = use_home()
+    found = memories.find(near, types=types or (), tags=tag or (), limit=limit, at=at or None, home=home)
+    tell_list(found, Output(as_json))
+
+
+@verb(memory, "list", "mcl memory list --type Goal", "mcl memory list --at 12")
+def list_memories(
+    types: Types = None,
+    tag: Tags = None,
+    limit: Annotated[int, option("--limit N", "At most so many; 0: all.", min=0)] = 50,
+    at: At = "",
+    as_json: AsJson = False,
+) -> None:
+    """List memories, the most important and newest first."""
+    from mcl.cli.views.memory import tell_list
+    from mcl.usecases import memories
+
+    found = memories.list(types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
+    tell_list(found, Output(as_json))
+
+
+@verb(memory, "show", "mcl memory show Fact/office", "mcl memory show Fact/office@v1 --history")
+def show(
+    uri: Address,
+    history: Annotated[bool, option("--history", "All its versions, oldest first.")] = False,
+    at: At = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show one memory."""
+    from mcl.cli.views.memory import document, history_view, memory_view
+    from mcl.usecases import memories
+
+    home, out = use_home(), Output(as_json)
+    if history:
+        versions = memories.history(full(uri), at=at or None, home=home)
+        out.document({"uri": versions[-1].address, "versions": [document(one) for one in versions]})
+        out.view([history_view(versions)])
+        return
+    memory = memories.show(full(uri), at=at or None, home=home)
+    out.document(document(memory))
+    out.view(memory_view(memory))
+
+
 # ---- `mcl memory snapshot`, `prove` and `verify`: that memories are what they were.
 
 
+@verb(memory, "snapshot", "mcl memory snapshot", "mcl memory snapshot 12 --json")
 def snapshot(
     which: Annotated[str, argument("[SNAPSHOT]", "Its size or root; now, where left out.")] = "",
     as_json: AsJson = False,
@@ -307,12 +319,17 @@ def snapshot(
     )
 
 
+@verb(
+    memory,
+    "prove",
+    "mcl memory prove Fact/office --out proof.json",
+    "mcl memory prove Fact/office@v1 --since 12",
+)
 def prove(
     uri: Address,
     at: At = "",
     since: Annotated[
-        str,
-        option("--since SNAPSHOT", "Also prove that nothing of this older one changed."),
+        str, option("--since SNAPSHOT", "Also prove that nothing of this older one changed.")
     ] = "",
     out: Annotated[Path | None, option("--out FILE", "Write the proof to a file.")] = None,
     as_json: AsJson = False,
@@ -334,6 +351,7 @@ def prove(
     told.view([checks_view(proof.checks())])
 
 
+@verb(memory, "verify", "mcl memory verify", "mcl memory verify proof.json --key did:key:z6Mk…")
 def verify(
     proofs: Annotated[list[Path] | None, argument("[PROOF]...", "Files made by mcl memory prove.")] = None,
     key: Annotated[str, option("--key DID", "The agent that must have signed the proof.")] = "",
@@ -385,38 +403,4 @@ def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
     return 0 if ok else UNVERIFIED
 
 
-# ---- The verbs of `mcl memory`.
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    memory = typer.Typer(
-        name="memory",
-        help="Memories: what is remembered.",
-        epilog=example('mcl memory add Fact "The office is in Oslo"', "mcl memory find office"),
-        rich_markup_mode=None,
-    )
-    for name, verb, *examples in (
-        (
-            "add",
-            put,
-            'mcl memory add Fact "The office is in Oslo" --id office --tag place',
-            "mcl memory add Belief - --confidence 0.6 < note.txt",
-            "mcl memory add --file memories.jsonl",
-        ),
-        ("remove", forget, "mcl memory remove Fact/office"),
-        ("learning", learning, "mcl memory learning", "mcl memory learning off"),
-        ("find", find, 'mcl memory find "who sells paper" --type Fact --limit 3'),
-        ("list", list_memories, "mcl memory list --type Goal", "mcl memory list --at 12"),
-        ("show", show, "mcl memory show Fact/office", "mcl memory show Fact/office@v1 --history"),
-        ("snapshot", snapshot, "mcl memory snapshot", "mcl memory snapshot 12 --json"),
-        (
-            "prove",
-            prove,
-            "mcl memory prove Fact/office --out proof.json",
-            "mcl memory prove Fact/office@v1 --since 12",
-        ),
-        ("verify", verify, "mcl memory verify", "mcl memory verify proof.json --key did:key:z6Mk…"),
-    ):
-        memory.command(name, epilog=example(*examples))(verb)
-    app.add_typer(memory)
+GROUPS: Final = (memory,)

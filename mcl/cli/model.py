@@ -1,11 +1,9 @@
 """`mcl model`: which weights the compiler asks."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
-from mcl.cli.arguments import AsJson, argument, example, option
+from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain, rows
@@ -15,19 +13,10 @@ if TYPE_CHECKING:
     from mcl.usecases.models import KnownModel, Models
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    models = typer.Typer(name="model", help="Models: which weights the compiler asks.", rich_markup_mode=None)
-    models.command("list", epilog=example("mcl model list"))(list_models)
-    models.command("show", epilog=example("mcl model show bundled", "mcl model show ./other.gguf"))(
-        model_info
-    )
-    models.command("add", epilog=example("mcl model add ~/models/qwen3-0.6b.gguf --name qwen"))(add_model)
-    models.command("use", epilog=example("mcl model use qwen", "mcl model use bundled"))(use_model)
-    models.command("remove", epilog=example("mcl model remove qwen"))(remove_model)
-    app.add_typer(models)
+models = noun("model", "Models: which weights the compiler asks.")
 
 
+@verb(models, "list", "mcl model list")
 def list_models(as_json: AsJson = False) -> None:
     """List the models of this home; the one in use is marked."""
     from mcl.usecases.models import Models
@@ -47,6 +36,7 @@ def list_models(as_json: AsJson = False) -> None:
         out.tell([listing(("", "name", "sha256", "file"), lines)])
 
 
+@verb(models, "show", "mcl model show bundled", "mcl model show ./other.gguf")
 def model_info(
     model: Annotated[str, argument("MODEL", "A name, a digest, or a path to a GGUF.")],
     as_json: AsJson = False,
@@ -74,6 +64,7 @@ def model_info(
         out.tell([rows([(name, plain(one_line(value, 300))) for name, value in shown], label=32)])
 
 
+@verb(models, "add", "mcl model add ~/models/qwen3-0.6b.gguf --name qwen")
 def add_model(
     path: Annotated[Path, argument("PATH", "A GGUF file; it stays where it is.")],
     name: Annotated[str, option("--name NAME", "What to call it (default: the file's name).")] = "",
@@ -88,6 +79,7 @@ def add_model(
     _tell(Models(use_home()).add(path, name=name, spaced=spaced), "added", as_json=as_json)
 
 
+@verb(models, "use", "mcl model use qwen", "mcl model use bundled")
 def use_model(
     model: Annotated[str, argument("MODEL", "A name or digest; also bundled, no-ai.")],
     as_json: AsJson = False,
@@ -98,6 +90,7 @@ def use_model(
     _tell(Models(use_home()).use(model), "in use", as_json=as_json)
 
 
+@verb(models, "remove", "mcl model remove qwen")
 def remove_model(
     model: Annotated[str, argument("MODEL", "A name or digest of one that was added.")],
     as_json: AsJson = False,
@@ -140,3 +133,6 @@ def _cache() -> dict[str, object]:
     tapes = Tapes.of(locate())
     entries, size = tapes.size()
     return {"folder": str(tapes.folder), "entries": entries, "bytes": size}
+
+
+GROUPS: Final = (models,)

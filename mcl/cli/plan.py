@@ -3,7 +3,7 @@
 import sys
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 import typer
 from typer.core import TyperGroup
@@ -15,10 +15,11 @@ from mcl.cli.arguments import (
     Workspace,
     argument,
     complete_intent,
-    example,
+    noun,
     option,
+    verb,
 )
-from mcl.cli.correct import compare_command
+from mcl.cli.correct import NEEDS_ACCEPT
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_bytes
 
@@ -41,48 +42,15 @@ class ShowsByDefault(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-# ---- `mcl plan check`: what each guard says of each node, for people and for machines.
-
-
-def check_command(
-    what: Annotated[
-        str,
-        argument(
-            "FILE|INTENT",
-            "A PlanTree (JSON), or an intent: its id, a unique beginning of it, or @last.",
-            autocompletion=complete_intent,
-        ),
-    ],
-    verb: Annotated[
-        str,
-        option("--verb VERB", "The verb of the goal; a file whose intent is not here has none else."),
-    ] = "",
-    workspace: Workspace = None,
-    skills: SkillDirectories = None,
-    as_json: AsJson = False,
-) -> int:
-    """Judge a plan by every guard, and run nothing.
-
-    Exit codes: 0 allowed, 10 needs approval, 11 denied, 12 invalid.
-    """
-    from mcl.cli.views.plan import checked_view
-    from mcl.usecases.plans import check as check_plan_of
-    from mcl.usecases.plans import check_file as check_plan_file
-
-    home, place, further = use_home(), workspace or Path.cwd(), skills or ()
-    if _is_file(what):
-        found = check_plan_file(Path(what), verb=verb, workspace=place, skills=further, home=home)
-    else:
-        found = check_plan_of(what, verb=verb, workspace=place, skills=further, home=home)
-    out = Output(as_json)
-    out.document(found)
-    out.view(checked_view(found))
-    return found.exit
-
-
-def _is_file(text: str) -> bool:
-    """Whether a word means a file: one that is there, or a name that no intent has."""
-    return not text.startswith("@") and (Path(text).is_file() or "/" in text or "." in text)
+plans = noun(
+    "plan",
+    "Plans: what would run. `mcl plan INTENT` is `mcl plan show INTENT`.",
+    "mcl plan @last",
+    "mcl plan @last --graph svg --out plan.svg",
+    "mcl plan check plan.json",
+    cls=ShowsByDefault,
+    subcommand_metavar="INTENT | COMMAND [ARGS]...",
+)
 
 
 class GraphForm(Enum):
@@ -94,30 +62,9 @@ class GraphForm(Enum):
     DOT = "dot"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    plans = typer.Typer(
-        name="plan",
-        cls=ShowsByDefault,
-        help="Plans: what would run. `mcl plan INTENT` is `mcl plan show INTENT`.",
-        epilog=example(
-            "mcl plan @last", "mcl plan @last --graph svg --out plan.svg", "mcl plan check plan.json"
-        ),
-        rich_markup_mode=None,
-        subcommand_metavar="INTENT | COMMAND [ARGS]...",
-    )
-    shown = ("mcl plan @last", "mcl plan @last --graph svg --out plan.svg", "mcl plan show 01K --json")
-    plans.command("show", epilog=example(*shown))(plan_command)
-    plans.command(
-        "check", epilog=example("mcl plan check @last", "mcl plan check plan.json --verb build --json")
-    )(check_command)
-    plans.command(
-        "compare",
-        epilog=example("mcl plan compare before.json after.json --json", "mcl plan compare 01K 01M"),
-    )(compare_command)
-    app.add_typer(plans)
-
-
+@verb(
+    plans, "show", "mcl plan @last", "mcl plan @last --graph svg --out plan.svg", "mcl plan show 01K --json"
+)
 def plan_command(
     intent: IntentId,
     form: Annotated[
@@ -125,8 +72,7 @@ def plan_command(
         option("--graph", "Draw the tree with its states: svg and png (by Graphviz), or text."),
     ] = None,
     place: Annotated[
-        Path | None,
-        option("--out FILE", "Where the picture goes (default: standard output)."),
+        Path | None, option("--out FILE", "Where the picture goes (default: standard output).")
     ] = None,
     workspace: Workspace = None,
     skills: SkillDirectories = None,
@@ -165,3 +111,68 @@ def _draw(seen: "Planned", form: GraphForm, place: Path | None, home: "Home") ->
     else:
         place.write_bytes(picture)
         note(f"{place}: {len(picture):,} bytes")
+
+
+@verb(plans, "check", "mcl plan check @last", "mcl plan check plan.json --verb build --json")
+def check_command(
+    what: Annotated[
+        str,
+        argument(
+            "FILE|INTENT",
+            "A PlanTree (JSON), or an intent: its id, a unique beginning of it, or @last.",
+            autocompletion=complete_intent,
+        ),
+    ],
+    verb: Annotated[
+        str, option("--verb VERB", "The verb of the goal; a file whose intent is not here has none else.")
+    ] = "",
+    workspace: Workspace = None,
+    skills: SkillDirectories = None,
+    as_json: AsJson = False,
+) -> int:
+    """Judge a plan by every guard, and run nothing.
+
+    Exit codes: 0 allowed, 10 needs approval, 11 denied, 12 invalid.
+    """
+    from mcl.cli.views.plan import checked_view
+    from mcl.usecases.plans import check as check_plan_of
+    from mcl.usecases.plans import check_file as check_plan_file
+
+    home, place, further = use_home(), workspace or Path.cwd(), skills or ()
+    if _is_file(what):
+        found = check_plan_file(Path(what), verb=verb, workspace=place, skills=further, home=home)
+    else:
+        found = check_plan_of(what, verb=verb, workspace=place, skills=further, home=home)
+    out = Output(as_json)
+    out.document(found)
+    out.view(checked_view(found))
+    return found.exit
+
+
+def _is_file(text: str) -> bool:
+    """Whether a word means a file: one that is there, or a name that no intent has."""
+    return not text.startswith("@") and (Path(text).is_file() or "/" in text or "." in text)
+
+
+@verb(plans, "compare", "mcl plan compare before.json after.json --json", "mcl plan compare 01K 01M")
+def compare_command(
+    before: Annotated[str, argument("A", "A file (Intent, plan or both) or an intent.")],
+    after: Annotated[str, argument("B", "What it would become: a file or an intent.")],
+    at: Annotated[str, option("--at TIME", "Judge deadlines from this moment (default: now).")] = "",
+    as_json: AsJson = False,
+) -> int:
+    """Say whether the difference between two documents needs a new accept.
+
+    Exit codes: 0 no, 10 yes, 2 they cannot be compared.
+    """
+    from mcl.cli.views.exact import changes_view, verdict_line
+    from mcl.usecases.materiality import compare
+
+    out = Output(as_json)
+    found = compare(before, after, at=at or None)
+    out.document({"material": found.material, "at": found.at, "changes": found.changes})
+    out.view([*changes_view(found.changes), "", verdict_line(found.material)])
+    return NEEDS_ACCEPT if found.material else 0
+
+
+GROUPS: Final = (plans,)

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, ModelPath, SkillDirectories, argument, example
+from mcl.cli.arguments import AsJson, IntentId, ModelPath, SkillDirectories, argument, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output
 from mcl.core.text import safe
@@ -14,7 +14,7 @@ from mcl.core.text import safe
 verbs = typer.Typer()
 
 
-@verbs.command("replay", epilog=example("mcl replay @last"))
+@verb(verbs, "replay", "mcl replay @last")
 def replay_command(
     intent: IntentId,
     model: ModelPath = None,
@@ -40,12 +40,9 @@ def replay_command(
     return 0 if found.same else UNVERIFIED
 
 
-@verbs.command("verify", epilog=example("mcl verify intent.json plan.json exported/*.cbor"))
+@verb(verbs, "verify", "mcl verify intent.json plan.json exported/*.cbor")
 def verify_command(
-    files: Annotated[
-        list[Path],
-        argument("FILE...", "Intents and plans (JSON), rows of a journal (CBOR)."),
-    ],
+    files: Annotated[list[Path], argument("FILE...", "Intents and plans (JSON), rows of a journal (CBOR).")],
     as_json: AsJson = False,
 ) -> int:
     """Check documents without a model.
@@ -76,6 +73,4 @@ def verify_command(
     return UNVERIFIED if count[False] else 0
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(verbs)
+GROUPS: Final = (verbs,)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -16,9 +16,9 @@ from mcl.cli.arguments import (
     Workspace,
     argument,
     complete_intent,
-    example,
     folder,
     option,
+    verb,
 )
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_event
@@ -34,22 +34,17 @@ if TYPE_CHECKING:
 verbs = typer.Typer()
 
 
-@verbs.command(
-    "run",
-    epilog=example(
-        "mcl run @last", "mcl run 01K --deny-gates --workspace ~/project", "mcl run @last --resume"
-    ),
+@verb(
+    verbs, "run", "mcl run @last", "mcl run 01K --deny-gates --workspace ~/project", "mcl run @last --resume"
 )
 def run_command(
     intent: IntentId,
     yes_gates: Annotated[
-        bool,
-        option("--yes-gates", "Approve every gate unseen; for scripts whose author read the plan."),
+        bool, option("--yes-gates", "Approve every gate unseen; for scripts whose author read the plan.")
     ] = False,
     deny_gates: Annotated[bool, option("--deny-gates", "Refuse at every gate; ask nobody.")] = False,
     wait_gates: Annotated[
-        bool,
-        option("--wait-gates", "Ask nobody here; wait until somebody decides with mcl gate."),
+        bool, option("--wait-gates", "Ask nobody here; wait until somebody decides with mcl gate.")
     ] = False,
     resume: Annotated[bool, option("--resume", "Go on with a run that was interrupted.")] = False,
     workspace: Workspace = None,
@@ -201,9 +196,7 @@ class ToldPeople:
 _DAYS = 30
 
 
-@verbs.command(
-    "undo", epilog=example("mcl undo @last --check", "mcl undo 01K --node write --yes", "mcl undo --prune")
-)
+@verb(verbs, "undo", "mcl undo @last --check", "mcl undo 01K --node write --yes", "mcl undo --prune")
 def undo_command(
     intent: Annotated[
         str,
@@ -213,8 +206,7 @@ def undo_command(
     ] = "",
     node: Annotated[str, option("--node ID", "Only what this node, or those below it, changed.")] = "",
     leave: Annotated[
-        list[str] | None,
-        option("--except PATH", "Leave this file as it is; may be given several times."),
+        list[str] | None, option("--except PATH", "Leave this file as it is; may be given several times.")
     ] = None,
     check: Annotated[bool, option("--check", "Only show what would happen.")] = False,
     yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
@@ -222,12 +214,10 @@ def undo_command(
         bool, option("--prune", "Remove what is kept for old intents; they cannot be undone then.")
     ] = False,
     days: Annotated[
-        int | None,
-        option("--days", f"With --prune: ended more than so many days ago (else {_DAYS}).", min=0),
+        int | None, option("--days", f"With --prune: ended more than so many days ago (else {_DAYS}).", min=0)
     ] = None,
     workspace: Annotated[
-        Path | None,
-        option("--workspace DIR", "Where the folder lies now, if it was moved.", parser=folder),
+        Path | None, option("--workspace DIR", "Where the folder lies now, if it was moved.", parser=folder)
     ] = None,
     as_json: AsJson = False,
 ) -> int:
@@ -291,6 +281,4 @@ def _undo(
     return 0
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(verbs)
+GROUPS: Final = (verbs,)

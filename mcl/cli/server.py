@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
-from mcl.cli.arguments import AsJson, argument, example, folder, option
+from mcl.cli.arguments import AsJson, argument, folder, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, commands, joined, listing, moment, plain, rows
@@ -26,26 +24,14 @@ _ADD = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    servers = typer.Typer(
-        name="server", help="MCP servers whose tools agents may ask for.", rich_markup_mode=None
-    )
-    servers.command("add", epilog=example(*_ADD))(add)
-    servers.command("list", epilog=example("mcl server list"))(list_all)
-    servers.command("show", epilog=example("mcl server show github"))(show)
-    servers.command("trust", epilog=example("mcl server trust time"))(trust)
-    servers.command("untrust", epilog=example("mcl server untrust time"))(untrust)
-    servers.command("remove", epilog=example("mcl server remove github"))(remove)
-    servers.command("check", epilog=example("mcl server check", "mcl server check github --json"))(check)
-    app.add_typer(servers)
+servers = noun("server", "MCP servers whose tools agents may ask for.")
 
 
+@verb(servers, "add", *_ADD)
 def add(
     name: Name,
     command: Annotated[
-        list[str] | None,
-        argument("[-- COMMAND ARGS...]", "The program and its arguments; no shell."),
+        list[str] | None, argument("[-- COMMAND ARGS...]", "The program and its arguments; no shell.")
     ] = None,
     env: Annotated[
         list[str] | None,
@@ -57,8 +43,7 @@ def add(
     ] = None,
     bare: Annotated[bool, option("--bare-environment", "Give it neither PATH nor HOME.")] = False,
     directory: Annotated[
-        Path | None,
-        option("--folder DIR", "Where its process runs (default: this folder).", parser=folder),
+        Path | None, option("--folder DIR", "Where its process runs (default: this folder).", parser=folder)
     ] = None,
     url: Annotated[str, option("--url URL", "In place of a command: where it listens.")] = "",
     header: Annotated[
@@ -98,6 +83,7 @@ def add(
     note(f"next: mcl server check {server.name}, then mcl tool approve --server {server.name}")
 
 
+@verb(servers, "list", "mcl server list")
 def list_all(as_json: AsJson = False) -> None:
     """List the servers."""
     from mcl.usecases.servers import list as list_servers
@@ -119,6 +105,7 @@ def list_all(as_json: AsJson = False) -> None:
         out.view([listing(("server", "", "since", "how it is reached"), lines)])
 
 
+@verb(servers, "show", "mcl server show github")
 def show(name: Name, as_json: AsJson = False) -> None:
     """Show how a server is started or reached, and the tools that are known of it."""
     from mcl.usecases.servers import show as show_server
@@ -149,6 +136,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
     out.view(parts)
 
 
+@verb(servers, "trust", "mcl server trust time")
 def trust(name: Name, as_json: AsJson = False) -> None:
     """Believe what a server says of its tools: that one only reads, that one stays on this machine.
 
@@ -160,6 +148,7 @@ def trust(name: Name, as_json: AsJson = False) -> None:
     note(f"trusted: {name}; take it back with mcl server untrust {name}")
 
 
+@verb(servers, "untrust", "mcl server untrust time")
 def untrust(name: Name, as_json: AsJson = False) -> None:
     """Believe it no more: its hints may raise what a tool counts as, and never lower it."""
     from mcl.usecases.servers import untrust as untrust_server
@@ -168,6 +157,7 @@ def untrust(name: Name, as_json: AsJson = False) -> None:
     note(f"not trusted: {name}")
 
 
+@verb(servers, "remove", "mcl server remove github")
 def remove(name: Name, as_json: AsJson = False) -> None:
     """Take a server out: it is not started any more, and its tools are gone.
 
@@ -179,6 +169,7 @@ def remove(name: Name, as_json: AsJson = False) -> None:
     note(f"removed: {name}")
 
 
+@verb(servers, "check", "mcl server check", "mcl server check github --json")
 def check(
     names: Annotated[list[str] | None, argument("[NAME...]", "Which servers (default: all).")] = None,
     as_json: AsJson = False,
@@ -256,3 +247,6 @@ def _next(name: str, waiting: bool, needs: Sequence[str]) -> list[tuple[str, str
     approve = (f"mcl tool approve --server {name}", "read its tools, and approve them")
     grant = (f"mcl grant add {' '.join(needs)}", "what its tools may do, and the agent may not yet")
     return [*([approve] * waiting), *([grant] * bool(needs))]
+
+
+GROUPS: Final = (servers,)

@@ -5,10 +5,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
+from mcl.cli import skill_files
 from mcl.cli.arguments import (
     AsJson,
     AsJsonLines,
@@ -18,8 +17,9 @@ from mcl.cli.arguments import (
     SkillDirectories,
     argument,
     complete_skill,
-    example,
+    noun,
     option,
+    verb,
 )
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, note_error, write_event, write_line
@@ -30,19 +30,18 @@ if TYPE_CHECKING:
 
     from mcl.language.skills import Skill, Slot
 
-verbs = typer.Typer()
+skills = noun("skill", "Skills: what can be asked for.")
 
 
 OneSkill = Annotated[
-    str,
-    argument("SKILL", "The id of a skill, or a folder with a SKILL.mtx.", autocompletion=complete_skill),
+    str, argument("SKILL", "The id of a skill, or a folder with a SKILL.mtx.", autocompletion=complete_skill)
 ]
 
 
 # ---- `mcl skill list`, `show`, `new`, `publish` and `test`: the skills that there are.
 
 
-@verbs.command("list", epilog=example("mcl skill list", "mcl skill list --skills ./more-skills"))
+@verb(skills, "list", "mcl skill list", "mcl skill list --skills ./more-skills")
 def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> None:
     """List the skills that are found: of the package, of the home, of ./skills, of --skills.
 
@@ -77,7 +76,7 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
 # ---- `mcl skill show`: one skill.
 
 
-@verbs.command("show", epilog=example("mcl skill show general", "mcl skill show skills/read-file"))
+@verb(skills, "show", "mcl skill show general", "mcl skill show skills/read-file")
 def show_skill(skill: OneSkill, skills: SkillDirectories = None, as_json: AsJson = False) -> None:
     """Show a skill: its verbs, inputs, tools and examples."""
     from mcl.usecases import installed
@@ -134,11 +133,8 @@ def _need(slot: "Slot") -> str:
 _VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
 
 
-@verbs.command(
-    "new",
-    epilog=example(
-        "mcl skill new read-file", "mcl skill new weekly-report --verb deliver --in ./more-skills"
-    ),
+@verb(
+    skills, "new", "mcl skill new read-file", "mcl skill new weekly-report --verb deliver --in ./more-skills"
 )
 def new_skill(
     name: Annotated[str, argument("NAME", "The id: lower-case letters, digits and dashes.")],
@@ -183,9 +179,7 @@ def new_skill(
 NoTest = Annotated[bool, option("--no-test", "Do not try the examples.")]
 
 
-@verbs.command(
-    "publish", epilog=example("mcl skill publish skills/read-file", "mcl skill publish skills --no-test")
-)
+@verb(skills, "publish", "mcl skill publish skills/read-file", "mcl skill publish skills --no-test")
 def publish_skills(
     paths: Paths,
     no_test: NoTest = False,
@@ -244,7 +238,7 @@ HeldOut = Annotated[bool, option("--held-out", "Hide each example from its skill
 At = Annotated[str, option("--at TIME", "The moment of the compile, ISO 8601.")]
 
 
-@verbs.command("test", epilog=example("mcl skill test skills/read-file", "mcl skill test --no-ai --held-out"))
+@verb(skills, "test", "mcl skill test skills/read-file", "mcl skill test --no-ai --held-out")
 def try_skills(
     skill: Tested = None,
     held_out: HeldOut = False,
@@ -312,11 +306,5 @@ def _bar() -> Iterator["Callable[[int, int], None] | None"]:
         bar.stop()
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    from mcl.cli import skill_files
-
-    skills = typer.Typer(name="skill", help="Skills: what can be asked for.", rich_markup_mode=None)
-    skills.add_typer(verbs)
-    skills.add_typer(skill_files.verbs)
-    app.add_typer(skills)
+skills.add_typer(skill_files.verbs)
+GROUPS: Final = (skills,)

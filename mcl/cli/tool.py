@@ -3,11 +3,10 @@
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
-
-from mcl.cli.arguments import AsJson, ToolName, example, option
+from mcl.cli import tool_call, tool_standing
+from mcl.cli.arguments import AsJson, ToolName, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import DIM, STRONG, commands, joined, listing, plain, rows
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from executor.tools.manifest import Manifest
     from mcl.usecases.tools import KnownTool
 
-verbs = typer.Typer()
+tools = noun("tool", "Tools: what a plan may call.")
 
 
 STYLES = {
@@ -38,7 +37,7 @@ STYLES = {
 _NARROW = 84  # columns
 
 
-@verbs.command("list", epilog=example("mcl tool list", "mcl tool list --waiting", "mcl tool list --json"))
+@verb(tools, "list", "mcl tool list", "mcl tool list --waiting", "mcl tool list --json")
 def list_tools(
     server: Annotated[str, option("--server NAME", "Only this server's; mcl is mcl itself.")] = "",
     waiting: Annotated[bool, option("--waiting", "Only those that wait for an approval.")] = False,
@@ -161,7 +160,7 @@ _EXAMPLES: Mapping[str, object] = {
 _DOES: Mapping[str, str] = {"read": "reads", "write": "writes", "destructive": "destroys"}
 
 
-@verbs.command("show", epilog=example("mcl tool show fs/edit", "mcl tool show fs/edit --json"))
+@verb(tools, "show", "mcl tool show fs/edit", "mcl tool show fs/edit --json")
 def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:
     """Describe one tool, with an example call.
 
@@ -291,11 +290,6 @@ def _fields(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
         yield (name, STRONG if name in required else ""), (kind, DIM), (said, "")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    from mcl.cli import tool_call, tool_standing
-
-    tools = typer.Typer(name="tool", help="Tools: what a plan may call.", rich_markup_mode=None)
-    for one in (verbs, tool_call.verbs, tool_standing.verbs):
-        tools.add_typer(one)
-    app.add_typer(tools)
+tools.add_typer(tool_call.verbs)
+tools.add_typer(tool_standing.verbs)
+GROUPS: Final = (tools,)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcl.cli.arguments import AsJson, ToolName, Workspace, argument, example, option
+from mcl.cli.arguments import AsJson, ToolName, Workspace, argument, option, verb
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note
 
@@ -45,28 +45,22 @@ def ended(called: "Called", out: Output, *, undone: str) -> int:
 _MAX_FILE = 8 << 20  # bytes
 
 
-@verbs.command(
+@verb(
+    verbs,
     "call",
-    epilog=example(
-        "mcl tool call fs/read path=notes/monday.md",
-        "mcl tool call fs/write path=a.txt content=hello --yes",
-        "mcl tool call fs/edit --args edit.json --json --yes",
-    ),
+    "mcl tool call fs/read path=notes/monday.md",
+    "mcl tool call fs/write path=a.txt content=hello --yes",
+    "mcl tool call fs/edit --args edit.json --json --yes",
 )
 def call_tool(
     tool: ToolName,
     given: Annotated[
-        list[str] | None,
-        argument("[NAME=VALUE]...", "Arguments; the tool's schema makes values of them."),
+        list[str] | None, argument("[NAME=VALUE]...", "Arguments; the tool's schema makes values of them.")
     ] = None,
-    file: Annotated[
-        str,
-        option("--args FILE", "Arguments from a JSON object; - is standard input."),
-    ] = "",
+    file: Annotated[str, option("--args FILE", "Arguments from a JSON object; - is standard input.")] = "",
     yes: Annotated[bool, option("--yes", "Sign the call without being asked.")] = False,
     yes_gates: Annotated[
-        bool,
-        option("--yes-gates", "Approve also what needs approval of this exact call."),
+        bool, option("--yes-gates", "Approve also what needs approval of this exact call.")
     ] = False,
     deny_gates: Annotated[
         bool, option("--deny-gates", "Refuse what needs approval of this exact call; ask nobody.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcl.cli.arguments import AsJson, ToolName, ToolNames, example, option
+from mcl.cli.arguments import AsJson, ToolName, ToolNames, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import DIM, STRONG, rows
@@ -38,13 +38,12 @@ Pin = Annotated[str, option("--pin HASH", "Only if this is what its manifest has
 Reason = Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")]
 
 
-@verbs.command(
+@verb(
+    verbs,
     "approve",
-    epilog=example(
-        "mcl tool approve http/get",
-        "mcl tool approve git:git_status git:git_log",
-        "mcl tool approve --server git --yes",
-    ),
+    "mcl tool approve http/get",
+    "mcl tool approve git:git_status git:git_log",
+    "mcl tool approve --server git --yes",
 )
 def approve_tool(
     names: ToolNames = None,
@@ -52,8 +51,7 @@ def approve_tool(
     every: Annotated[bool, option("--all", "All that wait for it.")] = False,
     yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
     despite_warnings: Annotated[
-        bool,
-        option("--despite-warnings", "Also tools that say something suspicious of themselves."),
+        bool, option("--despite-warnings", "Also tools that say something suspicious of themselves.")
     ] = False,
     pin: Pin = "",
     as_json: AsJson = False,
@@ -106,7 +104,7 @@ def approve_tool(
     return REFUSED if refused else 0
 
 
-@verbs.command("reject", epilog=example('mcl tool reject notes:add --reason "it gives orders"'))
+@verb(verbs, "reject", 'mcl tool reject notes:add --reason "it gives orders"')
 def reject_tool(tool: ToolName, reason: Reason = "", pin: Pin = "", as_json: AsJson = False) -> None:
     """Refuse a tool of another server as it is now.
 
@@ -119,7 +117,7 @@ def reject_tool(tool: ToolName, reason: Reason = "", pin: Pin = "", as_json: AsJ
     note(f"rejected {after.name}")
 
 
-@verbs.command("quarantine", epilog=example('mcl tool quarantine http/get --reason "asks too much"'))
+@verb(verbs, "quarantine", 'mcl tool quarantine http/get --reason "asks too much"')
 def quarantine_tool(tool: ToolName, reason: Reason = "", as_json: AsJson = False) -> None:
     """Close a tool until it is approved again.
 
@@ -205,20 +203,16 @@ class Operation(StrEnum):
     destructive = "destructive"
 
 
-@verbs.command(
+@verb(
+    verbs,
     "classify",
-    epilog=example(
-        "mcl tool classify github:get_issue read --effects network",
-        "mcl tool classify files:put write --effects read,write",
-    ),
+    "mcl tool classify github:get_issue read --effects network",
+    "mcl tool classify files:put write --effects read,write",
 )
 def classify_tool(
     tool: ToolName,
     operation: Annotated[Operation, typer.Argument(help="What it does to what is there.")],
-    effects: Annotated[
-        str,
-        option("--effects CLASSES", "read, write, network, shell, chain; with commas."),
-    ],
+    effects: Annotated[str, option("--effects CLASSES", "read, write, network, shell, chain; with commas.")],
     yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
     pin: Annotated[str, option("--pin HASH", "Only if this is what was approved of it.")] = "",
     reason: Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")] = "",
@@ -258,7 +252,7 @@ def classify_tool(
     return 0
 
 
-@verbs.command("unclassify", epilog=example("mcl tool unclassify github:get_issue"))
+@verb(verbs, "unclassify", "mcl tool unclassify github:get_issue")
 def unclassify_tool(tool: ToolName, as_json: AsJson = False) -> None:
     """Take back what was said of a tool.
 

@@ -1,6 +1,6 @@
 """The few pieces every view is laid out with: lines, sheets of labels and values, tables, commands.
 
-Rich, which draws them, is imported where something is drawn: a program that asks for JSON need not wait for it.
+Rich, which draws them, is imported where something is drawn: who asks for JSON need not wait for it.
 """
 
 from __future__ import annotations
