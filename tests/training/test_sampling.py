@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch", reason="training needs torch")
 
-from mcl.plugins.train.tuner import vocabulary
+
 from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
 from mcl.plugins.train.tuner.rows import TokenVocabulary, TrainingRow
 from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
@@ -16,6 +16,7 @@ from training import corpora
 from training.corpora import Corpus
 from training.sampling import Sampler
 from training.stock import COMMON, alike
+from training.train import learn_pieces
 
 WIDTH = 288
 
@@ -37,7 +38,7 @@ def small() -> Corpus:
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> TokenVocabulary:
     path = tmp_path_factory.mktemp("words") / "tokenizer.json"
-    vocabulary.train([one.text for one in small().train], path)
+    learn_pieces([one.text for one in small().train], path)
     return TokenVocabulary(path)
 
 
