@@ -21,6 +21,7 @@ from mcl.model.llama.weights import Weights
 from mcl.model.protocol import Candidate, ExtractForm, SlotForm
 from mcl.plugins.train.tuner.network import Asker, inputs
 from mcl.plugins.train.tuner.rows import TrainingRow, body_of, collate, tokens_of
+from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
 from training import corpora
 from training.export import CONTEXT, TYPES, export
 
@@ -73,7 +74,7 @@ class Llama:
 
 
 def prompts_of(
-    utterances: Sequence[corpora.Utterance], skills: dict[tuple[str, str], corpora.CorpusSkill]
+    utterances: Sequence[Utterance], skills: dict[tuple[str, str], CorpusSkill]
 ) -> list[form.Prompt]:
     """Choices and extractions over real utterances."""
     names = sorted(skills)
