@@ -1,5 +1,7 @@
 """Arguments and options that several commands share, and the example under every help."""
 
+import errno
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -80,6 +82,23 @@ def folder(text: str) -> Path:
     if not Path(text).is_dir():
         raise typer.BadParameter(f"there is no folder {text!r}")
     return Path(text)
+
+
+def read_source(source: str, most: int, *, what: str = "") -> bytes:
+    """The bytes of a file, or of standard input for `-`; of what is longer than `most`, one byte more.
+
+    what: is said where somebody would have to type it. Raises OSError; ValueError for a NUL in the name.
+    """
+    if source != "-":
+        with Path(source).open("rb") as file:
+            return file.read(most + 1)
+    if sys.stdin is None:  # a process may be started without one
+        raise OSError(errno.EBADF, "standard input is closed")
+    if what and sys.stdin.isatty():
+        from mcl.cli.output import note
+
+        note(f"{what} is read from the terminal; Ctrl-D ends it")
+    return sys.stdin.buffer.read(most + 1)
 
 
 Workspace = Annotated[

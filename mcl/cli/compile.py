@@ -3,8 +3,6 @@
 import codecs
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -22,6 +20,7 @@ from mcl.cli.arguments import (
 )
 from mcl.cli.home import given_passphrase, use_home
 from mcl.cli.output import Output, note, tell_result, write_document
+from mcl.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from mcl.usecases.batch import BatchSummary
@@ -287,7 +286,10 @@ def compile_lines(source: Path, out: Path | None, *, as_json: bool, **settings: 
 
     if out is None:
         raise typer.BadParameter("--batch needs --out, a file or - for standard output")
-    with use_home(signs=bool(settings["store"])) as home, _bar(quiet=as_json) as progress:
+    with (
+        use_home(signs=bool(settings["store"])) as home,
+        progress_bar("compiling", quiet=as_json) as progress,
+    ):
         passphrase = given_passphrase().decode()
         summary = compile_batch(source, out, home=home, passphrase=passphrase, progress=progress, **settings)
     if as_json and out != _STANDARD:
@@ -303,21 +305,6 @@ def _sentence(summary: "BatchSummary", out: Path) -> str:
     kept = f"; {summary.kept} were there already" if summary.kept else ""
     speed = f"; {summary.seconds:.1f} s, {summary.per_second:.0f} a second"
     return f"{summary.lines} lines{where}: {counts}{kept}{speed}"
-
-
-@contextmanager
-def _bar(*, quiet: bool) -> Iterator[Callable[[int, int | None], None] | None]:
-    """A progress bar on standard error, where that is a terminal; None elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("compiling"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as shown:
-        task = shown.add_task("compiling", total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
 GROUPS: Final = (verbs,)

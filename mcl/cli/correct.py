@@ -1,12 +1,10 @@
 """`mcl correct`: change what a run is to do."""
 
-import sys
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, option, verb
+from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, option, read_source, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import commands, plain
@@ -105,10 +103,7 @@ def _read(name: str) -> bytes:
     from mcl.core.errors import InputError
 
     try:
-        if name == "-":
-            return sys.stdin.buffer.read(MAX_BYTES + 1)
-        with Path(name).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+        return read_source(name, MAX_BYTES)
     except OSError as error:
         why = error.strerror or str(error)
         raise InputError("FILE_UNREADABLE", why, place=name, fix="name a file of RFC 6902 patches") from error

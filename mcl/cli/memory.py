@@ -1,7 +1,7 @@
 """`mcl memory`: memories."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +12,7 @@ import typer
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.progress import progress_bar
 from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain, rows
 
 
@@ -172,7 +173,7 @@ def _put_file(file: Path, out: Output) -> None:
     from mcl.usecases import memories
 
     home = use_home(signs=True)
-    with _lines(file) as lines, bar("remembering") as progress:
+    with _lines(file) as lines, progress_bar("remembering") as progress:
         done = memories.add_lines(lines, name=str(file), progress=progress, home=home)
     out.document(done)
     if not out.as_json:
@@ -187,22 +188,6 @@ def _lines(file: Path) -> Iterator[IO[bytes]]:
         return
     with file.open("rb") as stream:
         yield stream
-
-
-@contextmanager
-def bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on standard error, where that is a terminal; None elsewhere. It is told how many are
-    done, and of how many."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as shown:
-        task = shown.add_task(what, total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
 def _text(text: str) -> str:
@@ -375,7 +360,7 @@ def verify(
     from mcl.usecases import memories
 
     out, home = Output(as_json), use_home()
-    with bar("checking") as progress:
+    with progress_bar("checking") as progress:
         report = memories.verify(reindex=reindex, progress=progress, home=home)
     out.document({"ok": report.ok, **fields_json(report)})
     counts = f"{report.mutations} changes, {report.records} records, {report.memories} memories"

@@ -1,9 +1,5 @@
 """`mcl skill`: the skills that there are."""
 
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -23,11 +19,10 @@ from mcl.cli.arguments import (
 )
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, note_error, write_event, write_line
+from mcl.cli.progress import progress_bar
 from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, commands, joined, listing, plain, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mcl.language.skills import Skill, Slot
 
 skills = noun("skill", "Skills: what can be asked for.")
@@ -224,7 +219,6 @@ def publish_skills(
 
 # ---- `mcl skill test`: whether a skill is chosen for its own examples.
 
-_PATIENCE = 1.0  # seconds before a bar is shown
 
 Tested = Annotated[
     list[str] | None,
@@ -259,7 +253,7 @@ def try_skills(
 
     out, all_tried = Output(as_json), []
     home = use_home()
-    with _bar() as progress:
+    with progress_bar("examples") as progress:
         tried = try_examples(
             skill or (),
             held_out=held_out,
@@ -279,31 +273,6 @@ def try_skills(
             out.tell(tried_view(one))
         out.tell([tried_summary(all_tried)])
     return 0 if all(one.ok for one in all_tried) else UNVERIFIED
-
-
-@contextmanager
-def _bar() -> Iterator["Callable[[int, int], None] | None"]:
-    """A progress bar on a terminal's standard error, for what takes longer than a moment."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task("examples", total=None)
-    begun = time.monotonic()
-
-    def progress(done: int, total: int) -> None:
-        if time.monotonic() - begun > _PATIENCE:
-            bar.start()
-        bar.update(task, completed=done, total=total)
-
-    try:
-        yield progress
-    finally:
-        bar.stop()
 
 
 skills.add_typer(skill_files.verbs)

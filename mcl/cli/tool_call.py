@@ -1,12 +1,11 @@
 """`mcl tool call`: one call of a tool, signed, judged and run."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mcl.cli.arguments import AsJson, ToolName, Workspace, argument, option, verb
+from mcl.cli.arguments import AsJson, ToolName, Workspace, argument, option, read_source, verb
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note
 
@@ -145,7 +144,7 @@ def _from_file(file: str) -> dict[str, Any]:
     from mcl.core.errors import InputError
 
     try:
-        data = sys.stdin.buffer.read(_MAX_FILE + 1) if file == "-" else _read(Path(file))
+        data = read_source(file, _MAX_FILE)
     except OSError as problem:
         raise InputError(
             "FILE_UNREADABLE", f"{file} cannot be read: {problem.strerror}", place=file, fix="name a file"
@@ -156,11 +155,6 @@ def _from_file(file: str) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise InputError("BAD_ARGUMENT", "no JSON object", place=file, fix='such as {"path": "a.txt"}')
     return values
-
-
-def _read(place: Path) -> bytes:
-    with place.open("rb") as file:
-        return file.read(_MAX_FILE + 1)
 
 
 def _people(*, yes: bool, no: bool) -> "People":

@@ -285,7 +285,7 @@ def test_a_cache_that_cannot_be_written_costs_time_only(tmp_path: Path) -> None:
 
 def test_progress_is_told(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    _built(orchard(tmp_path), progress=lambda what, done, total: told.append((what, done, total)))
+    _built(orchard(tmp_path), progress=lambda done, total, what: told.append((what, done, total)))
 
     assert told == [("reading files", 0, 7)]
 

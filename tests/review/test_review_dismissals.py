@@ -17,7 +17,7 @@ from yards import Yard
 from executor.store.home import Home
 from mcl.core.errors import ReviewError
 from mcl.core.home import open_home
-from mcl.plugins.review.cli.history import complete_place
+from mcl.plugins.review.cli.memory import complete_place
 from mcl.plugins.review.finding import ReviewFinding
 from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.scan.patterns import ScanSource, scan_source

@@ -7,8 +7,8 @@ import io
 import pytest
 
 from executor.walker.interfaces import WalkEvent
-from mcl.plugins.review.cli import progress as waiting
-from mcl.plugins.review.cli.progress import StepProgress
+from mcl.cli import progress as waiting
+from mcl.plugins.review.cli.review import StepProgress
 
 
 class Screen(io.StringIO):

@@ -1,8 +1,6 @@
 """`mcl tool check` and `mcl tool contracts`: what is said of every tool, and whether it is still so."""
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +8,9 @@ import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note, write_line
+from mcl.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import RenderableType
 
     from mcl.plugins.probing.usecases import VerifiedContracts
@@ -57,7 +54,7 @@ def verify_tools(
     if unverified := unverified_note(home=home):
         note(unverified)
     probing = not no_probe and not found.broken
-    with _bar(quiet=as_json or not probing) as progress:
+    with progress_bar("examples", quiet=as_json or not probing) as progress:
         others = [tool.manifest for tool in found.tools if tool.outside or tool.manifest.command]
         said = verify_contracts(docs=docs, probing=probing, others=others, progress=progress)
     out.document(_document(found, said))
@@ -134,21 +131,6 @@ def _promised(said: "VerifiedContracts") -> "Iterator[RenderableType]":
 
 def _named(tool: "KnownTool") -> str:
     return tool.name if tool.outside else tool.manifest.uri
-
-
-@contextmanager
-def _bar(*, quiet: bool) -> Iterator["Callable[[int, int], None] | None"]:
-    """A progress bar on standard error, where that is a terminal; None elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("examples", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 # ---- `mcl tool contracts`: all that is said of every tool, as a table, a JSON document, or two files.

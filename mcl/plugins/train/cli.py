@@ -10,6 +10,7 @@ import typer
 
 from mcl.cli.arguments import AsJson, example
 from mcl.cli.output import Output, note
+from mcl.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -105,20 +106,12 @@ def _wanted(name: str) -> bool:
 @contextmanager
 def _bar(*, quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
     """A progress bar on standard error, where that is a terminal; a line for each part elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        said: list[str] = []
+    said: list[str] = []
 
-        def tell(done: int, total: int, what: str) -> None:
-            if not quiet and said[-1:] != [what]:
-                said.append(what)
-                note(f"{what} ({100 * done // total} %)")
+    def tell(done: int, total: int, what: str) -> None:
+        if not quiet and said[-1:] != [what]:
+            said.append(what)
+            note(f"{what} ({100 * done // total} %)")
 
-        yield tell
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as shown:
-        task = shown.add_task("reading", total=None)
-        yield lambda done, total, what: shown.update(task, completed=done, total=total, description=what)
+    with progress_bar("reading", quiet=quiet) as bar:
+        yield bar or tell

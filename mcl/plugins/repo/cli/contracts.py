@@ -1,8 +1,6 @@
 """`mcl repo route`, `explain`, `run` and `exec`: a contract is made of a prompt, shown, and done."""
 
-import errno
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, ModelPath, NoAi
+from mcl.cli.arguments import AsJson, ModelPath, NoAi, read_source
 from mcl.cli.output import Output, note, note_error, write_document, write_line, write_text
 
 if TYPE_CHECKING:
@@ -259,14 +257,7 @@ def _read(source: str) -> bytes:
     from mcl.plugins.repo.contract import MAX_BYTES
 
     try:
-        if source != "-":
-            with Path(source).open("rb") as file:
-                return file.read(MAX_BYTES + 1)
-        if sys.stdin is None:  # a process may be started without one
-            raise OSError(errno.EBADF, "standard input is closed")
-        if sys.stdin.isatty():
-            note("a contract is read from the terminal; Ctrl-D ends it")
-        return sys.stdin.buffer.read(MAX_BYTES + 1)
+        return read_source(source, MAX_BYTES, what="a contract")
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
         raise RepoError(
             "FILE_UNREADABLE",

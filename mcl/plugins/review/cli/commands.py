@@ -8,7 +8,7 @@ import typer
 from mcl.cli.arguments import example
 from mcl.cli.output import note
 from mcl.cli.plan import ShowsByDefault
-from mcl.plugins.review.cli import history, maps, memory, release, review
+from mcl.plugins.review.cli import maps, memory, release, review
 
 _REVIEW: Final = (  # in the order of the help
     (
@@ -27,18 +27,18 @@ _REVIEW: Final = (  # in the order of the help
         "cat answer.txt | mcl review parse -",
     ),
     (
-        ("history", history.history_command),
+        ("history", memory.history_command),
         "mcl review history",
         "mcl review history src/app.py --limit 3 --json",
     ),
     (
-        ("dismiss", history.dismiss_command),
+        ("dismiss", memory.dismiss_command),
         'mcl review dismiss src/app.py:12 --why "the text is a constant"',
         'mcl review dismiss src/app.py:30 --rule B608 --why "only names of our own tables"',
         "mcl review dismiss src/app.py:12 --forget",
     ),
     (
-        ("dismissals", history.dismissals_command),
+        ("dismissals", memory.dismissals_command),
         "mcl review dismissals",
         "mcl review dismissals src/app.py --json",
     ),

@@ -7,6 +7,7 @@ import typer
 
 from mcl.cli.arguments import AsJson, Workspace
 from mcl.cli.output import Output, note, write_document, write_text
+from mcl.cli.progress import nobody, progress_bar
 
 if TYPE_CHECKING:
     from mcl.plugins.review.maps.maps import Maps, StaleEntry
@@ -33,7 +34,6 @@ def build_command(
     from mcl.cli.tool_call import ended
     from mcl.cli.views.layout import plain, rows
     from mcl.cli.views.plan import plan_view
-    from mcl.plugins.review.cli.progress import waiting
     from mcl.plugins.review.usecases.maps import build_context
 
     out = Output(as_json)
@@ -45,8 +45,8 @@ def build_command(
         return yes or agreed("Sign this and write the maps?")
 
     home = use_home(signs=True)
-    with waiting(quiet=as_json) as progress:
-        built = build_context(agree=agree, workspace=workspace, progress=progress, home=home)
+    with progress_bar(quiet=as_json) as progress:
+        built = build_context(agree=agree, workspace=workspace, progress=progress or nobody, home=home)
     out.document(_built(built))
     called = built.called
     if called is None:
@@ -243,12 +243,11 @@ def next_command(
     """
     from mcl.cli.home import use_home
     from mcl.cli.views.layout import DIM, listing
-    from mcl.plugins.review.cli.progress import waiting
     from mcl.plugins.review.usecases.maps import next_reviews
 
     home = use_home()
-    with waiting(quiet=as_json) as progress:
-        found = next_reviews(workspace=workspace, progress=progress, home=home)
+    with progress_bar(quiet=as_json) as progress:
+        found = next_reviews(workspace=workspace, progress=progress or nobody, home=home)
     out = Output(as_json)
     out.document({"files": [one.to_json() for one in found[:limit]], "count": len(found)})
     if not found:

@@ -1,12 +1,41 @@
-"""`mcl review decide`, `decisions`, `remember`, `recall` and `bootstrap`: what reviews are told."""
+"""`mcl review decide`, `decisions`, `remember`, `recall`, `bootstrap`: what reviews are told; `history`,
+`dismiss`, `dismissals`: what they found, and what of it was set aside."""
 
-import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from mcl.cli.arguments import AsJson, Workspace
+from mcl.cli.arguments import AsJson, Workspace, read_source
 from mcl.cli.output import Output, note
+
+if TYPE_CHECKING:
+    from executor.sandbox.paths import Workspace as OpenFolder
+    from executor.store.home import Home
+    from mcl.plugins.review.memory.history import ReviewMemories
+_Word = TypeVar("_Word", bound=str)
+
+
+def _memories(workspace: Path | None, home: "Home") -> "ReviewMemories":
+    from mcl.plugins.review.memory.history import ReviewMemories
+
+    return ReviewMemories(home, workspace or Path.cwd())
+
+
+def _folder(workspace: Path | None, home: "Home") -> "OpenFolder":
+    from executor.sandbox.paths import Workspace as OpenFolder
+
+    return OpenFolder(workspace or Path.cwd(), forbidden=(home.path,))
+
+
+def _one_of(word: str, words: "tuple[_Word, ...]", code: str, place: str) -> "_Word":
+    from mcl.core.errors import ReviewError
+
+    if word not in words:
+        raise ReviewError(code, f"{word[:40]!r} is none", place=place, fix=", ".join(words))
+    return words[words.index(word)]
 
 
 def bootstrap_command(workspace: Workspace = None, as_json: AsJson = False) -> None:
@@ -17,9 +46,11 @@ def bootstrap_command(workspace: Workspace = None, as_json: AsJson = False) -> N
     """
     from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import bootstrap_view
-    from mcl.plugins.review.usecases.memory import review_bootstrap
+    from mcl.plugins.review.memory.documents import bootstrap
 
-    done = review_bootstrap(workspace=workspace, home=use_home(signs=True))
+    memories, opened = _memories(workspace, home := use_home(signs=True)), _folder(workspace, home)
+    with closing(opened):
+        done = bootstrap(memories, opened)
     out = Output(as_json)
     out.document(done.to_json())
     out.view(bootstrap_view(done))
@@ -72,20 +103,20 @@ def decide_command(
     from mcl.cli.compile import as_typed
     from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import decision_view
-    from mcl.plugins.review.usecases.memory import review_decide
+    from mcl.plugins.review.memory.decision import KINDS, STATUSES
 
-    made, new = review_decide(
-        as_typed(title),
-        decision=said(decision),
-        context=as_typed(context),
-        consequences=as_typed(consequences),
-        about=about or (),
-        kind=kind,
-        status=status,
-        write=not no_file,
-        workspace=workspace,
-        home=use_home(signs=True),
-    )
+    memories, opened = _memories(workspace, home := use_home(signs=True)), _folder(workspace, home)
+    with closing(opened):
+        made, new = memories.decisions.decide(
+            as_typed(title),
+            decision=said(decision),
+            context=as_typed(context),
+            consequences=as_typed(consequences),
+            files=about or (),
+            kind=_one_of(kind, KINDS, "DECISION_SHAPE", "kind"),
+            status=_one_of(status, STATUSES, "DECISION_SHAPE", "status"),
+            workspace=None if no_file else opened,
+        )
     out = Output(as_json)
     out.document({**made.to_json(), "new": new})
     if not new:
@@ -101,9 +132,11 @@ def said(text: str) -> str:
 
     if text != "-":
         return as_typed(text)
-    if sys.stdin is None:  # a process may be started without one
-        raise ReviewError("TEXT_UNREADABLE", "standard input is closed", fix="give the text itself")
-    data = sys.stdin.buffer.read(_MOST_BYTES + 1)
+    try:
+        data = read_source(text, _MOST_BYTES, what="the text")
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise ReviewError("TEXT_UNREADABLE", why, fix="give the text itself") from error
     if len(data) > _MOST_BYTES:
         message = f"more than {_MOST_BYTES:,} bytes on standard input"
         raise ReviewError("TEXT_UNREADABLE", message, place="-", fix="say less, and name where the rest is")
@@ -141,16 +174,18 @@ def decisions_command(
         raise typer.BadParameter("ID, --about, --check and --read go one at a time")
     from mcl.cli.home import use_home
     from mcl.core.errors import ReviewError
-    from mcl.plugins.review.usecases.memory import review_decisions, review_decisions_differ
+    from mcl.plugins.review.usecases.memory import inside
 
     home, out = use_home(signs=read), Output(as_json)
+    decisions = _memories(workspace, home).decisions
     if check or read:
-        found = review_decisions_differ(read=read, workspace=workspace, home=home)
+        with closing(_folder(workspace, home)) as opened:
+            found = decisions.take_in(opened) if read else decisions.compare(opened)
         shown = [{"what": one.what, "path": one.path, "id": one.id, "why": one.why} for one in found]
         out.document({"differences": shown, "read": read})
         out.view(differences_view(found, read=read))
         return 1 if found and check else 0
-    listed = review_decisions(about, workspace=workspace, home=home)
+    listed = decisions.relevant(inside(about, workspace)) if about else decisions.all()
     if not id:
         out.document({"decisions": [one.to_json() for one in listed]})
         out.view(decisions_view(listed))
@@ -177,9 +212,10 @@ def recall_command(
     """Find what is remembered about the workspace that shares words with WORDS, the best first."""
     from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import meanings_view
-    from mcl.plugins.review.usecases.memory import review_recall
 
-    found = review_recall(words, limit=limit, workspace=workspace, home=use_home())
+    meanings = _memories(workspace, use_home()).meanings
+    found = meanings.recall(words, limit or len(meanings.all())) if words.strip() else meanings.all()
+    found = found[:limit] if limit else found
     out = Output(as_json)
     out.document({"meanings": [one.to_json() for one in found]})
     out.view(meanings_view(found))
@@ -206,17 +242,12 @@ def remember_command(
     """Remember a text about the workspace. Reviews of files that share words with it are told."""
     from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import meanings_view
-    from mcl.plugins.review.usecases.memory import review_remember
+    from mcl.plugins.review.memory.meanings import MEANINGS
 
     given = said(text)
-    made = review_remember(
-        given,
-        kind=kind,
-        tags=tag or (),
-        source=source,
-        id=id,
-        workspace=workspace,
-        home=use_home(signs=True),
+    meanings = _memories(workspace, use_home(signs=True)).meanings
+    made = meanings.remember(
+        given, kind=_one_of(kind, MEANINGS, "MEANING_SHAPE", "kind"), tags=tag or (), source=source, id=id
     )
     out = Output(as_json)
     out.document(made.to_json())
@@ -224,3 +255,122 @@ def remember_command(
         note("a secret was taken out of it")
     if not as_json:
         out.tell(meanings_view([made]))
+
+
+# ---- `mcl review history`: what the last reviews found.
+
+
+def history_command(
+    file: Annotated[
+        str, typer.Argument(metavar="[FILE]", help="A file of the workspace; all files where left out.")
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, max=10, help="At most so many reviews of the file.")
+    ] = 10,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the newest reviews of a file, at most 10; or the last review of each file."""
+    from mcl.cli.home import use_home
+    from mcl.plugins.review.cli.views import files_view, history_view
+    from mcl.plugins.review.usecases.memory import inside
+
+    history = _memories(workspace, use_home()).history
+    found = history.last(inside(file, workspace), limit) if file else history.files()
+    out = Output(as_json)
+    out.document({"reviews": [one.to_json() for one in found]})
+    out.view(history_view(found) if file else files_view(found))
+
+
+# ---- `mcl review dismiss`: a person says that what a review found is no fault.
+
+
+def complete_place(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Shell completion: where the last reviews of this folder found what blocks."""
+    from ir.errors import MclError
+    from mcl.core.home import locate, open_home
+
+    if not locate().exists():
+        return
+    try:
+        found = [
+            one
+            for review in _memories(None, open_home()).history.files()
+            for one in review.findings
+            if one.blocking
+        ]
+    except MclError:
+        return
+    for one in found:
+        if one.location.startswith(incomplete):
+            yield one.location, one.rule or one.severity
+
+
+def dismiss_command(
+    places: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE:LINE",
+            help="Where it stands, as the review told it; several are dismissed for one reason.",
+            autocompletion=complete_place,
+        ),
+    ],
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why it is no fault.")] = "",
+    rule: Annotated[str, typer.Option("--rule", metavar="ID", help="Which of several findings there.")] = "",
+    mark: Annotated[
+        str, typer.Option("--mark", metavar="ID", help="The same, by its mark (--json tells it) or a part.")
+    ] = "",
+    forget: Annotated[bool, typer.Option("--forget", help="Let it count again.")] = False,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Dismiss findings of the last review of a file: they are told apart, and do not block.
+
+    Each holds for this file, this rule and the text of the lines that it is about, wherever they move; where
+    they change it counts again. What a model said holds for what it said, word for word. Agents cannot do
+    this, and nothing that is written in a file does.
+    """
+    if forget == bool(why):
+        raise typer.BadParameter("--why TEXT says why it is no fault; --forget lets it count again")
+    from mcl.cli.compile import as_typed
+    from mcl.cli.home import use_home
+    from mcl.plugins.review.cli.views import dismissals_view
+    from mcl.plugins.review.usecases.memory import review_dismiss, review_undismiss
+
+    home, out = use_home(signs=True), Output(as_json)
+    if forget:
+        gone = review_undismiss(places, rule=rule, mark=mark, workspace=workspace, home=home)
+        out.document({"forgotten": [one.to_json() for one in gone]})
+        out.view(dismissals_view(gone))
+        note("these count again")
+        return
+    words = as_typed(why)
+    made = review_dismiss(places, words, rule=rule, mark=mark, workspace=workspace, home=home)
+    out.document({"dismissals": [one.to_json() for one in made]})
+    if "[redacted: " in made[0].why and "[redacted: " not in words:
+        note("a secret was taken out of it")
+    out.view(dismissals_view(made))
+
+
+# ---- `mcl review dismissals`: what was dismissed, and why.
+
+
+def dismissals_command(
+    file: Annotated[
+        str, typer.Argument(metavar="[FILE]", help="A file of the workspace; all files where left out.")
+    ] = "",
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the findings that were dismissed here: where they stood, by which rule, why and when.
+
+    To let one count again: mcl review dismiss FILE:LINE --forget.
+    """
+    from mcl.cli.home import use_home
+    from mcl.plugins.review.cli.views import dismissals_view
+    from mcl.plugins.review.usecases.memory import review_dismissals
+
+    found = review_dismissals(file, workspace=workspace, home=use_home())
+    out = Output(as_json)
+    out.document({"dismissals": [one.to_json() for one in found]})
+    out.view(dismissals_view(found))

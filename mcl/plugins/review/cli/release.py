@@ -1,11 +1,19 @@
 """`mcl release` and `mcl review drift`: may a repository be released, and does it say how it is?"""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mcl.cli.arguments import AsJson, Workspace
+from mcl.cli.output import Output
+from mcl.cli.progress import nobody, progress_bar
+from mcl.core.text import one_line
+
+if TYPE_CHECKING:
+    from mcl.plugins.review.release.checks import Step
 
 BLOCKED = 1
 
@@ -24,8 +32,6 @@ def check_command(
     Exit codes: 0 pass or warning, 1 blocked (with --strict also a warning).
     """
     from mcl.cli.home import use_home
-    from mcl.cli.output import Output
-    from mcl.plugins.review.cli.progress import steps
     from mcl.plugins.review.cli.views import release_view
     from mcl.plugins.review.usecases.release import check_release
 
@@ -51,8 +57,6 @@ def drift_command(workspace: Workspace = None, as_json: AsJson = False) -> int:
     Exit codes: 0 no drift, 1 drift.
     """
     from mcl.cli.home import use_home
-    from mcl.cli.output import Output
-    from mcl.plugins.review.cli.progress import steps
     from mcl.plugins.review.cli.views import drift_view
     from mcl.plugins.review.usecases.release import review_drift
 
@@ -66,3 +70,11 @@ def drift_command(workspace: Workspace = None, as_json: AsJson = False) -> int:
     out.document(report.to_json())
     out.view(drift_view(report))
     return FOUND if report.flaws else 0
+
+
+@contextmanager
+def steps() -> "Iterator[Step]":
+    """What is told which check is made, how much of how much of it is done, and of what."""
+    with progress_bar() as bar:
+        told = bar or nobody
+        yield lambda title, done, total, what: told(done, total, f"{title}  {one_line(what, 60)}")

@@ -1,23 +1,77 @@
 """`mcl review file` and `parse`: code is reviewed, and any text is read for findings."""
 
-import errno
 import json
-import sys
+from contextlib import ExitStack
 from pathlib import Path
+from threading import Lock, Timer
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, Workspace
+from mcl.cli.arguments import AsJson, Workspace, read_source
 from mcl.cli.output import note, note_error, write_document, write_line, write_text
+from mcl.cli.progress import progress_bar
 from mcl.core.text import one_line, safe, safe_json
-from mcl.plugins.review.cli.progress import StepProgress
 
 if TYPE_CHECKING:
+    from executor.walker.interfaces import WalkEvent
     from mcl.core.errors import ReviewError
     from mcl.plugins.review.finding_text import FindingsRead
     from mcl.plugins.review.usecases.draft import DraftedReview
     from mcl.plugins.review.usecases.run import ReviewRun, Unchanged
+
+
+_MOMENT: Final = 1.0  # seconds
+
+
+class StepProgress:
+    """A line on standard error for each step of a run that lasts longer than a second.
+
+    On a terminal also a bar, for one that says how far it is.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._now = ""
+        self._late = False
+        self._timer = Timer(_MOMENT, self._begin)
+        self._timer.daemon = True
+        self._open = ExitStack()
+        self._bar = self._open.enter_context(progress_bar())
+
+    def __enter__(self) -> "StepProgress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._open.close()
+
+    def on(self, event: "WalkEvent") -> None:
+        """Say what begins, once it is late."""
+        if event.state != "running" or event.error or event.kind not in ("tool_call", "step"):
+            return
+        with self._lock:
+            if not self._now:
+                self._timer.start()
+            self._now = event.description
+            if self._late:
+                self._say()
+
+    def advanced(self, node_id: str, done: int, total: int) -> None:
+        """Show how much of the step is done."""
+        with self._lock:
+            if self._bar is not None:
+                self._bar(done, total, one_line(self._now))
+
+    def _begin(self) -> None:
+        with self._lock:
+            self._late = True
+            if self._now:
+                self._say()
+
+    def _say(self) -> None:
+        note(f"{one_line(self._now)} …")
 
 
 def file_command(
@@ -273,15 +327,7 @@ def _tell_read(found: "FindingsRead") -> None:
 def _read(source: str) -> bytes:
     """The bytes of a file or of standard input, where they are not too many."""
     try:
-        if source != "-":
-            with Path(source).open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        elif sys.stdin is None:  # a process may be started without one
-            raise OSError(errno.EBADF, "standard input is closed")
-        else:
-            if sys.stdin.isatty():
-                note("a text is read from the terminal; Ctrl-D ends it")
-            data = sys.stdin.buffer.read(MAX_BYTES + 1)
+        data = read_source(source, MAX_BYTES, what="a text")
     except (OSError, ValueError) as problem:  # ValueError: a NUL in the name
         why = getattr(problem, "strerror", "") or str(problem)
         raise _refused("FILE_UNREADABLE", f"it cannot be read: {why}", source) from problem

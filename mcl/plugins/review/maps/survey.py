@@ -230,7 +230,7 @@ def _python_modules(files: Mapping[str, Importing]) -> dict[str, str]:
     return {**whole, **own}
 
 
-Progress = Callable[[str, int, int], None]
+Progress = Callable[[int, int, str], None]
 Answer = TypeVar("Answer")
 READING: Final = "reading files"
 _TEST: Final = "test"
@@ -277,14 +277,14 @@ def build(
     *,
     cache: Path | None = None,
     reviews: Mapping[str, str] | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = lambda done, total, what: None,
 ) -> Maps:
     """Look at every source file of a workspace; nothing is written there.
 
     Args:
         cache: a folder (of the home) in which what was read is kept, so that only what changed is read again.
         reviews: when files were reviewed last, ISO 8601 UTC by path.
-        progress: is told what is being done, how many files are done, and of how many.
+        progress: is told how many files are done, of how many, and what is being done.
 
     Raises:
         ScopeError: the workspace may not be opened.
@@ -296,7 +296,7 @@ async def survey(
     workspace: Workspace,
     *,
     cache: Path | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = lambda done, total, what: None,
 ) -> WorkspaceSurvey:
     """Look at a workspace. The arguments are those of `build`."""
     paths = await listed(workspace)
@@ -309,7 +309,7 @@ async def survey(
     def told(done: int) -> None:
         from_thread.check_cancelled()
         if done % 50 == 0:
-            progress(READING, done, len(paths))
+            progress(done, len(paths), READING)
 
     async with anyio.create_task_group() as both:  # git walks its log while files are read
         both.start_soon(ask_git)

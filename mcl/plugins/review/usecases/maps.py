@@ -69,7 +69,7 @@ def build_context(
     *,
     agree: "Callable[[Planned, Maps, tuple[str, ...]], bool]",
     workspace: Path | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = lambda done, total, what: None,
     home: Home | None = None,
 ) -> MapsBuild:
     """Make the maps of a workspace (default: the current folder) by a signed call of `review/map`; where they
@@ -207,7 +207,7 @@ def _named(file: str, opened: Workspace) -> str:
 def next_reviews(
     *,
     workspace: Path | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = lambda done, total, what: None,
     home: Home | None = None,
 ) -> tuple[DueFile, ...]:
     """The files of a workspace (default: the current folder) that changed since their last review, those
