@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from executor.core.globs import Scope
 from executor.gate.verdict import Deny
-from executor.sandbox.protected import readings
+from executor.sandbox.files import readings
 from executor.sandbox.redaction import visible
 
 _FILE: Final = ".orchestration/active_intents.yaml"

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.core.clock import instant
 from executor.core.errors import PolicyError
+from executor.gate.roots import allowed_roots
+from executor.sandbox.paths import Known, Workspace
+from executor.store.home import Home
 from ir import SIDE_EFFECTS
 
-if TYPE_CHECKING:  # origins are fetched where hosts are read: opening a home reads none
+if TYPE_CHECKING:
     from executor.sandbox.origin import Origin
     from executor.store.home import Home
+
 
 DEFAULT_CLASSES = ("read", "write")  # inside the workspace, and writing only under an accepted plan
 PERIOD: Final = timedelta(hours=24)  # that max_calls is counted over
@@ -362,3 +367,21 @@ class Grants:
 
     def _period_began(self) -> str:
         return instant(datetime.fromisoformat(self._clock.now()) - PERIOD)
+
+
+# ---- In which folders outside a workspace its history may lie: what a person granted, allowed or named.
+
+
+def workspace_of(home: Home, root: Path) -> Workspace:
+    """A folder to work in: the home is closed to it, and what the home knows is known. Raises ScopeError."""
+    return Workspace(root, forbidden=[home.path], known=partial(known_to, home))
+
+
+def known_to(home: Home) -> Known:
+    """As things stand now. A folder of `Home.allowed` that cannot be opened to reading opens nothing."""
+    granted = Grants(home).roots(home.keyring.agent.did)
+    try:
+        allowed = allowed_roots(home.allowed, home.path)
+    except PolicyError:
+        allowed = frozenset()
+    return Known(tuple(sorted(granted | allowed)), home.repositories())

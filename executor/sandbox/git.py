@@ -18,8 +18,7 @@ from pathlib import Path
 from anyio import CancelScope, to_thread
 
 from executor.core.errors import ScopeError, ToolError
-from executor.sandbox import scratch
-from executor.sandbox.environment import safe_path
+from executor.sandbox.environment import drop_scratch, make_scratch, safe_path
 from executor.sandbox.history import History, elsewhere, history
 from executor.sandbox.paths import Workspace
 from executor.sandbox.process import Finished, run_command
@@ -131,7 +130,7 @@ class Git:
         if arguments[0] != "diff" or "--cached" in arguments or not place.is_file():
             yield {}
             return
-        folder, held = await to_thread.run_sync(scratch.make)
+        folder, held = await to_thread.run_sync(make_scratch)
         try:
             # With its time: git takes files that are as new as the index for possibly changed.
             copy = await to_thread.run_sync(shutil.copy2, place, folder)
@@ -140,7 +139,7 @@ class Git:
             yield {"GIT_INDEX_FILE": str(folder / "index")}
         finally:
             with CancelScope(shield=True):
-                await to_thread.run_sync(scratch.drop, folder, held)
+                await to_thread.run_sync(drop_scratch, folder, held)
 
     async def answer(
         self, *arguments: str, max_output: int = _MAX_OUTPUT, by_content: bool = False

@@ -22,8 +22,7 @@ from typing import Final, NoReturn
 
 from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.files import open_plain, read_up_to, status_of
-from executor.sandbox.known import KEY, Known
-from executor.sandbox.paths import Workspace
+from executor.sandbox.paths import KEY, Known, Workspace
 from executor.sandbox.reach import walk_to
 
 _LONGEST: Final = 8192  # bytes of a file that names a folder

@@ -1,11 +1,14 @@
-"""Secrets taken out of text before it is stored, shown or passed on."""
+"""Secrets: taken out of text before it is stored, shown or passed on, and out of the environment."""
 
 from __future__ import annotations
 
 import base64
 import json
+import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 from ir import MclError
@@ -143,3 +146,48 @@ def _overlap(before: str, after: str) -> int:
             return len(before) - place
         place = before.find(begins, place + 1)
     return 0
+
+
+# ---- Variables that this process keeps to itself: taken out of its environment once they were read.
+
+
+_taken: dict[str, str] = {}
+
+
+def take_variable(name: str) -> None:
+    """Take a variable out of the environment, so that no child gets it; `taken_variable` and
+    `known_variables` still do.
+
+    On Linux its value is overwritten where the kernel shows with which variables a process was started
+    (/proc/PID/environ): what is unset stands there until the process ends.
+    """
+    _taken[name] = os.environ.pop(name, "")
+    if _taken[name] and sys.platform == "linux":
+        _overwrite(name.encode() + b"=")
+
+
+def taken_variable(name: str) -> str:
+    """The value of a variable that was taken; "" where it was not set, or not taken."""
+    return _taken.get(name, "")
+
+
+def known_variables() -> Mapping[str, str]:
+    """The environment with what was taken out of it: the secrets that no text may tell."""
+    return {**os.environ, **_taken}
+
+
+def _overwrite(beginning: bytes) -> None:
+    import ctypes
+
+    try:
+        fields = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
+        shown = Path("/proc/self/environ").read_bytes()
+    except OSError:  # not mounted
+        return
+    start, end = int(fields[47]), int(fields[48])  # env_start and env_end, fields 50 and 51 of proc(5)
+    if not start or end - start != len(shown):
+        return
+    for entry in shown.split(b"\0"):
+        if entry.startswith(beginning):
+            ctypes.memset(start + len(beginning), 0, len(entry) - len(beginning))
+        start += len(entry) + 1

@@ -14,17 +14,15 @@ from executor.core.errors import LifecycleError, WalkError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.context import RUNNABLE, Context
-from executor.gate.grants import Grants
+from executor.gate.grants import Grants, workspace_of
 from executor.gate.locks import Locks, SharedLocks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
 from executor.gate.roots import allowed_roots
 from executor.gate.verdict import Deny
-from executor.gate.workspaces import workspace_of
-from executor.sandbox import secret_variables
 from executor.sandbox.paths import Workspace
-from executor.sandbox.redaction import Redactor
+from executor.sandbox.redaction import Redactor, known_variables
 from executor.store.home import Home
 from executor.store.keys.keyring import is_personal
 from executor.store.lifecycle.events import View, intent_id
@@ -95,7 +93,7 @@ class Walker:
         self._listener = listener or Silent()
         self._prompts = prompts
         self._failures = failures
-        shown = secret_variables.variables() if environment is None else environment
+        shown = known_variables() if environment is None else environment
         variables = os.environ if environment is None else environment
         self._redactor, self._credentials = Redactor(shown), Credentials(variables)
         self._engine = engine or LocalEngine()

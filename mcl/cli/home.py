@@ -65,10 +65,10 @@ def tell_unattended(home: "Home") -> None:
 
 def given_passphrase() -> bytes:
     """$MCL_PASSPHRASE as it stood in the environment that this command was given; b"" where it did not."""
-    from executor.sandbox.secret_variables import taken
+    from executor.sandbox.redaction import taken_variable
     from mcl.core.environment import PASSPHRASE
 
-    return taken(PASSPHRASE).encode()
+    return taken_variable(PASSPHRASE).encode()
 
 
 def allowed_paths() -> tuple[str, ...]:

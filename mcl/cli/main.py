@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ir import MclError
 
-_TAKEN = "executor.sandbox.secret_variables"
+_TAKEN = "executor.sandbox.redaction"
 INTERNAL, INTERRUPTED = 70, 130
 _OBJECTS = 200_000  # made between two collections, of which one takes 10 ms; more than a compile makes
 
@@ -34,9 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from mcl.core.environment import PASSPHRASE  # what it imports takes a hook, which is done here, too long
 
     if PASSPHRASE in os.environ or _TAKEN in sys.modules:
-        from executor.sandbox.secret_variables import take
+        from executor.sandbox.redaction import take_variable
 
-        take(PASSPHRASE)
+        take_variable(PASSPHRASE)
     as_json = "--json" in given
     _prepare_streams(as_json=as_json)
     gc.set_threshold(_OBJECTS)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from executor.core.errors import ScopeError
 from executor.core.files import whole_file
-from executor.sandbox.known import KEY
+from executor.sandbox.paths import KEY
 from mcl.core.errors import RepoError
 
 REPOS: Final = "repos.json"  # key -> absolute path
@@ -84,12 +84,12 @@ class Repositories:
         """Name a folder; the first one becomes the active one. The same again changes nothing.
 
         Raises:
-            RepoError: BAD_REPOSITORY_KEY, NOT_A_FOLDER, OUT_OF_SCOPE, REPOSITORY_EXISTS (another path has the
+            RepoError: BAD_KEY, NOT_A_FOLDER, OUT_OF_SCOPE, REPOSITORY_EXISTS (another path has the
                 key, or the key is there in other letters), TOO_MANY_REPOSITORIES.
         """
         if not KEY.match(key):
             raise RepoError(
-                "BAD_REPOSITORY_KEY",
+                "BAD_KEY",
                 f"{key[:80]!r} is no key for a repository",
                 place=key[:80],
                 fix="use at most 64 letters, digits, . _ and -, a letter or digit first",
@@ -266,8 +266,8 @@ class Repositories:
 
     def _closed(self, folder: Path) -> str:
         """Why a folder is closed to tools; "" where it is not."""
+        from executor.sandbox.files import PROTECTED_FOLDERS
         from executor.sandbox.paths import Workspace
-        from executor.sandbox.protected import PROTECTED_FOLDERS
 
         try:
             Workspace(folder, forbidden=(self._folder,)).close()

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from executor.gate.approvals import Approvals
 from executor.gate.context import Context
-from executor.gate.grants import Grants
+from executor.gate.grants import Grants, workspace_of
 from executor.gate.locks import Locks, SharedLocks
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
 from executor.gate.roots import allowed_roots
-from executor.gate.workspaces import workspace_of
-from executor.sandbox import secret_variables
-from executor.sandbox.redaction import Redactor
+from executor.sandbox.redaction import Redactor, known_variables
 from executor.store.home import Home
 from executor.store.keys.keyring import is_personal
 from executor.tools.credentials import Credentials
@@ -86,7 +84,7 @@ class Session:
         self.upstreams = upstreams
         self.definitions = definitions
         self.activity = activity
-        shown = secret_variables.variables() if environment is None else environment
+        shown = known_variables() if environment is None else environment
         variables = os.environ if environment is None else environment
         self.redactor, self.credentials = Redactor(shown), Credentials(variables)
         self.pins, self.grants = Pins(home), Grants(home)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from executor.sandbox import scratch
+from executor.sandbox import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 OWNER = """
@@ -40,7 +40,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     place.mkdir()
     monkeypatch.setenv("TMPDIR", str(place))
     monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setattr(scratch, "_swept", set())
+    monkeypatch.setattr(environment, "_swept", set())
     yield place
     tempfile.tempdir = None
 
@@ -119,14 +119,14 @@ def test_only_folders_that_nobody_holds_any_more_are_removed(temporary: Path) ->
     held = folder("mcl-living", ".held")
     lock = os.open(held, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    scratch.sweep(str(temporary))
+    environment.sweep_scratch(str(temporary))
     assert (left.exists(), old.exists()) == (False, False)
     assert all(one.exists() for one in (*stay, held, outside / "kept", temporary / "mcl-link"))
     assert (temporary / "mcl-file").exists()
     os.close(lock)
-    scratch.sweep(str(temporary))
+    environment.sweep_scratch(str(temporary))
     assert not held.exists()
-    scratch.sweep(str(temporary / "none"))  # there is nothing, and nothing is raised
+    environment.sweep_scratch(str(temporary / "none"))  # there is nothing, and nothing is raised
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders away")
@@ -135,18 +135,18 @@ def test_folders_of_other_users_are_left_alone(temporary: Path) -> None:
     place.mkdir(mode=0o700)
     (place / ".held").touch()
     os.chown(place, 12345, 12345)
-    scratch.sweep(str(temporary))
+    environment.sweep_scratch(str(temporary))
     assert place.exists()
 
 
 def test_many_that_make_and_sweep_at_the_same_time_never_take_anothers(temporary: Path) -> None:
     code = (
         "import sys, os\n"
-        "from executor.sandbox import scratch\n"
+        "from executor.sandbox import environment\n"
         "for number in range(150):\n"
-        "    with scratch.scratch() as place:\n"
+        "    with environment.scratch() as place:\n"
         "        (place / 'work').mkdir(); (place / 'work' / 'a').touch()\n"
-        f"        scratch.sweep({str(temporary)!r})\n"
+        f"        environment.sweep_scratch({str(temporary)!r})\n"
         "        assert (place / 'work' / 'a').exists() and (place / '.held').exists()\n"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -170,7 +170,7 @@ def test_a_folder_that_cannot_be_emptied_now_is_tried_again(
 
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", busy)
-        scratch.sweep(str(temporary))
+        environment.sweep_scratch(str(temporary))
     assert (left / ".held").exists()
-    scratch.sweep(str(temporary))
+    environment.sweep_scratch(str(temporary))
     assert not left.exists()

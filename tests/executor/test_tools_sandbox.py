@@ -15,8 +15,7 @@ import pytest
 from walks import Walks, parallel, tool
 
 from executor import Grants, Outcome, ToolError
-from executor.sandbox.bubblewrap import programs_of
-from executor.sandbox.observation import listing, require_unchanged
+from executor.sandbox.bubblewrap import listing, programs_of, require_unchanged
 
 
 @pytest.fixture

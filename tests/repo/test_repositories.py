@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from executor.sandbox.known import KEY
+from executor.sandbox.paths import KEY
 from ir import MclError
 from mcl.core.errors import RepoError
 from mcl.core.repositories import Repositories, Repository
@@ -59,14 +59,22 @@ def test_one_that_is_forgotten_is_active_no_more_and_its_folder_stays(two: Repos
     assert (two.keys(), two.active()) == (("scripts",), None)
     assert refused(two.remove, "hal").code == "UNKNOWN_REPOSITORY"
     error = refused(two.resolve, None, kind="git_status")
-    assert (error.code, error.exit, error.fix) == ("NO_REPOSITORY", 1, "mcl repo switch KEY chooses one")
+    assert (error.code, error.exit, error.fix) == (
+        "NO_REPOSITORY",
+        1,
+        "mcl repo switch KEY chooses one",
+    )
 
 
 def test_a_home_without_repositories_has_none(home: Path) -> None:
     known = Repositories(home)
     assert (known.all(), known.active()) == ((), None)
     error = refused(known.resolve, "hal", kind="git_status")
-    assert (error.code, error.exit, error.fix) == ("NO_REPOSITORY", 1, "name one: mcl repo add KEY PATH")
+    assert (error.code, error.exit, error.fix) == (
+        "NO_REPOSITORY",
+        1,
+        "name one: mcl repo add KEY PATH",
+    )
     assert list(home.iterdir()) == []
 
 
@@ -106,7 +114,7 @@ def test_a_folder_that_is_gone_is_said_to_be(two: Repositories, home: Path) -> N
 
 @pytest.mark.parametrize("key", ["", "-x", ".x", "a b", "a/b", "å", "a\n", "x" * 65, "_a", "a:b", "../x"])
 def test_a_key_is_a_plain_word(home: Path, key: str) -> None:
-    assert refused(Repositories(home).add, key, home.parent / "hal").code == "BAD_REPOSITORY_KEY"
+    assert refused(Repositories(home).add, key, home.parent / "hal").code == "BAD_KEY"
     assert refused(Repositories(home).switch, key).code == "UNKNOWN_REPOSITORY"
 
 

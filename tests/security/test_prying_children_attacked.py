@@ -167,15 +167,14 @@ def test_the_passphrase_leaves_the_environment_as_the_kernel_shows_it_too(
 def test_the_passphrase_is_taken_out_of_texts_though_it_is_no_variable_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from executor.sandbox.redaction import Redactor
-    from executor.sandbox.secret_variables import take, taken, variables
+    from executor.sandbox.redaction import Redactor, known_variables, take_variable, taken_variable
 
     monkeypatch.setenv("MCL_PASSPHRASE", PASSPHRASE)
-    take("MCL_PASSPHRASE")
-    assert ("MCL_PASSPHRASE" in os.environ, taken("MCL_PASSPHRASE")) == (False, PASSPHRASE)
-    assert PASSPHRASE not in Redactor(variables()).text(f"said {PASSPHRASE}!")
-    take("MCL_PASSPHRASE")  # it was not given again
-    assert taken("MCL_PASSPHRASE") == ""
+    take_variable("MCL_PASSPHRASE")
+    assert ("MCL_PASSPHRASE" in os.environ, taken_variable("MCL_PASSPHRASE")) == (False, PASSPHRASE)
+    assert PASSPHRASE not in Redactor(known_variables()).text(f"said {PASSPHRASE}!")
+    take_variable("MCL_PASSPHRASE")  # it was not given again
+    assert taken_variable("MCL_PASSPHRASE") == ""
 
 
 def test_what_pries_finds_it_where_nothing_was_given_up(tmp_path: Path) -> None:

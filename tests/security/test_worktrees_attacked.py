@@ -15,8 +15,7 @@ import pytest
 
 from executor.core.errors import ToolError
 from executor.sandbox.git import repository, text
-from executor.sandbox.known import Known
-from executor.sandbox.paths import Workspace
+from executor.sandbox.paths import Known, Workspace
 
 
 @dataclass

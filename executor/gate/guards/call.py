@@ -13,7 +13,7 @@ from executor.gate.host import READ
 from executor.gate.mandate import Portion
 from executor.gate.roots import outside_modes
 from executor.gate.verdict import Deny
-from executor.sandbox.protected import is_protected
+from executor.sandbox.files import is_protected
 from executor.sandbox.reach import covers, is_elsewhere, look_elsewhere
 from executor.sandbox.redaction import visible
 from executor.tools.credentials import credentials_of, missing, variable_of

@@ -13,7 +13,7 @@ from pathlib import Path
 from anyio import from_thread, to_thread
 
 from executor.core.errors import ScopeError, ToolError
-from executor.sandbox.protected import readings
+from executor.sandbox.files import readings
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 

@@ -12,9 +12,15 @@ from pathlib import Path
 from anyio import to_thread
 
 from executor.core.errors import ToolError
-from executor.sandbox.bubblewrap import Sandbox, SandboxView, confined, programs_of
+from executor.sandbox.bubblewrap import (
+    Sandbox,
+    SandboxView,
+    confined,
+    listing,
+    programs_of,
+    require_unchanged,
+)
 from executor.sandbox.environment import private_environment
-from executor.sandbox.observation import listing, require_unchanged
 from executor.sandbox.process import Finished, Keep, run_command
 from executor.sandbox.redaction import visible
 from executor.tools.project.suites import Folder

@@ -11,8 +11,8 @@ from typing import Any
 
 from executor.core.errors import ToolError
 from executor.sandbox.environment import safe_path
+from executor.sandbox.files import is_protected
 from executor.sandbox.git import Git, repository, text
-from executor.sandbox.protected import is_protected
 from executor.sandbox.redaction import visible
 from executor.tools.git.branch import local_branches
 from executor.tools.git.log import commits

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.core.hashing import json_bytes
-from executor.sandbox import secret_variables
-from executor.sandbox.redaction import Redactor
+from executor.sandbox.redaction import Redactor, known_variables
 from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.journal.rows import Row
@@ -149,7 +148,7 @@ class Activity:
 
     def __init__(self, home: Home, *, redactor: Redactor | None = None) -> None:
         self._home = home
-        self._redactor = redactor or Redactor(secret_variables.variables())
+        self._redactor = redactor or Redactor(known_variables())
         self._index = ActivityIndex(home)
         self._waiting: list[tuple[str, dict[str, Any], asyncio.Future[ActivityRow]]] = []
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import anyio
 
+from executor.sandbox.environment import scratch
 from executor.sandbox.process import Finished, run_command
-from executor.sandbox.scratch import scratch
 from ir.errors import FAILED
 from mcl.catalog.contracts.drift import Drift
 from mcl.core.errors import InputError

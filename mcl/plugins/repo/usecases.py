@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import skills as shipped
 from executor.core.errors import KeyringError, ToolError
-from executor.gate.grants import Grants
+from executor.gate.grants import Grants, workspace_of
 from executor.gate.verdict import Deny
-from executor.gate.workspaces import workspace_of
 from executor.sandbox.history import history, main_folder
 from executor.store.home import Home
 from executor.walker import Verdict, Walker

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from executor.core.files import whole_file
-from executor.sandbox import secret_variables
-from executor.sandbox.redaction import Redactor
+from executor.sandbox.redaction import Redactor, known_variables
 from mcl.core.errors import McpError
 from mcl.serve.install.hosts import HostEntry
 
@@ -44,7 +43,7 @@ class ConfigChange:
         # Written alike, or other lines than those of the entry would differ in their blanks, and be shown.
         old, new = (_alike(text) for text in (self.before or "", self.after))
         place = str(self.place)
-        redact = Redactor(secret_variables.variables()).text  # a file may be one single line
+        redact = Redactor(known_variables()).text  # a file may be one single line
         lines = [
             redact(line if len(line) <= _LINE else f"{line[:_LINE]}…")
             for line in difflib.unified_diff(old, new, place, place, n=0, lineterm="")

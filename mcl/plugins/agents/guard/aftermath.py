@@ -17,10 +17,9 @@ import anyio
 
 from executor.core.clock import instant
 from executor.core.errors import ScopeError
+from executor.sandbox.files import is_protected
 from executor.sandbox.git import Git, repository, text
-from executor.sandbox.known import Known
-from executor.sandbox.paths import Workspace
-from executor.sandbox.protected import is_protected
+from executor.sandbox.paths import Known, Workspace
 from executor.store.home import Home
 from executor.walker.undo.looker import FILE_LIMIT
 from ir import MclError

@@ -16,7 +16,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Final
 
-from executor.sandbox.protected import is_protected
+from executor.sandbox.files import is_protected
 
 _AROUND: Final = re.compile(r"\A[\s\ufeff]+|[\s\ufeff]+\Z")  # what a host cuts off a path, at most
 _LINKS: Final = 40  # that one path goes through, as Linux has it

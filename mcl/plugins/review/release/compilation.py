@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from executor.core.errors import ScopeError
+from executor.sandbox.environment import scratch
 from executor.sandbox.process import run_command
-from executor.sandbox.scratch import scratch
 from mcl.core.event_loop import at_once
 from mcl.plugins.review.drift.project import ProjectFiles
 from mcl.plugins.review.drift.rules import RepositoryFlaw

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
 
-from executor.sandbox.protected import is_protected
+from executor.sandbox.files import is_protected
 from mcl.plugins.review.drift.rules import FlawRules, RepositoryFlaw, rules_of
 
 # ---- The rules of a release as data: what is looked at, what it weighs, what each flaw makes of it.

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 import skills as shipped
+from executor.gate.grants import workspace_of
 from executor.gate.verdict import Deny
-from executor.gate.workspaces import workspace_of
 from executor.store.home import Home
 from executor.tools.tool import Bench
 from executor.walker import Verdict, Walker

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.core.errors import UnresolvedError
+from executor.gate.grants import workspace_of
 from executor.gate.references import resolve
-from executor.gate.workspaces import workspace_of
 from executor.store.home import Home
 from ir import Intent, PlanTree
 from ir.errors import REFUSED, MclError

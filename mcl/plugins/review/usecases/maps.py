@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.core.errors import ScopeError
-from executor.gate.workspaces import workspace_of
+from executor.gate.grants import workspace_of
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from ir.errors import MclError

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.core.errors import ToolError
-from executor.gate.workspaces import workspace_of
+from executor.gate.grants import workspace_of
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.project.suites import Folder, detect
