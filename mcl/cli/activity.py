@@ -132,8 +132,7 @@ def show_call(
     from mcl.usecases import activity
 
     shown, out = activity.show(record, home=use_home()), Output(as_json)
-    out.document(shown)
-    out.view(call_view(shown))
+    out.show(shown, call_view(shown))
 
 
 @verb(
@@ -198,8 +197,7 @@ def count_calls(
     from mcl.usecases import activity
 
     told, out = activity.stats(filters, fresh=fresh, home=use_home()), Output(as_json)
-    out.document(told)
-    out.view(stats_view(told))
+    out.show(told, stats_view(told))
     if told.flaws:
         rows = ", ".join(map(str, told.flaws[:10])) + (" …" if len(told.flaws) > 10 else "")
         note(f"not counted, since they do not verify: rows {rows} (mcl log verify tells more)")

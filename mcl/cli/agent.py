@@ -47,7 +47,6 @@ def list_agents(as_json: AsJson = False) -> None:
     home, out = use_home(), Output(as_json)
     found = Agents(home).list()
     trusted = {one.did for one in home.keyring.entries() if one.role == "agent" and not one.revoked_at}
-    out.document({"agents": [{**fields_json(one), "trusted": one.did in trusted} for one in found]})
     lines = [
         (
             (one.name, ""),
@@ -57,8 +56,10 @@ def list_agents(as_json: AsJson = False) -> None:
         )
         for one in found
     ]
-    if not as_json:
-        out.tell([listing(("agent", "endpoint", "since", "did"), lines)])
+    out.show(
+        {"agents": [{**fields_json(one), "trusted": one.did in trusted} for one in found]},
+        [listing(("agent", "endpoint", "since", "did"), lines)],
+    )
 
 
 @verb(agents, "remove", "mcl agent remove print-shop")

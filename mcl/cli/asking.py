@@ -53,7 +53,6 @@ class Asking:
 
     def resume(self, waiting: Shown) -> int:
         """Ask the open questions of an intent. The exit code."""
-
         self.out.tell([plain(waiting.prose)])
         return self._until_clear(waiting.id, waiting.questions)
 
@@ -91,7 +90,6 @@ class Asking:
     def _typed(self, id: str, question: ClarifyQuestion) -> str:
         """What the person answers, asked again with the reason while it cannot be used. Raises EOFError,
         KeyboardInterrupt."""
-
         while True:
             text, why = self._tried(id, question)
             if not why:
@@ -149,7 +147,6 @@ def _invitation(question: ClarifyQuestion) -> str:
 
 
 def _shown(question: ClarifyQuestion, place: str) -> Iterable["RenderableType"]:
-
     yield joined(((place, DIM), (question.prompt, STRONG)))
     if question.options:
         yield rows([(str(n), plain(text)) for n, text in enumerate(question.options, 1)], label=4)
@@ -159,7 +156,6 @@ def _later(
     id: str, questions: Sequence[ClarifyQuestion], given: Mapping[str, str]
 ) -> Iterable["RenderableType"]:
     """The command that goes on where the person left, with what was answered so far."""
-
     words = " ".join(
         shlex.quote(safe(f"{one.unknown_id}={given[one.unknown_id]}"))
         if one.unknown_id in given

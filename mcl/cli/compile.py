@@ -95,7 +95,6 @@ def compile_command(
     Exit codes: 0 compiled, 3 there are questions (mcl answer), 4 refused. With --batch 0, or 5 where every
     line is an error.
     """
-
     check_options(
         batch,
         {"--out": out_path, "--jobs": jobs is not None, "--no-store": no_store},

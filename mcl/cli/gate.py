@@ -27,7 +27,6 @@ def list_gates(as_json: AsJson = False) -> None:
     from mcl.usecases.gates import open_gates
 
     found, out = open_gates(home=use_home()), Output(as_json)
-    out.document({"gates": found})
     lines = [
         (
             (gate.id, ""),
@@ -37,8 +36,10 @@ def list_gates(as_json: AsJson = False) -> None:
         )
         for gate in found
     ]
-    if not as_json:
-        out.tell([listing(("gate", "node", "until", "question"), lines)] if lines else ["nothing is waiting"])
+    out.show(
+        {"gates": found},
+        [listing(("gate", "node", "until", "question"), lines)] if lines else ["nothing is waiting"],
+    )
 
 
 @verb(gates, "show", "mcl gate show 01K")

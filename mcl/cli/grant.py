@@ -115,7 +115,6 @@ def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
     from mcl.usecases.grants import list as list_grants
 
     found, out = list_grants(agent=agent, home=use_home()), Output(as_json)
-    out.document(found)
     granted: list[tuple[str, Grant | HostGrant | RootGrant]] = [
         *((one.side_effect, one) for one in found.classes),
         *((one.host, one) for one in found.hosts),
@@ -131,8 +130,7 @@ def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
         )
         for name, one in granted
     ]
-    if not as_json:
-        out.tell([listing(("class, host or folder", "", "since", "until", "calls in 24 h"), lines)])
+    out.show(found, [listing(("class, host or folder", "", "since", "until", "calls in 24 h"), lines)])
 
 
 @verb(grants, "remove", "mcl grant remove shell", "mcl grant remove network --host example.org")
@@ -202,15 +200,13 @@ def check(as_json: AsJson = False) -> int:
     from mcl.usecases.policy import check as check_policy
 
     found, out = check_policy(home=use_home()), Output(as_json)
-    out.document(found)
-    out.view(_view(found))
+    out.show(found, _view(found))
     if found.problem is not None:
         note_error(found.problem)
     return found.exit
 
 
 def _view(found: "CheckedPolicy") -> "Iterator[RenderableType]":
-
     styles = {"closed": GOOD, "unverified": WARN, "unknown": BAD}
     lines = []
     for one in found.entries:

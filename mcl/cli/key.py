@@ -26,11 +26,10 @@ keys = noun("key", "Keys: whose signatures count.")
 @verb(keys, "list", "mcl key list")
 def list_keys(as_json: AsJson = False) -> None:
     """List the keys of this home: own, retired, trusted, revoked."""
-
     out = Output(as_json)
     entries = use_home().keyring.entries()
-    out.document({"keys": entries})
-    out.view(
+    out.show(
+        {"keys": entries},
         [
             listing(
                 ("role", "key", "added", "label", "did"),
@@ -47,7 +46,7 @@ def list_keys(as_json: AsJson = False) -> None:
                     for entry in entries
                 ],
             )
-        ]
+        ],
     )
 
 
@@ -57,7 +56,6 @@ def new_key(
     as_json: AsJson = False,
 ) -> None:
     """Replace an own key; the old one is retired, and what it signed stays good."""
-
     pair = use_home().keyring.new(role.value)
     Output(as_json).document({"did": pair.did, "role": pair.role})
     if not as_json:
@@ -73,7 +71,6 @@ def seal_key(
 
     It stays the same key. If a program may have read it before, replace it: mcl key new.
     """
-
     home = use_home(signs=True)
     pair = home.keyring.seal(role.value, ask_passphrase("new passphrase: ", again="once more: "))
     Output(as_json).document({"did": pair.did, "role": pair.role, "sealed": True})
@@ -86,7 +83,6 @@ def export_key(
     role: Annotated[Role, option("--role", "Which own key.")] = Role.user,
 ) -> None:
     """Write the public half of a key as JSON, for others to trust."""
-
     home = use_home()
     own = home.keyring.user if role is Role.user else home.keyring.agent
     Output(as_json=True).document({**home.keyring.export(did or own.did), **home.marks})
@@ -103,7 +99,6 @@ def trust_key(
 
     A key of a home that no person attends, which its exported file says, is no user's here.
     """
-
     home = use_home()
     if not did.startswith("did:"):
         did = _exported(did, role, unattended=home.unattended)
@@ -115,7 +110,6 @@ def trust_key(
 @verb(keys, "revoke", "mcl key revoke did:key:z6Mk…")
 def revoke_key(did: Did, as_json: AsJson = False) -> None:
     """Refuse whatever a key signs from now on; what it signed before stays good."""
-
     entry = use_home().keyring.revoke(did)
     Output(as_json).document(entry)
     note(f"revoked: {entry.did}")

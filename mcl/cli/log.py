@@ -69,9 +69,7 @@ def show_log(
             (export / f"{row.seq:06}-{row.kind}.cbor").write_bytes(row.wire)
         note(f"wrote {len(rows)} files to {export}")
     if number:
-        out.document(whole_row(journal, rows[0]))
-        if not as_json:
-            out.tell(whole_row_view(journal, rows[0]))
+        out.show(whole_row(journal, rows[0]), whole_row_view(journal, rows[0]))
         return
     out.document({"rows": [row_document(journal, row) for row in rows]})
     if not as_json:
@@ -124,11 +122,8 @@ def sign_head(as_json: AsJson = False) -> None:
 
     Kept elsewhere, a head shows any later change.
     """
-
     head, out = use_home(signs=True).journal.head().to_json(), Output(as_json)
-    out.document(head)
-    if not as_json:
-        out.tell([rows([(name, plain(str(value))) for name, value in head.items()])])
+    out.show(head, [rows([(name, str(value)) for name, value in head.items()])])
 
 
 @verb(log, "prove", "mcl log prove 7 --json > row7.json", "mcl log prove 7 --since 5")
@@ -143,7 +138,6 @@ def prove_row(
 
     Its path in the Merkle tree, and the signed head that it leads to.
     """
-
     journal, out = use_home(signs=True).journal, Output(as_json)
     head = journal.head()
     proof = journal.prove(row, size=head.size)
@@ -153,10 +147,10 @@ def prove_row(
     out.document(document)
     if not as_json:
         lines = [
-            ("row", plain(f"{row} of {head.size}")),
-            ("leaf", plain(proof.leaf.hex())),
-            *(("path", plain(step.hex())) for step in proof.path),
-            ("root", plain(head.root.hex())),
+            ("row", f"{row} of {head.size}"),
+            ("leaf", proof.leaf.hex()),
+            *(("path", step.hex()) for step in proof.path),
+            ("root", head.root.hex()),
         ]
         out.tell([rows(lines)])
 
@@ -167,7 +161,6 @@ def accept_break(row: Seq, as_json: AsJson = False) -> None:
 
     For a person who looked at what mcl log verify tells of it. It is signed, and shown ever after.
     """
-
     _tell_said(use_home(signs=True).journal.accept_break(row), as_json)
 
 
@@ -177,7 +170,6 @@ def restore_tables(as_json: AsJson = False) -> None:
 
     For a person whom mcl log verify tells TABLE_CHANGED. It is signed, and shown ever after.
     """
-
     _tell_said(use_home(signs=True).journal.tables.restore(), as_json)
 
 
@@ -187,16 +179,15 @@ def say_restored(as_json: AsJson = False) -> None:
 
     What came after it is lost. It is signed, and shown ever after.
     """
-
     _tell_said(use_home(signs=True).journal.restored(), as_json)
 
 
 def _tell_said(said: "Row", as_json: bool) -> None:
-
     out = Output(as_json)
-    out.document({"row": said.seq, "id": said.id, "kind": said.kind})
-    if not as_json:
-        out.tell([plain(f"signed as row {said.seq}; mcl log verify shows it from now on")])
+    out.show(
+        {"row": said.seq, "id": said.id, "kind": said.kind},
+        [plain(f"signed as row {said.seq}; mcl log verify shows it from now on")],
+    )
 
 
 def _read_head(path: Path, resolver: "Callable[[str], PublicKey | None]") -> "Head":

@@ -111,10 +111,10 @@ def install_command(
         if write:
             raise typer.BadParameter("--write goes with --host")
         listed = [(one, one.place(user, os.environ)) for one in HOSTS]
-        out.document(
-            {"hosts": [{"name": one.name, "title": one.title, "file": str(place)} for one, place in listed]}
+        out.show(
+            {"hosts": [{"name": one.name, "title": one.title, "file": str(place)} for one, place in listed]},
+            hosts_view(listed),
         )
-        out.view(hosts_view(listed))
         return 0
     program = host_named(host)
     entry = entry_for(program, name, workspace=workspace, environment=os.environ)
@@ -140,8 +140,7 @@ def install_command(
     change = change_of(entry, place)
     if change.needed:
         write_change(change)
-    out.document({**told, "written": change.needed, "diff": change.diff})
-    out.view(changed_view(program, change))
+    out.show({**told, "written": change.needed, "diff": change.diff}, changed_view(program, change))
     return 0
 
 

@@ -135,6 +135,7 @@ def forget(
     never changed. On a terminal it asks first.
     """
     from ir.errors import REFUSED
+    from mcl.cli.people import agreed
     from mcl.cli.views.memory import document, memory_view
     from mcl.usecases import memories
 
@@ -142,7 +143,7 @@ def forget(
     found = memories.show(full(uri).partition("@")[0], home=home)
     if not yes and sys.stdin.isatty():
         out.tell(memory_view(found))
-        if not typer.confirm("Forget it?", err=True):
+        if not agreed("Forget it?"):
             note("nothing was forgotten")
             return REFUSED
     gone = memories.remove(found.address, home=home)
@@ -266,12 +267,13 @@ def show(
     home, out = use_home(), Output(as_json)
     if history:
         versions = memories.history(full(uri), at=at or None, home=home)
-        out.document({"uri": versions[-1].address, "versions": [document(one) for one in versions]})
-        out.view([history_view(versions)])
+        out.show(
+            {"uri": versions[-1].address, "versions": [document(one) for one in versions]},
+            [history_view(versions)],
+        )
         return
     memory = memories.show(full(uri), at=at or None, home=home)
-    out.document(document(memory))
-    out.view(memory_view(memory))
+    out.show(document(memory), memory_view(memory))
 
 
 # ---- `mcl memory snapshot`, `prove` and `verify`: that memories are what they were.
@@ -290,17 +292,17 @@ def snapshot(
     home, out = use_home(), Output(as_json)
     found = memories.snapshot(which or None, home=home)
     count = MemoryStore(home).memories(found).count()
-    out.document({**fields_json(found), "memories": count})
-    out.view(
+    out.show(
+        {**fields_json(found), "memories": count},
         [
             rows(
                 [
-                    ("size", plain(f"{found.size} changes")),
-                    ("root", plain(found.root)),
-                    ("memories", plain(str(count))),
+                    ("size", f"{found.size} changes"),
+                    ("root", found.root),
+                    ("memories", str(count)),
                 ]
             )
-        ]
+        ],
     )
 
 
@@ -332,8 +334,7 @@ def prove(
     if out is not None:
         out.write_bytes(proof.to_bytes())
         note(f"wrote {out}; mcl memory verify {out} checks it")
-    told.document(proof)
-    told.view([checks_view(proof.checks())])
+    told.show(proof, [checks_view(proof.checks())])
 
 
 @verb(memory, "verify", "mcl memory verify", "mcl memory verify proof.json --key did:key:z6Mk…")

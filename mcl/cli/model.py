@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
-from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain, rows
+from mcl.cli.views.layout import BAD, DIM, GOOD, listing, rows
 from mcl.core.text import one_line
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ def list_models(as_json: AsJson = False) -> None:
     from mcl.usecases.models import Models
 
     known, out = Models(use_home()).list(), Output(as_json)
-    out.document({"models": known})
     lines = [
         (
             (one.fault or ("in use" if one.in_use else ""), BAD if one.fault else GOOD),
@@ -32,8 +31,7 @@ def list_models(as_json: AsJson = False) -> None:
         )
         for one in known
     ]
-    if not as_json:
-        out.tell([listing(("", "name", "sha256", "file"), lines)])
+    out.show({"models": known}, [listing(("", "name", "sha256", "file"), lines)])
 
 
 @verb(models, "show", "mcl model show bundled", "mcl model show ./other.gguf")
@@ -61,7 +59,7 @@ def model_info(
     out.document(facts)
     if not as_json:
         shown = [(name, _said(value)) for name, value in facts.items() if value is not None]
-        out.tell([rows([(name, plain(one_line(value, 300))) for name, value in shown], label=32)])
+        out.tell([rows([(name, one_line(value, 300)) for name, value in shown], label=32)])
 
 
 @verb(models, "add", "mcl model add ~/models/qwen3-0.6b.gguf --name qwen")

@@ -130,11 +130,18 @@ class Output:
         if not self.as_json:
             self.tell(parts)
 
+    def show(self, document: object, view: Iterable["RenderableType"]) -> None:
+        """Write the document where one is asked for, else print the view."""
+        self.document(document)
+        self.view(view)
+
     def tell(self, parts: Iterable["RenderableType"]) -> None:
-        """Print parts for people, whatever else is asked for."""
+        """Print parts for people, whatever else is asked for; one that is a text as `plain`."""
+        from mcl.cli.views.layout import plain
+
         with self.people.capture() as held:
             for part in parts:
-                self.people.print(part)
+                self.people.print(plain(part) if isinstance(part, str) else part)
         lines = (line.rstrip() for line in held.get().split("\n"))  # tables pad their last column
         _write(self.people.file, "\n".join(lines))
 

@@ -144,8 +144,7 @@ def check_command(
     else:
         found = check_plan_of(what, verb=verb, workspace=place, skills=further, home=home)
     out = Output(as_json)
-    out.document(found)
-    out.view(checked_view(found))
+    out.show(found, checked_view(found))
     return found.exit
 
 
@@ -170,8 +169,10 @@ def compare_command(
 
     out = Output(as_json)
     found = compare(before, after, at=at or None)
-    out.document({"material": found.material, "at": found.at, "changes": found.changes})
-    out.view([*changes_view(found.changes), "", verdict_line(found.material)])
+    out.show(
+        {"material": found.material, "at": found.at, "changes": found.changes},
+        [*changes_view(found.changes), "", verdict_line(found.material)],
+    )
     return NEEDS_ACCEPT if found.material else 0
 
 

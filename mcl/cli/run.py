@@ -228,7 +228,6 @@ def undo_command(
 
     Exit codes: 0 done, or with --check could be done; 4 refused, or you do not agree.
     """
-
     if prune == bool(intent) or (days is not None and not prune):
         raise typer.BadParameter("name an INTENT, or give --prune (with --days)")
     home, out = use_home(signs=True), Output(as_json)
@@ -242,8 +241,7 @@ def _prune(home: "Home", out: Output, days: int) -> int:
     from mcl.usecases.runs import prune_undo
 
     pruned = prune_undo(days=days, home=home)
-    out.document(pruned)
-    out.view(pruned_view(pruned))
+    out.show(pruned, pruned_view(pruned))
     return 0
 
 
@@ -265,8 +263,7 @@ def _undo(
 
     seen = undo(intent, node=node, leave=leave, check=True, workspace=workspace, home=home)
     if check or seen.state in ("already", "nothing"):
-        out.document(seen)
-        out.view(undo_view(seen))
+        out.show(seen, undo_view(seen))
         return REFUSED if seen.state == "changed" else 0
     if not (yes and seen.state == "ready"):
         out.tell(undo_view(seen))
@@ -276,8 +273,7 @@ def _undo(
         note("nothing was touched")
         return REFUSED
     done = undo(seen.intent, node=node, leave=leave, workspace=workspace, home=home)
-    out.document(done)
-    out.view(undo_view(done))
+    out.show(done, undo_view(done))
     return 0
 
 

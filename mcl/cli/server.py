@@ -115,16 +115,16 @@ def show(name: Name, as_json: AsJson = False) -> None:
     tools = [{"name": one.name, "standing": one.standing, "since": one.since} for one in shown.tools]
     out.document({**server.to_json(), "tools": tools, "needs": shown.needs})
     facts: list[tuple[str, RenderableType]] = [
-        ("server", plain(server.name)),
-        ("reached", plain(_reached(server))),
-        *((("folder", plain(server.folder)),) if server.folder else ()),
-        *(("variable", plain(f"{key}={value}")) for key, value in server.environment.items()),
-        *(("header", plain(f"{key}: {value}")) for key, value in server.headers.items()),
+        ("server", server.name),
+        ("reached", _reached(server)),
+        *((("folder", server.folder),) if server.folder else ()),
+        *(("variable", f"{key}={value}") for key, value in server.environment.items()),
+        *(("header", f"{key}: {value}") for key, value in server.headers.items()),
         (
             "hints",
             plain("believed" if server.trusted else "not believed; they may raise what a tool counts as"),
         ),
-        ("since", plain(moment(server.since))),
+        ("since", moment(server.since)),
     ]
     parts: list[RenderableType] = [rows(facts)]
     if shown.tools:
@@ -217,23 +217,23 @@ def _view(one: "Checked") -> "list[RenderableType]":
     status, name = one.status, one.server.name
     if not one.up:
         facts: list[tuple[str, RenderableType]] = [
-            ("code", plain(status.code)),
-            ("why", plain(status.problem)),
+            ("code", status.code),
+            ("why", status.problem),
         ]
         return [joined([(name, ""), ("not up", BAD)]), rows(facts)]
     calls_itself = f"{status.name} {status.version}".strip() or "nothing"
     counted = ((count, kind if count > 1 else kind.removesuffix("s")) for kind, count in one.offers.items())
     offers = ", ".join(f"{count} {kind}" for count, kind in counted if count) or "nothing"
     facts = [
-        ("calls itself", plain(calls_itself)),
-        ("protocol", plain(status.protocol)),
-        ("offers", plain(offers)),
+        ("calls itself", calls_itself),
+        ("protocol", status.protocol),
+        ("offers", offers),
         *((kind, plain(why, WARN)) for kind, why in one.flaws.items()),
-        *(("new", plain(tool)) for tool in one.new),
+        *(("new", tool) for tool in one.new),
         *(("changed", plain(tool, WARN)) for tool in one.changed),
-        *(("as approved", plain(f"{tool}, again")) for tool in one.back),
+        *(("as approved", f"{tool}, again") for tool in one.back),
         *(("waits", plain(tool, WARN)) for tool in one.waiting if tool not in (*one.new, *one.changed)),
-        *(("gone", plain(tool)) for tool in one.gone),
+        *(("gone", tool) for tool in one.gone),
         *(("unusable", plain(why, BAD)) for why in one.bad),
     ]
     parts: list[RenderableType] = [joined([(name, ""), (f"up in {one.seconds:.2f} s", GOOD)]), rows(facts)]

@@ -23,6 +23,8 @@ from mcl.cli.progress import progress_bar
 from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, commands, joined, listing, plain, rows
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from mcl.language.skills import Skill, Slot
 
 skills = noun("skill", "Skills: what can be asked for.")
@@ -80,14 +82,17 @@ def show_skill(skill: OneSkill, skills: SkillDirectories = None, as_json: AsJson
     out.document(document(found))
     if as_json:
         return
-    pairs = [("skill", joined(((found.ref, "bold"), (found.display, "")))), ("", plain(found.description))]
-    pairs += [("verbs", plain(" ".join(found.verbs)))]
+    pairs: list[tuple[str, RenderableType]] = [
+        ("skill", joined(((found.ref, "bold"), (found.display, "")))),
+        ("", found.description),
+    ]
+    pairs += [("verbs", " ".join(found.verbs))]
     for slot in found.slots:
         parts = ((slot.name, "cyan"), (_type(slot), DIM), (_need(slot), DIM), (slot.hint, ""))
         pairs.append(("inputs", joined(parts)))
-    pairs += [("tools", plain(uri.removeprefix("matrix://tool/"))) for uri in found.tools]
-    pairs += [("sub-skills", plain(uri.removeprefix("matrix://skill/"))) for uri in found.sub_skills]
-    pairs += [("examples", plain(line)) for line in found.examples]
+    pairs += [("tools", uri.removeprefix("matrix://tool/")) for uri in found.tools]
+    pairs += [("sub-skills", uri.removeprefix("matrix://skill/")) for uri in found.sub_skills]
+    pairs += [("examples", line) for line in found.examples]
     pairs += [("folder", plain(str(found.path), DIM)), ("digest", plain(found.file_digest, DIM))]
     pairs += [("with plan", plain(found.digest, DIM))]
     out.tell([rows(pairs)])

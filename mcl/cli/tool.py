@@ -171,9 +171,9 @@ def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:
 
     found, out = find_tool(tool, home=use_home()), Output(as_json)
     call = example_call(found.manifest)
-    out.document({**contract(found), "example": {"args": call, "command": _command(found, call)}})
-    if not as_json:
-        out.tell(_view(found, call))
+    out.show(
+        {**contract(found), "example": {"args": call, "command": _command(found, call)}}, _view(found, call)
+    )
 
 
 def example_call(manifest: "Manifest") -> dict[str, object]:
@@ -209,7 +209,6 @@ def _command(tool: "KnownTool", args: Mapping[str, object]) -> str:
 
 
 def _view(tool: "KnownTool", args: Mapping[str, object]) -> "Iterator[RenderableType]":
-
     one, standing = tool.manifest, "closed" if tool.closed else tool.standing
     yield joined(((tool.name if tool.outside else one.uri, STRONG), (standing, STYLES[standing])))
     if tool.outside is not None:
@@ -237,7 +236,7 @@ def _view(tool: "KnownTool", args: Mapping[str, object]) -> "Iterator[Renderable
         said.append(("starts", " or ".join(one.programs)))
     if tool.outside is not None:
         said.append(("address", one.uri))
-        yield rows([(label, plain(text)) for label, text in said])
+        yield rows(said)
         yield commands(_next(tool, args))
         return
     yield rows([*((label, plain(text)) for label, text in said), ("pin", plain(one.pin, DIM))])
@@ -280,7 +279,6 @@ def _cases(manifest: "Manifest") -> Iterator[str]:
 
 
 def _fields(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
-
     required = schema.get("required", [])
     for name, one in schema.get("properties", {}).items():
         kind = str(one.get("type") or " ".join(map(str, one.get("enum", []))))

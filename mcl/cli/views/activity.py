@@ -85,7 +85,7 @@ def call_view(shown: ShownCall) -> Iterator[RenderableType]:
         ("record", f"{call.id}, row {row.seq} of the journal; signed bytes {row.self_hash[:16]}…"),
         ("proof", f"mcl log prove {row.seq}"),
     ]
-    yield rows([(name, plain(text)) for name, text in pairs if text])
+    yield rows([(name, text) for name, text in pairs if text])
 
 
 def stats_view(told: ActivityStats) -> Iterator[RenderableType]:

@@ -235,7 +235,7 @@ def shown_view(found: "Shown", console: Console, found_text: str = "") -> Iterat
         style = STATE_STYLES.get(found.state, "cyan")
         yield joined((("Intent", STRONG), (found.id, STRONG), (found.state, style)))
         yield ""
-        yield rows([("goal", plain(found.prose))])
+        yield rows([("goal", found.prose)])
     if found.reason:
         yield rows([("reason", plain(found.reason, BAD))])
     if found.view.unseen:
@@ -305,7 +305,7 @@ def result_view(
         case Refused():
             yield joined((("Refused", BAD), (result.id, STRONG), (result.reason, BAD)))
             yield ""
-            yield rows([("reason", plain(result.message))])
+            yield rows([("reason", result.message)])
             if stored:
                 yield commands(
                     [("mcl skill list", "what can be asked for"), (f"mcl log {result.id}", "what was kept")]
@@ -320,9 +320,9 @@ def _prompt(result: Compiled | Clarify, *, stored: bool) -> Iterator[RenderableT
     yield rows(
         [
             ("prompt", plain("system", DIM)),
-            ("", plain(result.prompt.system)),
+            ("", result.prompt.system),
             ("", plain("user", DIM)),
-            *(("", plain(line)) for line in result.prompt.user.split("\n")),
+            *(("", line) for line in result.prompt.user.split("\n")),
         ]
     )
 

@@ -38,20 +38,33 @@ def joined(parts: Iterable[tuple[str, str]]) -> Text:
     return Text("  ").join(plain(text, style) for text, style in parts if text)
 
 
-def rows(pairs: Sequence[tuple[str, RenderableType]], *, label: int = LABEL) -> Padding:
-    """Labels to the left (`label` columns), values to the right; a repeated label is shown once."""
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
+def rows(pairs: Sequence[tuple[str, RenderableType]], *, label: int = LABEL) -> RenderableType:
+    """A sheet: labels to the left (`label` columns), values to the right; a repeated label is shown once. A
+    value that is a text is shown as `plain`."""
+    return Sheet(pairs, label)
 
-    table = Table.grid(padding=(0, 1))
-    table.add_column(width=label, overflow="fold")
-    table.add_column(overflow="fold")
-    shown = ""
-    for name, value in pairs:
-        table.add_row(Text("" if name == shown else name, style=DIM), value)
-        shown = name
-    return Padding(table, (0, 0, 0, 2))
+
+@dataclass(frozen=True)
+class Sheet:
+    """Labels and values, drawn when they are printed."""
+
+    pairs: Sequence[tuple[str, RenderableType]]
+    label: int
+
+    def __rich__(self) -> Padding:
+        from rich.padding import Padding
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table.grid(padding=(0, 1))
+        table.add_column(width=self.label, overflow="fold")
+        table.add_column(overflow="fold")
+        shown = ""
+        for name, value in self.pairs:
+            said = plain(value) if isinstance(value, str) else value
+            table.add_row(Text("" if name == shown else name, style=DIM), said)
+            shown = name
+        return Padding(table, (0, 0, 0, 2))
 
 
 def one_line(text: Text) -> RenderableType:

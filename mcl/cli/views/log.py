@@ -78,7 +78,7 @@ def whole_row_view(journal: Journal, row: Row) -> Iterator[RenderableType]:
     """The same for a person: what it is, then its body; of a long one the beginning."""
     document = whole_row(journal, row)
     body = document.pop("body", document.pop("flaw", {}))
-    yield rows([(name, plain(visible(str(value)))) for name, value in document.items() if value])
+    yield rows([(name, visible(str(value))) for name, value in document.items() if value])
     yield ""
     lines = json.dumps(visible_value(body), ensure_ascii=False, indent=2).split("\n")
     yield plain("\n".join(lines[:_LINES]))

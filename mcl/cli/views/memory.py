@@ -33,7 +33,7 @@ def memory_view(memory: Memory) -> Iterator[RenderableType]:
         ("at", moment(memory.at)),
         ("change", f"{memory.seq}"),
     ]
-    yield rows([(name, plain(text)) for name, text in pairs if text])
+    yield rows([(name, text) for name, text in pairs if text])
 
 
 def history_view(versions: Sequence[Memory]) -> RenderableType:

@@ -213,7 +213,10 @@ def _objections(verdict: "Verdict") -> Iterator[RenderableType]:
     said = [reply for reply in verdict.guards.values() if reply] or ([verdict.reply] if verdict.reply else [])
     for reply in said:
         if isinstance(reply, Deny):
-            lines = [(reply.guard, plain(f"{reply.code}: {reply.reason}", BAD)), ("", plain(reply.fix))]
+            lines: list[tuple[str, RenderableType]] = [
+                (reply.guard, plain(f"{reply.code}: {reply.reason}", BAD)),
+                ("", reply.fix),
+            ]
             yield rows([*lines, *([("", plain(f"such as: {reply.example}", DIM))] if reply.example else [])])
         elif isinstance(reply, Ask):
             yield rows([(reply.guard, plain(reply.question, WARN))])

@@ -423,7 +423,7 @@ def value_view(value: object) -> Iterator[RenderableType]:
                 if name not in flat and item not in ([], {}):
                     yield from value_view(item)
             if flat:
-                yield rows([(name, plain(one_line(str(item)))) for name, item in flat.items()])
+                yield rows([(name, one_line(str(item))) for name, item in flat.items()])
         case _:
             yield plain(str(value))
 
