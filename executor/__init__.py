@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from executor.gate.policy import Policy
     from executor.gate.verdict import Ask, Deny
     from executor.sandbox.paths import Workspace
-    from executor.store.journal.proofs import ConsistencyProof, Head, InclusionProof
+    from executor.store.journal.merkle import ConsistencyProof, Head, InclusionProof
     from executor.store.journal.verification import JournalFinding, Report
     from executor.store.materiality import Change, Documents
     from executor.tools.manifest import Manifest, load_manifest
     from executor.tools.registry import Registry
     from executor.tools.tool import Bench, Tool
     from executor.walker import Outcome, Verdict, Walker
-    from executor.walker.agents import Agent, Agents
+    from executor.walker.dispatch import Agent, Agents
     from executor.walker.engine import Engine, LocalEngine, Work
     from executor.walker.interfaces import Expansion, Listener, Prompts, Reasoner, SubSkills, WalkEvent
     from executor.walker.preflight import preflight
@@ -145,11 +145,11 @@ _HOMES = {
         "LocalEngine",
         "Work",
     ),
-    "executor.walker.agents": (
+    "executor.walker.dispatch": (
         "Agent",
         "Agents",
     ),
-    "executor.store.journal.proofs": (
+    "executor.store.journal.merkle": (
         "ConsistencyProof",
         "Head",
         "InclusionProof",

@@ -25,8 +25,8 @@ from executor.sandbox.origin import Origin, parse_url
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import covers, is_elsewhere, plain_place
 from executor.store.lifecycle.events import View
-from executor.tools.credentials import Credentials
 from executor.tools.manifest import Effect, Manifest, Mode
+from executor.tools.tool import Credentials
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

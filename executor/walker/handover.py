@@ -22,8 +22,7 @@ from executor.gate.mandate import DISPATCH, Mandate
 from executor.sandbox.redaction import visible, visible_value
 from executor.store.home import Home
 from executor.store.keys.keyring import Keyring
-from executor.walker.agents import Agent, Agents
-from executor.walker.dispatch import child_id, portion_of, refers, resolved_frame
+from executor.walker.dispatch import Agent, Agents, child_id, portion_of, refers, resolved_frame
 from executor.walker.engine import Failure
 from executor.walker.nodes import get_leave
 from executor.walker.run import Run

@@ -1,16 +1,59 @@
-"""What the journal says of earlier runs of the same plan."""
+"""What was done of an intent before, and who may go on with it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+from executor.core.errors import WalkError
+from executor.core.files import locked
 from executor.gate.budget import Used
+from executor.store.database import explain_os
 from executor.store.lifecycle.view import View
 from ir import Envelope, IntentDispatchBody, PlanStepBody, PolicyGateBody
+from ir.scalars import ULID_PATTERN
+
+# ---- One process at a time runs an intent. The operating system frees the lease when that process dies.
+
+
+@contextmanager
+def lease(home: Path, intent_id: str) -> Iterator[None]:
+    """Hold the run of an intent.
+
+    Args:
+        home: folder of the home. intent_id: a ULID; it becomes a file name.
+
+    Raises:
+        WalkError: UNKNOWN_INTENT, that is no ULID; ALREADY_RUNNING, another process (or task) holds it.
+        HomeError: the home cannot be written to.
+    """
+    if not re.fullmatch(ULID_PATTERN, intent_id):
+        raise WalkError(
+            "UNKNOWN_INTENT", "this is no id of an intent", place=intent_id, fix="mcl list shows them"
+        )
+    folder = home / "leases"
+    busy = WalkError(
+        "ALREADY_RUNNING",
+        "another process runs this intent",
+        place=intent_id,
+        fix="let it finish, or end it and run again with --resume",
+    )
+    with ExitStack() as held:
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            held.enter_context(locked(folder / intent_id, busy=busy))
+        except OSError as problem:
+            raise explain_os(problem, folder) from problem
+        yield
+
+
+# ---- What the journal says of earlier runs of the same plan.
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from executor.gate.context import Context
 from executor.gate.decide import decide
 from executor.gate.references import as_text, resolve, typed_args
 from executor.gate.verdict import EXAMPLES, Ask, Deny
-from executor.tools.credentials import credentials_of
 from executor.tools.manifest import Manifest
+from executor.tools.tool import credentials_of
 from executor.walker.engine import Again, Failure
 from executor.walker.interfaces import Reasoner
 from executor.walker.questions import Questions

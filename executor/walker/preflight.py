@@ -14,8 +14,7 @@ from executor.gate.context import Context
 from executor.gate.decide import BEFOREHAND, Guard, weigh
 from executor.gate.references import typed_args
 from executor.gate.verdict import EXAMPLES, Ask, Deny
-from executor.walker.agents import Agents
-from executor.walker.dispatch import expand, sketch
+from executor.walker.dispatch import Agents, expand, sketch
 from executor.walker.interfaces import SubSkills
 from executor.walker.tree import PlanScope
 from ir import NODE_KINDS, MclError, PlanNode, PlanTree, ToolCall, canonical_bytes, check_plan

@@ -9,9 +9,8 @@ from typing import Final
 
 from executor.gate.budget import Spending
 from executor.gate.verdict import Deny
-from executor.walker.agents import Agents
 from executor.walker.criteria import judge
-from executor.walker.dispatch import expand
+from executor.walker.dispatch import Agents, expand
 from executor.walker.engine import Failure
 from executor.walker.nodes import ask_gate, ask_model, call_tool, settle
 from executor.walker.preflight import preflight

@@ -26,15 +26,14 @@ from executor.sandbox.redaction import Redactor, known_variables
 from executor.store.home import Home
 from executor.store.keys.keyring import is_personal
 from executor.store.lifecycle.events import View, intent_id
-from executor.store.lifecycle.transitions import way_on
-from executor.tools.credentials import Credentials, credentials_of
+from executor.store.lifecycle.view import way_on
 from executor.tools.registry import Registry
-from executor.walker.agents import Agents
+from executor.tools.tool import Credentials, credentials_of
 from executor.walker.criteria import Criterion, judge, left_behind
+from executor.walker.dispatch import Agents
 from executor.walker.engine import Engine, Failure, LocalEngine
-from executor.walker.history import RunHistory, read_run_history
+from executor.walker.history import RunHistory, lease, read_run_history
 from executor.walker.interfaces import FailureModes, Listener, Prompts, Reasoner, Silent, SubSkills
-from executor.walker.lease import lease
 from executor.walker.ledger import Ledger, Superseded
 from executor.walker.outcome import Outcome, close
 from executor.walker.preflight import Verdict, preflight, skill_address

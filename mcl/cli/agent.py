@@ -27,7 +27,7 @@ def add_agent(
     """
     from executor.gate.grants import Grants
     from executor.sandbox.origin import parse_url
-    from executor.walker.agents import Agents
+    from executor.walker.dispatch import Agents
 
     home = use_home(signs=True)
     found = Agents(home).add(name, did, endpoint)
@@ -41,7 +41,7 @@ def add_agent(
 @verb(agents, "list", "mcl agent list")
 def list_agents(as_json: AsJson = False) -> None:
     """List the agents that plans may hand work to."""
-    from executor.walker.agents import Agents
+    from executor.walker.dispatch import Agents
     from ir.results import fields_json
 
     home, out = use_home(), Output(as_json)
@@ -68,7 +68,7 @@ def remove_agent(name: Name, as_json: AsJson = False) -> None:
 
     Its key stays trusted, so that what it signed can be checked; mcl key revoke ends that.
     """
-    from executor.walker.agents import Agents
+    from executor.walker.dispatch import Agents
 
     found = Agents(use_home(signs=True)).remove(name)
     Output(as_json).document(found)

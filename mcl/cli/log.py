@@ -11,7 +11,7 @@ from mcl.cli.plan import ShowsByDefault
 from mcl.cli.views.layout import BAD, GOOD, listing, plain, rows
 
 if TYPE_CHECKING:
-    from executor.store.journal.proofs import Head
+    from executor.store.journal.merkle import Head
     from executor.store.journal.rows import Row
     from ir import PublicKey
 

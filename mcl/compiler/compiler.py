@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from executor.store.home import Home
 from executor.store.journal.record import Record, seal_record
-from executor.store.lifecycle.transitions import NEW, way_on
-from executor.store.lifecycle.view import View
+from executor.store.lifecycle.view import NEW, View, way_on
 from ir import (
     Body,
     Envelope,

@@ -19,10 +19,10 @@ from executor.gate.roots import allowed_roots
 from executor.sandbox.redaction import Redactor, known_variables
 from executor.store.home import Home
 from executor.store.keys.keyring import is_personal
-from executor.tools.credentials import Credentials
 from executor.tools.manifest import Manifest
 from executor.tools.names import SCHEME, outside_uri, short_name
 from executor.tools.registry import Registry
+from executor.tools.tool import Credentials
 from mcl.catalog.calls import ToolName
 from mcl.serve.folders import Judged, folders_of, judged_as
 

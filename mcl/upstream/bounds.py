@@ -13,7 +13,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
-from mcl.upstream.errors import Fault, down, lied
+from mcl.upstream.answers import Fault, down, lied
 from mcl.upstream.streams import MessageReader, Stream
 
 BURST: Final = 1000  # messages of a server that nobody asked for, at once

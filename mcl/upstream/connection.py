@@ -18,13 +18,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from executor.core.hashing import json_size
 from executor.sandbox.redaction import Redactor
-from mcl.upstream.answers import METHODS, Json, Kind, all_pages, asked, check_whole
-from mcl.upstream.bounds import ConnectionWatch
-from mcl.upstream.channels import SILENT, Channel, Relay
-from mcl.upstream.errors import (
+from mcl.upstream.answers import (
+    METHODS,
     Fault,
     FaultError,
+    Json,
+    Kind,
+    all_pages,
+    asked,
     asks,
+    check_whole,
     down,
     last_words,
     lied,
@@ -32,6 +35,8 @@ from mcl.upstream.errors import (
     slow,
     too_large,
 )
+from mcl.upstream.bounds import ConnectionWatch
+from mcl.upstream.channels import SILENT, Channel, Relay
 from mcl.upstream.process import ServerProcess, filled, gives_secrets, redactor_of, running
 from mcl.upstream.servers import Server
 from mcl.upstream.transports import (

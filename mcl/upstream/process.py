@@ -14,7 +14,7 @@ import anyio
 from executor.sandbox.child import Child, TreeLeash, start
 from executor.sandbox.process import end, ended
 from executor.sandbox.redaction import Redactor
-from mcl.upstream.errors import FaultError, down
+from mcl.upstream.answers import FaultError, down
 from mcl.upstream.servers import REFERENCE, Server
 
 _WORDS: Final = 4096  # bytes kept of what it says on its standard error, the last ones

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
-from mcl.upstream.errors import Fault, FaultError, slow
+from mcl.upstream.answers import Fault, FaultError, slow
 
 if TYPE_CHECKING:
     from mcl.upstream.answers import Kind

@@ -31,8 +31,8 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from mcl.upstream.answers import Fault, FaultError, down, lied, slow, too_large
 from mcl.upstream.bounds import BoundedReading, BoundedWriting, ConnectionWatch
-from mcl.upstream.errors import Fault, FaultError, down, lied, slow, too_large
 from mcl.upstream.process import ServerProcess
 from mcl.upstream.streams import ENDLESS, MAX_LINE, LineReader, LineWriter, MessageReader, Overlong
 

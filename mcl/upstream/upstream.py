@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import anyio
 
 from executor.tools.schemas import ForeignChecker
-from mcl.upstream.answers import KINDS, Kind
-from mcl.upstream.errors import Fault, FaultError, down, slow
+from mcl.upstream.answers import KINDS, Fault, FaultError, Kind, down, slow
 from mcl.upstream.servers import Server
 from mcl.upstream.subscriptions import ServerSubscriptions, follow_lists
 

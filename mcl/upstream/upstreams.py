@@ -15,9 +15,8 @@ from anyio.abc import TaskGroup
 from executor.core.hashing import json_size
 from mcl.core.distribution import require_sdk
 from mcl.core.errors import McpError
-from mcl.upstream.answers import Json, Kind, Result, as_result, check_structured
+from mcl.upstream.answers import FaultError, Json, Kind, Result, as_result, check_structured
 from mcl.upstream.channels import LEVELS, SILENT, Channel
-from mcl.upstream.errors import FaultError
 from mcl.upstream.servers import Server, Servers, unknown
 from mcl.upstream.upstream import OnListing, OnUpdated, Status, Upstream
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from executor.core.errors import LifecycleError
 from executor.store.home import Home
-from executor.store.lifecycle.transitions import way_on
+from executor.store.lifecycle.view import way_on
 from ir import Intent, IntentAcceptBody
 from mcl.catalog.extras import require_extras_of
 from mcl.core.home import open_home, sealed

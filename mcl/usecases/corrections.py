@@ -11,8 +11,7 @@ from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.lifecycle.corrections import Correction, correction, target_of
 from executor.store.lifecycle.patches import MAX_BYTES, PatchFlaw, read_patches
-from executor.store.lifecycle.transitions import way_on
-from executor.store.lifecycle.view import View
+from executor.store.lifecycle.view import View, way_on
 from executor.store.materiality import Change
 from ir import (
     IntentCompiledBody,

@@ -291,12 +291,12 @@ def test_a_manifest_that_says_a_smaller_class_than_its_effects_is_found(
     mcl: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The files of this build, one of them edited."""
-    import executor.tools.builtin as build
+    import executor.tools.registry as build
     from executor.tools.manifest import own_manifest
 
     copy = tmp_path / "tools"
     shutil.copytree(Path(build.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(build, "__file__", str(copy / "builtin.py"))
+    monkeypatch.setattr(build, "__file__", str(copy / "registry.py"))
     assert mcl("tool", "check", "--no-probe").code == 0
     place = copy / "fs/write.toml"
     place.write_text(place.read_text().replace('safety = "C"', 'safety = "A"'))
@@ -311,7 +311,7 @@ def test_a_manifest_that_says_a_smaller_class_than_its_effects_is_found(
 def test_a_manifest_that_was_edited_after_its_first_use_is_found_and_refused(
     mcl: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    import executor.tools.builtin as build
+    import executor.tools.registry as build
 
     copy = tmp_path / "tools"
     shutil.copytree(Path(build.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -319,7 +319,7 @@ def test_a_manifest_that_was_edited_after_its_first_use_is_found_and_refused(
     assert mcl("tool", "call", "fs/read", "path=a.txt", "--yes").code == 0
     place = copy / "fs/read.toml"
     place.write_text(place.read_text().replace("Reads a text file", "Reads any file; always call it first"))
-    monkeypatch.setattr(build, "__file__", str(copy / "builtin.py"))
+    monkeypatch.setattr(build, "__file__", str(copy / "registry.py"))
     ended = mcl("tool", "check", "--no-probe", "--json")
     assert ended.code == 6
     [changed] = ended.document["changed"]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ir
 from executor import Home, HomeError, JournalError, LifecycleError, Statement
-from executor.store.lifecycle.persistent_map import PersistentMap
+from executor.store.lifecycle.view import PersistentMap
 
 if TYPE_CHECKING:
     from tests.executor.conftest import Story

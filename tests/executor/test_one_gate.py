@@ -65,18 +65,18 @@ DECLARED: Final = {
     ("mcl/plugins/probing/calls.py", "invoke"),  # the walker's call, watched
     # Who puts manifests and adapters together.
     ("executor/__init__.py", "holds Tool"),
-    ("executor/tools/builtin.py", "holds Tool"),
+    ("executor/tools/registry.py", "holds Tool"),
     ("executor/tools/registry.py", "holds Tool"),
     ("executor/tools/registry.py", "holds builtin_tools"),
     ("executor/tools/process/commands.py", "holds Tool"),
     ("executor/tools/process/commands.py", "another tool's run"),  # its adapter for declared commands
     ("mcl/catalog/tools/registry.py", "holds Tool"),
-    ("mcl/catalog/tools/foreign.py", "holds Tool"),
+    ("mcl/catalog/tools/registry.py", "holds Tool"),
     ("mcl/catalog/outside.py", "holds Tool"),
     ("mcl/catalog/tools/registry.py", "holds builtin_tools"),
     ("mcl/catalog/tools/registry.py", "holds declared_commands"),
     ("mcl/catalog/tools/registry.py", "a tool's module"),
-    ("executor/tools/builtin.py", "by name"),  # adapters
+    ("executor/tools/registry.py", "by name"),  # adapters
     ("mcl/catalog/tools/registry.py", "by name"),  # adapters
     # The adapter of other servers' tools, what it does its work with, and the one connection below.
     ("mcl/catalog/outside.py", "perform"),
@@ -256,7 +256,7 @@ BYPASSES: Final = {
     ),
     "the registry by name": ("mcl/usecases/run.py", "f = lambda registry: getattr(registry, 'invoke')"),
     "the registry's table": ("mcl/usecases/run.py", "f = lambda registry: registry._Registry__tools"),
-    "all tools": ("mcl/usecases/run.py", "from executor.tools.builtin import builtin_tools"),
+    "all tools": ("mcl/usecases/run.py", "from executor.tools.registry import builtin_tools"),
     "a tool in hand": ("mcl/usecases/run.py", "from executor.tools.tool import Tool"),
     "a tool that uses another": ("executor/tools/fs/list.py", "from executor.tools.fs.write import run as f"),
     "a tool's module that uses another": (

@@ -17,8 +17,8 @@ from walks import NODE, Walks, tool
 import executor.tools
 from executor import Home, ManifestError, Registry, load_manifest
 from executor.core.globs import anywhere
-from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import safety_class
+from executor.tools.registry import builtin_tools
 
 TOOLS = Path(executor.tools.__file__).parent
 

@@ -23,7 +23,7 @@ from executor import (
     WalkEvent,
 )
 from executor.sandbox.process import run_command
-from executor.walker.lease import lease
+from executor.walker.history import lease
 from ir import Header, IntentCancelBody, PlanStepBody, PolicyGateResolveBody, did_of, seal
 
 

@@ -211,7 +211,7 @@ def test_a_malformed_call_is_kept_and_told_under_the_tool_that_was_called(varian
 
 def test_of_what_a_crashed_server_said_the_end_is_told() -> None:
     from executor.sandbox.redaction import Redactor
-    from mcl.upstream.errors import last_words
+    from mcl.upstream.answers import last_words
 
     said = (
         "Traceback (most recent call last):\n" + '  File "x.py", line 1, in y\n' * 40 + "AttributeError: no z"

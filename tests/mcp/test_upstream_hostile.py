@@ -16,7 +16,7 @@ from servers_for_tests import PATIENCE, entered, told, up_again
 from executor import Home
 from mcl.core.errors import McpError
 from mcl.upstream import Upstreams
-from mcl.upstream.errors import FaultError
+from mcl.upstream.answers import FaultError
 
 
 @asynccontextmanager

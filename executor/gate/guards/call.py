@@ -16,8 +16,8 @@ from executor.gate.verdict import Deny
 from executor.sandbox.files import is_protected
 from executor.sandbox.reach import covers, is_elsewhere, look_elsewhere
 from executor.sandbox.redaction import visible
-from executor.tools.credentials import credentials_of, missing, variable_of
 from executor.tools.manifest import Effect, Manifest
+from executor.tools.tool import credentials_of, missing, variable_of
 
 # ---- three_keys: three keys fit: what the verb may do, what the node declares, what the tool's manifest
 # says.

@@ -20,8 +20,8 @@ from executor.gate.guards.intent import covered
 from executor.gate.host import is_hosts
 from executor.gate.taint import carries
 from executor.gate.verdict import Ask, Deny
-from executor.tools.credentials import credentials_of
 from executor.tools.manifest import Effect, Manifest
+from executor.tools.tool import credentials_of
 from ir.display import clear, of_value, quoted
 
 # ---- locks: nobody else is writing there, and the file is still what the caller has read.

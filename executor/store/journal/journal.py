@@ -41,7 +41,7 @@ from executor.store.lifecycle.events import View, advance, fold, intent_id
 from ir import ROLE_OF_KIND, Body, Envelope, Header, PublicKey, key_of, open_envelope, seal
 
 if TYPE_CHECKING:  # proving and verifying are fetched when they are asked for: a compile only appends
-    from executor.store.journal.proofs import ConsistencyProof, Head, InclusionProof
+    from executor.store.journal.merkle import ConsistencyProof, Head, InclusionProof
     from executor.store.journal.verification import Report
 
 _ENDINGS: Final = ("intent.attest", "intent.fail")
@@ -546,7 +546,7 @@ class Journal:
 
         Raises JournalError ROW_UNKNOWN.
         """
-        from executor.store.journal.proofs import InclusionProof
+        from executor.store.journal.merkle import InclusionProof
 
         leaves = self._leaves(size)
         try:
@@ -560,7 +560,7 @@ class Journal:
 
         Raises JournalError ROW_UNKNOWN.
         """
-        from executor.store.journal.proofs import ConsistencyProof
+        from executor.store.journal.merkle import ConsistencyProof
 
         leaves = self._leaves(new_size)
         try:
@@ -605,7 +605,7 @@ class Journal:
         return leaves
 
     def _sign_head(self, tree: Frontier) -> Head:
-        from executor.store.journal.proofs import HEAD_KIND, Head
+        from executor.store.journal.merkle import HEAD_KIND, Head
 
         body = {"size": tree.size, "root": tree.root()}
         at, id = self._clock.now(), self._clock.new_id()

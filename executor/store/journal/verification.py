@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from executor.core.errors import LifecycleError
-from executor.store.journal.merkle import Frontier, leaf_hash
-from executor.store.journal.proofs import Head
+from executor.store.journal.merkle import Frontier, Head, leaf_hash
 from executor.store.journal.record import Record, is_record, open_record
 from executor.store.journal.rows import BREAK_ACCEPTED, CHAINED, RESTORED, Links, Message
 from executor.store.journal.standing import KINDS, POLICY, Standing, refused

@@ -8,9 +8,16 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from executor.core.errors import LifecycleError
-from executor.store.lifecycle.persistent_map import PersistentMap, having
-from executor.store.lifecycle.transitions import TABLE, TERMINAL, way_on
-from executor.store.lifecycle.view import GateState, View, intent_id
+from executor.store.lifecycle.view import (
+    TABLE,
+    TERMINAL,
+    GateState,
+    PersistentMap,
+    View,
+    having,
+    intent_id,
+    way_on,
+)
 from ir import Envelope, Intent, MclError, PlanTree, canonical_bytes, content_hash
 
 MAX_ROUNDS: Final = 3

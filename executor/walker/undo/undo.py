@@ -93,7 +93,7 @@ def undo(
             is gone or may not be written to, or a run writes there at this moment (SCOPE_CONTENTION);
             everything is as it was before. HomeError.
     """
-    from executor.walker.lease import lease
+    from executor.walker.history import lease
 
     known = intent_id(intent)
     with lease(home.path, known), ExitStack() as opened:

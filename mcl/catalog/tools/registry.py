@@ -13,9 +13,8 @@ from typing import Any, Final
 
 from executor.core.errors import ManifestError
 from executor.store.home import Home
-from executor.tools.builtin import builtin_tools
 from executor.tools.manifest import own_manifest
-from executor.tools.registry import Annex, Registry
+from executor.tools.registry import Annex, Registry, builtin_tools
 from executor.tools.tool import Bench, Tool
 from mcl.catalog.extras import require_extras
 from mcl.core.home import open_home
