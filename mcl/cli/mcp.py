@@ -177,7 +177,7 @@ def serve(
     """
     with _one_error(), ExitStack() as stack:
         if not http:  # before anything is loaded that could print
-            from mcl.serve.stdio import claimed
+            from mcl.serve.descriptors import claimed
 
             if sys.stdin is not None and sys.stdin.isatty():
                 note("waiting for messages of a client; mcl mcp install tells programs how to start this")

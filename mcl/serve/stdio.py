@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import mcp_types as types
 from anyio import BrokenResourceError, DelimiterNotFound, EndOfStream, create_task_group
@@ -18,55 +17,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from mcl.core.errors import McpError
 from mcl.upstream.streams import MAX_LINE, LineReader, LineWriter, MessageReader, Overlong
-
-# ---- This process's standard input and output, kept to the protocol.
-
-
-@contextmanager
-def claimed() -> Iterator[tuple[int, int]]:
-    """Keep this process's input and output to the protocol, from before anything else is loaded.
-
-    Gives their descriptors. For the rest of the process whatever reads standard input finds its end, and
-    whatever is written to standard output, by a library or by a child, goes to standard error.
-
-    Raises:
-        McpError: NO_STANDARD_STREAMS.
-    """
-    try:
-        incoming, outgoing = os.dup(0), os.dup(1)
-    except OSError as problem:
-        raise McpError(
-            "NO_STANDARD_STREAMS",
-            "standard input or output is closed",
-            fix="start it as a client does, with pipes, or use --http",
-        ) from problem
-    for own in (incoming, outgoing):
-        os.set_inheritable(own, False)
-    sys.stdout.flush()
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # no standard error either
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, 1)
-        os.close(nothing)
-    try:
-        yield incoming, outgoing
-    finally:  # what is printed until the process ends is no message either: nothing is given back
-        with suppress(OSError, ValueError):
-            sys.stdout.flush()
-        os.close(incoming)
-        os.close(outgoing)
-
-
-# ---- Standard input and output as a connection: a message a line, and nothing else ever on the output.
-#
-# The SDK's own transport hands every line to a thread and takes lines of any length; the lines below this
-# one are bounded, and what is no message is answered.
 
 
 @asynccontextmanager

@@ -66,12 +66,10 @@ DECLARED: Final = {
     # Who puts manifests and adapters together.
     ("executor/__init__.py", "holds Tool"),
     ("executor/tools/registry.py", "holds Tool"),
-    ("executor/tools/registry.py", "holds Tool"),
-    ("executor/tools/registry.py", "holds builtin_tools"),
     ("executor/tools/process/commands.py", "holds Tool"),
     ("executor/tools/process/commands.py", "another tool's run"),  # its adapter for declared commands
     ("mcl/catalog/tools/registry.py", "holds Tool"),
-    ("mcl/catalog/tools/registry.py", "holds Tool"),
+    ("mcl/catalog/tools/foreign.py", "holds Tool"),
     ("mcl/catalog/outside.py", "holds Tool"),
     ("mcl/catalog/tools/registry.py", "holds builtin_tools"),
     ("mcl/catalog/tools/registry.py", "holds declared_commands"),
