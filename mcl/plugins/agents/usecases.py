@@ -6,13 +6,14 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
+from ir.results import JsonResult, called
 from mcl.core.environment import agent_name
 from mcl.core.errors import WorkError
 from mcl.core.event_loop import outside_loop
@@ -47,20 +48,12 @@ class ListedWork:
 
 
 @dataclass(frozen=True)
-class WorkList:
+class WorkList(JsonResult):
     """The work of a folder. governed: work was signed for it, so that changes there need a checkout."""
 
     root: Path
     governed: bool
-    items: tuple[ListedWork, ...]
-
-    def to_json(self) -> dict[str, object]:
-        """As a JSON object."""
-        return {
-            "root": str(self.root),
-            "governed": self.governed,
-            "intents": [one.to_json() for one in self.items],
-        }
+    items: tuple[ListedWork, ...] = field(metadata=called("intents"))
 
 
 def list_work(*, root: Path | None = None, status: str = "", home: Home | None = None) -> WorkList:
@@ -182,15 +175,11 @@ def complete_work(
 
 
 @dataclass(frozen=True)
-class WorkMap:
+class WorkMap(JsonResult):
     """By file, relative to root, the labels of the intents under which it was changed; both in order."""
 
     root: Path
     files: Mapping[str, tuple[str, ...]]
-
-    def to_json(self) -> dict[str, object]:
-        """As a JSON object."""
-        return {"root": str(self.root), "files": {path: list(labels) for path, labels in self.files.items()}}
 
 
 def map_work(*, root: Path | None = None, home: Home | None = None) -> WorkMap:
@@ -236,9 +225,9 @@ class WorkTrace:
             "torn": self.report.torn,
             "unsigned": self.report.unsigned,
             "total": len(self.report.lines),
-            "findings": [one.to_json() for one in self.report.findings],
-            "unended": [one.to_json() for one in self.unended],
-            "lines": [line.to_json() for line in self.lines],
+            "findings": self.report.findings,
+            "unended": self.unended,
+            "lines": self.lines,
         }
 
 
@@ -382,9 +371,9 @@ class ImportedWork:
         return {
             "root": str(self.plan.root),
             "agreed": self.agreed,
-            "changes": [change.to_json() for change in self.plan.changes],
+            "changes": self.plan.changes,
             "signed": [{"id": label, "intent_id": intent} for label, intent in self.signed],
-            "warnings": [finding.to_json() for finding in self.plan.report.warnings],
+            "warnings": self.plan.report.warnings,
         }
 
 

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from ir.errors import UNVERIFIED
+from mcl.cli.arguments import AsJson, example, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
 from mcl.cli.progress import progress_bar
+from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, joined, listing, plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,12 +31,10 @@ def register_check(tools: typer.Typer) -> None:
 def verify_tools(
     docs: Annotated[
         Path | None,
-        typer.Option(
-            "--docs", metavar="DIR", help="Compare tool_contracts.json and TOOL_SAFETY.md in DIR too."
-        ),
+        option("--docs DIR", "Compare tool_contracts.json and TOOL_SAFETY.md in DIR too."),
     ] = None,
     no_probe: Annotated[
-        bool, typer.Option("--no-probe", help="Run no example to see what tools do: a matter of seconds.")
+        bool, option("--no-probe", "Run no example to see what tools do: a matter of seconds.")
     ] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -43,8 +44,6 @@ def verify_tools(
     a folder that is made for it, with what the manifest declares. Exit code 6 when something changed or
     differs. A tool that was never used here is approved with its first use.
     """
-    from ir.errors import UNVERIFIED
-    from mcl.cli.home import use_home
     from mcl.plugins.probing.usecases import verify_contracts
     from mcl.usecases.policy import unverified_note
     from mcl.usecases.tools import check as verified
@@ -81,17 +80,16 @@ def _document(found: "VerifiedTools", said: "VerifiedContracts") -> dict[str, ob
             if tool.standing == "changed"
         ],
         "quarantined": [tool.manifest.uri for tool in found.tools if tool.standing == "quarantined"],
-        "broken": [problem.to_json() for problem in found.broken],
+        "broken": found.broken,
         "gone": list(found.gone),
-        "drift": [one.to_json() for one in said.drift],
-        "probed": [one.to_json() for one in said.probed],
+        "drift": said.drift,
+        "probed": said.probed,
     }
 
 
 def _approved(found: "VerifiedTools") -> "Iterator[RenderableType]":
     """What differs from what was approved."""
     from mcl.cli.views.definition import change_view
-    from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, joined, plain
 
     for problem in found.broken:
         yield joined(((problem.place, BAD), (problem.message, "")))
@@ -112,8 +110,6 @@ def _approved(found: "VerifiedTools") -> "Iterator[RenderableType]":
 
 def _promised(said: "VerifiedContracts") -> "Iterator[RenderableType]":
     """What differs from what is promised, and what was not seen."""
-    from mcl.cli.views.layout import BAD, DIM, GOOD, joined, plain
-
     for one in said.drift:
         yield joined(((one.place, BAD), (one.message, ""), (f"({one.code})", DIM)))
         if one.fix:
@@ -147,7 +143,7 @@ def register_contracts(tools: typer.Typer) -> None:
 def contract_table(
     to: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Write tool_contracts.json and TOOL_SAFETY.md into DIR."),
+        option("--out DIR", "Write tool_contracts.json and TOOL_SAFETY.md into DIR."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -156,8 +152,6 @@ def contract_table(
     Effects, class, scope, repeats, limits and pin; with --json all that is said of it, its schemas too. With
     --out two files are written, of the tools that come with mcl.
     """
-    from mcl.cli.views.layout import DIM, listing
-
     out = Output(as_json)
     if to is not None:
         from mcl.plugins.probing.usecases import write_contracts
@@ -168,7 +162,6 @@ def contract_table(
             for place in written:
                 write_line(place)
         return
-    from mcl.cli.home import use_home
     from mcl.usecases.tools import contract
     from mcl.usecases.tools import list as list_tools
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Final, Literal
 
 from executor.tools.manifest import Manifest
+from ir.results import UNTOLD, JsonResult
 from mcl.catalog.contracts.drift import Drift
 
 # Where programs and what they are made of lie: nobody's files.
@@ -198,7 +199,7 @@ State = Literal["sound", "unsound", "failed", "not probed"]
 
 
 @dataclass(frozen=True)
-class Probed:
+class Probed(JsonResult):
     """One example of a tool, and what it was seen to do.
 
     tool: address. number: of the example among all. state: sound, unsound (flaws say what was not declared),
@@ -208,7 +209,7 @@ class Probed:
     """
 
     tool: str
-    number: int
+    number: int = field(metadata=UNTOLD)
     args: Mapping[str, object]
     state: State
     flaws: tuple[Drift, ...] = ()
@@ -219,22 +220,6 @@ class Probed:
     connected: tuple[str, ...] = ()
     home: tuple[str, ...] = ()
     seconds: float = 0.0
-
-    def to_json(self) -> dict[str, object]:
-        """As a JSON object."""
-        return {
-            "tool": self.tool,
-            "args": dict(self.args),
-            "state": self.state,
-            "flaws": [one.to_json() for one in self.flaws],
-            "reason": self.reason,
-            "wrote": list(self.wrote),
-            "started": list(self.started),
-            "stand_ins": list(self.stand_ins),
-            "connected": list(self.connected),
-            "home": list(self.home),
-            "seconds": self.seconds,
-        }
 
 
 def unprobed(tool: str, reason: str) -> Probed:

@@ -5,6 +5,6 @@ from mcl.plugins.hooks import Plugin
 PLUGIN = Plugin(
     "repo",
     __name__,
-    commands={"repo": "mcl.plugins.repo.cli.commands:register"},
+    commands={"repo": "mcl.plugins.repo.cli.repositories:register"},
     tools=("repo/help", "repo/list", "repo/switch", "repo/where"),
 )

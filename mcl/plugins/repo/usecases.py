@@ -352,13 +352,13 @@ class ContractRun:
         """All of it as a JSON object."""
         outcome, made = self.outcome, self.drafted
         return {
-            "contract": made.contract.to_json(),
+            "contract": made.contract,
             "repository": repository_json(made),
             "intent": outcome.intent_id,
             "state": "declined" if self.declined else outcome.state,
             "exit": self.exit,
             "output": self.output,
-            "failure": outcome.failure.to_json() if outcome.failure else None,
+            "failure": outcome.failure,
         }
 
 

@@ -6,13 +6,14 @@ nothing in it stands where instructions stand.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final, Literal, Protocol, TypeAlias
 
 from executor.sandbox.redaction import visible
 from ir.inline_secrets import without_secrets
+from ir.results import JsonResult
 from mcl.plugins.review.finding import ReviewFinding, in_order
 from mcl.plugins.review.maps.maps import FileSymbol
 from mcl.plugins.review.memory.decision import ArchitectureDecision
@@ -65,17 +66,13 @@ class ContextPart:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewContext:
+class ReviewContext(JsonResult):
     """A context. text: "" where nothing is known. parts: what is in it, the most important first.
     left_out: how many further entries there were for which there was no room."""
 
     text: str = ""
     parts: tuple[ContextPart, ...] = ()
     left_out: int = 0
-
-    def to_json(self) -> dict[str, object]:
-        """The context as a JSON object."""
-        return asdict(self) | {"parts": [asdict(one) for one in self.parts]}
 
 
 def context_for(

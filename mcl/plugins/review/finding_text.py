@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from html import unescape
 from typing import Final, cast
 
@@ -331,9 +331,9 @@ class FindingsRead:
     def to_json(self) -> dict[str, object]:
         """The reading as a JSON object."""
         return {
-            "findings": [finding.to_json() for finding in self.findings],
+            "findings": self.findings,
             "blocking": self.blocking,
-            "unreadable": [asdict(line) for line in self.unreadable],
+            "unreadable": self.unreadable,
         }
 
 

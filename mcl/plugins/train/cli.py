@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson, example, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.people import agreed
 from mcl.cli.progress import progress_bar
+from mcl.cli.views.layout import DIM, STRONG, joined, plain, rows
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,19 +34,17 @@ def register(models: typer.Typer) -> None:
 def tune_model(
     skills: Annotated[
         list[Path],
-        typer.Option("--skills", metavar="DIR", help="A folder of skills; may be given several times."),
+        option("--skills DIR", "A folder of skills; may be given several times."),
     ],
     examples: Annotated[
         Path | None,
-        typer.Option("--examples", metavar="FILE", help="JSON lines: prose, skill, and verb and slots."),
+        option("--examples FILE", "JSON lines: prose, skill, and verb and slots."),
     ] = None,
-    name: Annotated[str, typer.Option("--name", metavar="NAME", help="What to call the new model.")] = "",
-    steps: Annotated[int, typer.Option("--steps", min=1, max=10_000, help="Steps of each training.")] = 60,
-    folds: Annotated[
-        int, typer.Option("--folds", min=2, max=10, help="Parts of the examples, held out in turn.")
-    ] = 3,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="What everything random follows from.")] = 7,
-    use: Annotated[bool, typer.Option("--use", help="Compile with it from now on; do not ask.")] = False,
+    name: Annotated[str, option("--name NAME", "What to call the new model.")] = "",
+    steps: Annotated[int, option("--steps", "Steps of each training.", min=1, max=10_000)] = 60,
+    folds: Annotated[int, option("--folds", "Parts of the examples, held out in turn.", min=2, max=10)] = 3,
+    seed: Annotated[int, option("--seed", "What everything random follows from.", min=0)] = 7,
+    use: Annotated[bool, option("--use", "Compile with it from now on; do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Teach the model in use your own skills, from examples.
@@ -52,7 +53,6 @@ def tune_model(
     forgotten nothing; the old one always stays. Needs the extra `train`: where it is missing, the command
     says how to install it. Exit code 4 when it is no better.
     """
-    from mcl.cli.home import use_home
     from mcl.plugins.train.run import tune
     from mcl.usecases.models import Models
 
@@ -62,7 +62,7 @@ def tune_model(
             skills, examples=examples, name=name, steps=steps, folds=folds, seed=seed, use=use, home=home,
             progress=progress,
         )  # fmt: skip
-    out.document(tuned.to_json())
+    out.document(tuned)
     if as_json:
         return
     out.tell(_told(tuned))
@@ -74,8 +74,6 @@ def tune_model(
 
 
 def _told(tuned: "Tuned") -> "Iterator[RenderableType]":
-    from mcl.cli.views.layout import DIM, STRONG, joined, plain, rows
-
     yield joined((("Model", STRONG), (tuned.model.name, STRONG), (tuned.model.digest[:12], DIM)))
     yield rows(
         [
@@ -98,7 +96,6 @@ def _wanted(name: str) -> bool:
     """Whether the person says yes; where nobody can be asked, no."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    from mcl.cli.people import agreed
 
     return agreed(f"Compile with {name} from now on?")
 

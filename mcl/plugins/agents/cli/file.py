@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from mcl.cli.arguments import AsJson, example, folder
+from ir.errors import REFUSED, UNVERIFIED
+from mcl.cli.arguments import AsJson, argument, folder, noun, option, verb
+from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note, write_text
+from mcl.cli.people import agreed
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, listing, moment, plain, rows
+from mcl.core.text import one_line, safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,29 +21,29 @@ if TYPE_CHECKING:
 
 Root = Annotated[
     Path | None,
-    typer.Option(
-        "--root",
-        metavar="DIR",
-        help="The folder that the work is in, or one below it (default: this folder).",
-        parser=folder,
+    option(
+        "--root DIR", "The folder that the work is in, or one below it (default: this folder).", parser=folder
     ),
 ]
 
+work = noun(
+    "work",
+    "What coding agents may work on: people sign it, agents check it out.",
+    *("mcl work check", "mcl work import", "mcl work list"),
+)
 
+
+@verb(work, "export", "mcl work export", "mcl work export --write --overwrite")
 def export(
-    write: Annotated[
-        bool, typer.Option("--write", help="Put it in its place, not on standard output.")
-    ] = False,
+    write: Annotated[bool, option("--write", "Put it in its place, not on standard output.")] = False,
     overwrite: Annotated[
         bool,
-        typer.Option("--overwrite", help="With --write: also where there is a file; its comments are lost."),
+        option("--overwrite", "With --write: also where there is a file; its comments are lost."),
     ] = False,
     root: Root = None,
     as_json: AsJson = False,
 ) -> None:
     """Write .orchestration/active_intents.yaml as it was signed, with the status that each has now."""
-    from mcl.cli.home import use_home
-    from mcl.core.text import safe
     from mcl.plugins.agents.usecases import export_work
 
     done = export_work(write=write, overwrite=overwrite, root=root, home=use_home())
@@ -61,8 +64,9 @@ def export(
 # ---- `mcl work import`: a person reads what the file says, and signs it.
 
 
+@verb(work, "import", "mcl work import", "mcl work import --yes --json")
 def import_(
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; for scripts.")] = False,
+    yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
     root: Root = None,
     as_json: AsJson = False,
 ) -> int:
@@ -72,10 +76,6 @@ def import_(
     whatever becomes of the file. Shows all that is new or different, and asks. Exit code 4 when you do not
     agree, when the file is not valid, or when an agent works on what would change.
     """
-    from ir.errors import REFUSED
-    from mcl.cli.home import tell_unattended, use_home
-    from mcl.cli.people import agreed
-    from mcl.core.text import safe
     from mcl.plugins.agents.usecases import import_work
 
     home, out = use_home(signs=True), Output(as_json)
@@ -103,7 +103,6 @@ def import_(
 def _shown(plan: "ImportPlan") -> "Iterator[RenderableType]":
     from ir.display import quoted
     from mcl.cli.views.exact import exact
-    from mcl.cli.views.layout import STRONG, plain
 
     yield exact((f"for the folder {quoted(str(plan.root))}", STRONG))
     for change in plan.changes:
@@ -116,7 +115,6 @@ def _shown(plan: "ImportPlan") -> "Iterator[RenderableType]":
 def _change(change: "ImportChange") -> "Iterator[RenderableType]":
     from ir.display import clear
     from mcl.cli.views.exact import exact, field
-    from mcl.cli.views.layout import STRONG, plain, rows
 
     said = {"new": "new", "changed": "is signed anew", "status": "is somewhere else now", "gone": "ends"}
     yield ""
@@ -162,12 +160,13 @@ def _typed(said: dict[str, str]) -> str:
 # ---- `mcl work check`: what is wrong with the file of intents, line by line.
 
 
+@verb(work, "check", "mcl work check", "mcl work check .orchestration/active_intents.yaml --json")
 def validate(
     file: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="The file, or the folder it is for (default: that of this folder, or the nearest above).",
+        argument(
+            "[FILE]",
+            "The file, or the folder it is for (default: that of this folder, or the nearest above).",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -177,19 +176,16 @@ def validate(
     Changes and signs nothing. With --json one object: valid, errors, warnings. Exit code 6 when there are
     errors.
     """
-    from ir.errors import UNVERIFIED
     from mcl.plugins.agents.usecases import validate_work
 
     checked, out = validate_work(file), Output(as_json)
-    out.document(checked.to_json())
+    out.document(checked)
     out.view(_shown_of_validate(checked))
     return 0 if checked.report.valid else UNVERIFIED
 
 
 def _shown_of_validate(checked: "ValidatedWork") -> "Iterator[RenderableType]":
     from rich.text import Text
-
-    from mcl.cli.views.layout import BAD, GOOD, STRONG, WARN, joined, plain
 
     styles = {"error": BAD, "warning": WARN}
     report = checked.report
@@ -215,17 +211,16 @@ _LAST = 20
 _MARK = " (recovered)"  # the line was made by whoever came after a killed process
 
 
+@verb(
+    work,
+    "trace",
+    *("mcl work trace", "mcl work trace --intent INT-001 --last 100", "mcl work trace --json"),
+)
 def trace(
-    intent: Annotated[
-        str, typer.Option("--intent", metavar="INTENT", help="Only what was changed under this intent.")
-    ] = "",
-    file: Annotated[
-        str, typer.Option("--file", metavar="PATH", help="Only of this file, as the trace names it.")
-    ] = "",
-    agent: Annotated[str, typer.Option("--agent", metavar="NAME", help="Only by this agent.")] = "",
-    last: Annotated[
-        int, typer.Option("--last", metavar="N", min=0, help="At most so many lines, the newest.")
-    ] = _LAST,
+    intent: Annotated[str, option("--intent INTENT", "Only what was changed under this intent.")] = "",
+    file: Annotated[str, option("--file PATH", "Only of this file, as the trace names it.")] = "",
+    agent: Annotated[str, option("--agent NAME", "Only by this agent.")] = "",
+    last: Annotated[int, option("--last N", "At most so many lines, the newest.", min=0)] = _LAST,
     root: Root = None,
     as_json: AsJson = False,
 ) -> int:
@@ -233,15 +228,11 @@ def trace(
 
     The exit code is 6 where lines were changed, taken out or put in between; they are named then.
     """
-    from ir.errors import UNVERIFIED
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import BAD, DIM, listing, moment
-    from mcl.core.text import one_line
     from mcl.plugins.agents.usecases import trace_work
 
     found = trace_work(root=root, intent=intent, file=file, agent=agent, last=last, home=use_home())
     out, report = Output(as_json), found.report
-    out.document(found.to_json())
+    out.document(found)
     lines = [
         (
             (moment(line.time), DIM),
@@ -282,19 +273,3 @@ def _ranges(lines: tuple[tuple[int, int], ...]) -> str:
     said = [f"{first}" if first == last else f"{first}-{last}" for first, last in lines[:4]]
     more = ", …" if len(lines) > len(said) else ""
     return f":{', '.join(said)}{more}" if said else ""
-
-
-def add_verbs(intents: typer.Typer) -> None:
-    """Add the verbs of this file."""
-    intents.command("export", epilog=example("mcl work export", "mcl work export --write --overwrite"))(
-        export
-    )
-    intents.command("import", epilog=example("mcl work import", "mcl work import --yes --json"))(import_)
-    lines = ("mcl work check", "mcl work check .orchestration/active_intents.yaml --json")
-    intents.command("check", epilog=example(*lines))(validate)
-    intents.command(
-        "trace",
-        epilog=example(
-            "mcl work trace", "mcl work trace --intent INT-001 --last 100", "mcl work trace --json"
-        ),
-    )(trace)

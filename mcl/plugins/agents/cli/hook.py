@@ -5,38 +5,22 @@ from typing import Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from mcl.cli.arguments import AsJson, argument, noun, option, verb
+from mcl.cli.home import propose_seal
 from mcl.cli.output import Output, note, write_text
+from mcl.core.text import one_line
 
-HostName = Annotated[str, typer.Option("--host", metavar="NAME", help="The program that calls.")]
+HostName = Annotated[str, option("--host NAME", "The program that calls.")]
 AgentName = Annotated[
     str,
-    typer.Option(
-        "--agent", metavar="NAME", help="What the agent is called (default: $MCL_AGENT, else the host)."
-    ),
+    option("--agent NAME", "What the agent is called (default: $MCL_AGENT, else the host)."),
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    group = typer.Typer(
-        name="hook",
-        help="Decide about the tool calls of a coding agent's host.",
-        epilog=example("mcl hook install claude-code"),
-        rich_markup_mode=None,
-    )
-    group.command("pre-tool-use", epilog=example("mcl hook pre-tool-use --host claude-code < event.json"))(
-        pre_tool_use
-    )
-    group.command("post-tool-use", epilog=example("mcl hook post-tool-use --host claude-code < event.json"))(
-        post_tool_use
-    )
-    group.command(
-        "install", epilog=example("mcl hook install claude-code", "mcl hook install gemini-cli --write")
-    )(install)
-    app.add_typer(group)
+hooks = noun("hook", "Decide about the tool calls of a coding agent's host.", "mcl hook install claude-code")
 
 
+@verb(hooks, "pre-tool-use", "mcl hook pre-tool-use --host claude-code < event.json")
 def pre_tool_use(host: HostName = "claude-code", agent: AgentName = "") -> int:
     """Decide about the call that an event on standard input tells of; the answer is JSON.
 
@@ -48,6 +32,7 @@ def pre_tool_use(host: HostName = "claude-code", agent: AgentName = "") -> int:
     return run("pre", host, agent)
 
 
+@verb(hooks, "post-tool-use", "mcl hook post-tool-use --host claude-code < event.json")
 def post_tool_use(host: HostName = "claude-code", agent: AgentName = "") -> int:
     """Note what the call of an event on standard input left: a line of the trace for each file that changed.
 
@@ -58,21 +43,21 @@ def post_tool_use(host: HostName = "claude-code", agent: AgentName = "") -> int:
     return run("post", host, agent)
 
 
+@verb(hooks, "install", "mcl hook install claude-code", "mcl hook install gemini-cli --write")
 def install(
-    host: Annotated[str, typer.Argument(metavar="HOST", help="claude-code or gemini-cli.")],
+    host: Annotated[str, argument("HOST", "claude-code or gemini-cli.")],
     agent: Annotated[
         str,
-        typer.Option(
-            "--agent",
-            metavar="NAME",
-            help="The name of all agents that read the settings (default: their $MCL_AGENT, else the host).",
+        option(
+            "--agent NAME",
+            "The name of all agents that read the settings (default: their $MCL_AGENT, else the host).",
         ),
     ] = "",
     project: Annotated[
-        bool, typer.Option("--project", help="Its settings of this folder, in place of those of the user.")
+        bool, option("--project", "Its settings of this folder, in place of those of the user.")
     ] = False,
     write: Annotated[
-        bool, typer.Option("--write", help="Write it into the file, keeping what is there; shows the change.")
+        bool, option("--write", "Write it into the file, keeping what is there; shows the change.")
     ] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -84,7 +69,6 @@ def install(
     """
     import os
 
-    from mcl.cli.home import propose_seal
     from mcl.cli.views.mcp import written_view
     from mcl.core.home import locate, open_home
     from mcl.plugins.agents.hook.install import change_of, names_in, settings_for
@@ -123,8 +107,6 @@ def install(
 
 def _warn(place: Path, doubled: Path | None, replaced: list[str], agent: str) -> None:
     """Say what there can be only one of. doubled: other settings of the same host that have our hooks."""
-    from mcl.core.text import one_line
-
     if replaced:
         before = ", ".join(one_line(name) or "no agent by name" for name in replaced)
         note(
@@ -133,3 +115,8 @@ def _warn(place: Path, doubled: Path | None, replaced: list[str], agent: str) ->
         )
     if doubled is not None:
         note(f"# {doubled} has our hooks too: each call in {place.parent.parent} is judged twice; keep one")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(hooks)

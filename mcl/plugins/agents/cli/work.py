@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example
+from ir.errors import REFUSED
+from mcl.cli.arguments import AsJson, argument, option, verb
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
-from mcl.plugins.agents.cli.file import Root, add_verbs
+from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, columns, listing, moment, plain, rows
+from mcl.core.environment import AGENT
+from mcl.core.text import one_line, safe
+from mcl.plugins.agents.cli.file import Root, work
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,26 +24,22 @@ if TYPE_CHECKING:
 
 Agent = Annotated[
     str,
-    typer.Option("--agent", metavar="NAME", help='Which agent this is (default: $MCL_AGENT, else "local").'),
+    option("--agent NAME", 'Which agent this is (default: $MCL_AGENT, else "local").'),
 ]
-Label = Annotated[str, typer.Argument(metavar="INTENT", help="Its id in the file, such as INT-001.")]
+Label = Annotated[str, argument("INTENT", "Its id in the file, such as INT-001.")]
 
 
+@verb(work, "list", "mcl work list", "mcl work list --status IN_PROGRESS --json")
 def list_all(
-    status: Annotated[
-        str, typer.Option("--status", metavar="STATUS", help="Only what has this status.")
-    ] = "",
+    status: Annotated[str, option("--status STATUS", "Only what has this status.")] = "",
     root: Root = None,
     as_json: AsJson = False,
 ) -> None:
     """List the work that was signed for this folder, and who holds it now."""
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import DIM, listing
-    from mcl.core.text import one_line
     from mcl.plugins.agents.usecases import list_work
 
     found, out = list_work(root=root, status=status, home=use_home()), Output(as_json)
-    out.document(found.to_json())
+    out.document(found)
     if not found.governed:
         note("no work was signed for this folder; a person signs what its file says: mcl work import")
     lines = [
@@ -54,20 +55,18 @@ def list_all(
         out.view([listing(("intent", "status", "held by", "name"), lines)])
 
 
+@verb(work, "show", "mcl work show INT-001")
 def show(label: Label, root: Root = None, as_json: AsJson = False) -> None:
     """Show one piece of work as it was signed."""
-    from mcl.cli.home import use_home
     from mcl.plugins.agents.usecases import show_work
 
     found, out = show_work(label, root=root, home=use_home()), Output(as_json)
-    out.document(found.to_json())
+    out.document(found)
     out.view(work_view(found))
 
 
 def work_view(found: "ListedWork") -> "list[RenderableType]":
     """One piece of work for people: all that was signed, line by line."""
-    from mcl.cli.views.layout import moment, plain, rows
-
     item, lease = found.item, found.lease
     held = f"{lease.agent} until {moment(lease.expires_at)}" if lease else ""
     facts = [
@@ -90,27 +89,23 @@ def work_view(found: "ListedWork") -> "list[RenderableType]":
 
 
 def _style(status: str) -> str:
-    from mcl.cli.views.layout import BAD, DIM, GOOD
-
     return {"DONE": GOOD, "BLOCKED": BAD, "DRAFT": DIM}.get(status, "")
 
 
 # ---- `mcl work select` and `release`: an agent takes a piece of work, and gives it up.
 
 
+@verb(work, "select", "mcl work select INT-001", "mcl work select INT-001 --agent worker-2 --json")
 def select(label: Label, agent: Agent = "", root: Root = None, as_json: AsJson = False) -> int:
     """Check out a piece of signed work, so that its files may be changed.
 
     Prints what an agent must know as <intent_context>. It is held until it is completed, released, or nothing
     was done for 15 minutes. Exit code 4 where it cannot be had.
     """
-    from ir.errors import REFUSED
-    from mcl.cli.home import use_home
-    from mcl.core.text import safe
     from mcl.plugins.agents.usecases import select_work
 
     found = select_work(label, agent=agent, root=root, home=use_home(signs=True))
-    Output(as_json).document(found.to_json())
+    Output(as_json).document(found)
     if not found.success:
         note(safe(f"error: {found.error}\n  code  {found.code}"))
         return REFUSED
@@ -123,13 +118,13 @@ def select(label: Label, agent: Agent = "", root: Root = None, as_json: AsJson =
     return 0
 
 
+@verb(work, "release", "mcl work release", "mcl work release --agent worker-2")
 def release(agent: Agent = "", root: Root = None, as_json: AsJson = False) -> None:
     """Give up what an agent has checked out; another may have it then."""
-    from mcl.cli.home import use_home
     from mcl.plugins.agents.usecases import release_work
 
     lease = release_work(agent=agent, root=root, home=use_home(signs=True))
-    Output(as_json).document(lease.to_json())
+    Output(as_json).document(lease)
     note(f"released: {lease.label}, held by {lease.agent}")
 
 
@@ -137,13 +132,14 @@ def release(agent: Agent = "", root: Root = None, as_json: AsJson = False) -> No
 # rest.
 
 
+@verb(
+    work,
+    "complete",
+    *("mcl work complete INT-001", "mcl work complete --agent worker-2 --notes 'make test passes'"),
+)
 def complete(
-    label: Annotated[
-        str, typer.Argument(metavar="[INTENT]", help="Its id (default: what the agent has checked out).")
-    ] = "",
-    notes: Annotated[
-        str, typer.Option("--notes", metavar="TEXT", help="How the criteria were seen to; it is kept.")
-    ] = "",
+    label: Annotated[str, argument("[INTENT]", "Its id (default: what the agent has checked out).")] = "",
+    notes: Annotated[str, option("--notes TEXT", "How the criteria were seen to; it is kept.")] = "",
     agent: Agent = "",
     root: Root = None,
     as_json: AsJson = False,
@@ -154,10 +150,6 @@ def complete(
     Otherwise it is an agent's proposal: what only people can say waits for one (mcl gate list). Exit code 4
     while something is left.
     """
-    from ir.errors import REFUSED
-    from mcl.cli.home import use_home
-    from mcl.core.environment import AGENT
-    from mcl.core.text import safe
     from mcl.plugins.agents.usecases import complete_work
     from mcl.usecases.authority.door import may_answer
 
@@ -165,7 +157,7 @@ def complete(
     person = not agent and not os.environ.get(AGENT) and sys.stdin.isatty() and may_answer(home)
     ask = _ask if person else None
     found = complete_work(label, notes=notes, agent=agent, ask=ask, root=root, home=home)
-    out.document(found.to_json())
+    out.document(found)
     out.view(_view(found))
     for warning in found.warnings:
         note(safe(f"warning: {warning}"))
@@ -180,7 +172,6 @@ def _ask(question: "SignOff") -> "bool | None":
     """The person's answer; nothing leaves the question open, and so does what is no answer three times."""
     from executor.gate.approvals import Offer
     from executor.walker.questions import TRIES
-    from mcl.core.text import safe
 
     said = f"\n  the agent {question.agent} says: {question.notes}" if question.notes else ""
     sys.stderr.write(safe(f"\n{question.label}  {question.criterion}{said}\n"))
@@ -200,8 +191,6 @@ def _ask(question: "SignOff") -> "bool | None":
 
 
 def _view(found: "CompleteResult") -> "list[RenderableType]":
-    from mcl.cli.views.layout import BAD, GOOD, WARN, columns
-
     styles = {True: GOOD, False: BAD}
     lines = [
         (
@@ -219,14 +208,13 @@ def _view(found: "CompleteResult") -> "list[RenderableType]":
 # ---- `mcl work map`: the files of this folder, each with the intents under which it was changed.
 
 
+@verb(work, "map", "mcl work map", "mcl work map --json")
 def map_files(root: Root = None, as_json: AsJson = False) -> None:
     """List the files that were changed here, each with the intents under which that was."""
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import listing
     from mcl.plugins.agents.usecases import map_work
 
     found, out = map_work(root=root, home=use_home()), Output(as_json)
-    out.document(found.to_json())
+    out.document(found)
     if not found.files:
         note(f"nothing was changed under an intent in {found.root}")
         return
@@ -236,29 +224,4 @@ def map_files(root: Root = None, as_json: AsJson = False) -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this noun."""
-    intents = typer.Typer(
-        name="work",
-        help="What coding agents may work on: people sign it, agents check it out.",
-        epilog=example("mcl work check", "mcl work import", "mcl work list"),
-        rich_markup_mode=None,
-    )
-    add_verbs(intents)
-    intents.command("list", epilog=example("mcl work list", "mcl work list --status IN_PROGRESS --json"))(
-        list_all
-    )
-    intents.command("show", epilog=example("mcl work show INT-001"))(show)
-    intents.command(
-        "select",
-        epilog=example("mcl work select INT-001", "mcl work select INT-001 --agent worker-2 --json"),
-    )(select)
-    intents.command("release", epilog=example("mcl work release", "mcl work release --agent worker-2"))(
-        release
-    )
-    intents.command(
-        "complete",
-        epilog=example(
-            "mcl work complete INT-001", "mcl work complete --agent worker-2 --notes 'make test passes'"
-        ),
-    )(complete)
-    intents.command("map", epilog=example("mcl work map", "mcl work map --json"))(map_files)
-    app.add_typer(intents)
+    app.add_typer(work)

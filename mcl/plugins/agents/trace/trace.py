@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,7 @@ from executor.core.files import take
 from executor.sandbox.files import explain
 from executor.store.home import Home
 from executor.store.journal.record import Record
+from ir.results import JsonResult
 from mcl.plugins.agents.trace.changed_lines import FileChange
 from mcl.plugins.agents.trace.line import (
     LONGEST,
@@ -222,7 +223,7 @@ _MOST_FINDINGS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class TraceFinding:
+class TraceFinding(JsonResult):
     """A flaw of the trace. line: from 1, 0 where it is about none.
 
     code: DAMAGED_LINE, it is no line or its hash does not fit; BROKEN_CHAIN, it is not bound to the line
@@ -232,9 +233,6 @@ class TraceFinding:
     code: str
     line: int
     message: str
-
-    def to_json(self) -> dict[str, object]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

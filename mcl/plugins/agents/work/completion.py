@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from executor.store.journal.record import Record
 from executor.store.lifecycle.view import GateState, View
 from executor.walker.criteria import Criterion
 from ir import Intent, IntentAttestBody, PolicyGateBody, PolicyGateResolveBody, Predicate, SignedOffPredicate
+from ir.results import UNTOLD, WHERE_SAID, JsonResult, called
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.work.file import follow
 from mcl.plugins.agents.work.item import CRITERION, WorkItem, in_words
@@ -45,7 +46,7 @@ Ask = Callable[[SignOff], bool | None]
 
 
 @dataclass(frozen=True)
-class CriterionState:
+class CriterionState(JsonResult):
     """One criterion as it stands.
 
     holds: whether it is met; why: where it is not. person: whether only a person can say. by: the did whose
@@ -56,17 +57,11 @@ class CriterionState:
     criterion: str
     holds: bool
     person: bool
-    why: str = ""
-    by: str = ""
-    node: str = ""
-    gate: str = ""
-    found: Criterion | None = None
-
-    def to_json(self) -> dict[str, object]:
-        """As a JSON object."""
-        said: dict[str, object] = {"criterion": self.criterion, "holds": self.holds, "person": self.person}
-        said |= {"reason": self.why} if self.why else {}
-        return {**said, "gate": self.gate} if self.gate else said
+    why: str = field(default="", metadata={**called("reason"), **WHERE_SAID})
+    by: str = field(default="", metadata=UNTOLD)
+    node: str = field(default="", metadata=UNTOLD)
+    gate: str = field(default="", metadata=WHERE_SAID)
+    found: Criterion | None = field(default=None, metadata=UNTOLD)
 
 
 def looked_at(home: Home, root: Path, item: WorkItem, intent: Intent, view: View) -> Iterator[CriterionState]:
@@ -157,29 +152,17 @@ MAX_NOTES: Final = 10_000  # characters
 
 
 @dataclass(frozen=True)
-class CompleteResult:
+class CompleteResult(JsonResult):
     """What became of a proposal. left: what is still to be met or signed off. error, code: why not all is."""
 
     success: bool
-    label: str
+    label: str = field(metadata=called("id"))
     status: str
     criteria: tuple[CriterionState, ...] = ()
     left: tuple[str, ...] = ()
-    error: str = ""
-    code: str = ""
     warnings: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, object]:
-        """As a JSON object."""
-        said: dict[str, object] = {
-            "success": self.success,
-            "id": self.label,
-            "status": self.status,
-            "criteria": [one.to_json() for one in self.criteria],
-            "left": list(self.left),
-            "warnings": list(self.warnings),
-        }
-        return said if self.success else {**said, "error": self.error, "code": self.code}
+    error: str = field(default="", metadata=WHERE_SAID)
+    code: str = field(default="", metadata=WHERE_SAID)
 
 
 def complete(
@@ -332,4 +315,4 @@ def _pending(item: WorkItem, looked: tuple[CriterionState, ...], left: tuple[str
         code = "SIGN_OFF_PENDING"
         who = f"a person signs off what is left: mcl work complete {item.label}"
         error = f"{item.label} is not DONE yet; {who}"
-    return CompleteResult(False, item.label, item.status, looked, left, error, code)
+    return CompleteResult(False, item.label, item.status, looked, left, error=error, code=code)

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from executor.gate.checkout import Checkout
 from executor.gate.policy import Policy
 from executor.store.home import Home
 from ir import MclError
+from ir.results import JsonResult
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.work.item import WorkItem
 from mcl.plugins.agents.work.store import COMPONENT, SignedWork
@@ -31,7 +32,7 @@ _LIVE: Final = "expires_at > ? AND expires_at <= ?"
 
 
 @dataclass(frozen=True)
-class Lease:
+class Lease(JsonResult):
     """Who works on what. since, expires_at: ISO 8601 UTC; number: later leases have greater ones."""
 
     root: str
@@ -41,10 +42,6 @@ class Lease:
     since: str
     expires_at: str
     number: int
-
-    def to_json(self) -> dict[str, object]:
-        """The lease as a JSON object."""
-        return asdict(self)
 
 
 class Leases:

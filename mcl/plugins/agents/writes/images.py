@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -24,6 +24,7 @@ from executor.walker.undo.images import STORE_LIMIT, make_room
 from executor.walker.undo.looker import FILE_LIMIT, Before, Looker, State
 from executor.walker.undo.records import KEPT, LEFT, KeptCall, before_of, call_of, kept_body, left_body
 from executor.walker.undo.store import ImageStore, Total, note_tried, total
+from ir.results import JsonResult
 from mcl.plugins.agents.trace import FileChange, Trace, TraceLine, changed_lines
 from mcl.plugins.agents.trace.changed_lines import Author, Ranges
 
@@ -305,17 +306,13 @@ def lines_of(home: Home, workspace: Workspace, path: str, before: str | None, af
 
 
 @dataclass(frozen=True, slots=True)
-class Unended:
+class Unended(JsonResult):
     """A file that is another one than the call found. at: when that was let through; file: relative to the
     governed folder; tool: its address, or the host's name of it."""
 
     at: str
     tool: str
     file: str
-
-    def to_json(self) -> dict[str, object]:
-        """As a JSON object."""
-        return asdict(self)
 
 
 def unended(

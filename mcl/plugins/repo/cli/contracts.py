@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from mcl.cli.arguments import AsJson, ModelPath, NoAi, read_source
+from ir.errors import MclError
+from mcl.cli.arguments import AsJson, ModelPath, NoAi, argument, noun, option, read_source, verb
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, note_error, write_document, write_line, write_text
+from mcl.cli.people import AtTerminal
+from mcl.cli.views.layout import DIM, STRONG, WARN, joined, plain, rows
+from mcl.core.errors import RepoError
+from mcl.core.text import one_line, safe, safe_json
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -25,7 +29,6 @@ if TYPE_CHECKING:
 
 def complete_key(incomplete: str) -> Iterator[tuple[str, str]]:
     """Shell completion: the repositories by their keys; nothing where none can be read."""
-    from ir.errors import MclError
     from mcl.core.home import locate
     from mcl.core.repositories import Repositories
 
@@ -50,37 +53,26 @@ def _quoted(argument: str) -> str:
     return f'"{argument}"' if several and '"' not in argument else argument
 
 
-Prompt = Annotated[
-    list[str], typer.Argument(metavar="PROMPT", help="What you want, in Swedish or English; quotes or not.")
-]
+Prompt = Annotated[list[str], argument("PROMPT", "What you want, in Swedish or English; quotes or not.")]
 InRepo = Annotated[
     str,
-    typer.Option(
-        "--repo",
-        metavar="KEY",
-        help="The repository that is meant where the prompt names none.",
-        autocompletion=complete_key,
+    option(
+        "--repo KEY", "The repository that is meant where the prompt names none.", autocompletion=complete_key
     ),
 ]
 Strict = Annotated[
     bool,
-    typer.Option(
-        "--strict", help="Nothing stands in: not the matcher for an unsure model, not the active repository."
-    ),
+    option("--strict", "Nothing stands in: not the matcher for an unsure model, not the active repository."),
 ]
-Compat = Annotated[
-    bool, typer.Option("--compat", help="The matcher looks for plain pieces of text, not for words.")
-]
-Confirm = Annotated[bool, typer.Option("--confirm", help="Ask before every step.")]
+Compat = Annotated[bool, option("--compat", "The matcher looks for plain pieces of text, not for words.")]
+Confirm = Annotated[bool, option("--confirm", "Ask before every step.")]
 YesGates = Annotated[
     bool,
-    typer.Option(
-        "--yes-gates", help="Agree to every question unseen; for scripts whose author read the plan."
-    ),
+    option("--yes-gates", "Agree to every question unseen; for scripts whose author read the plan."),
 ]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Judge it, plan it and ask the gate; sign and run nothing.")
-]
+DryRun = Annotated[bool, option("--dry-run", "Judge it, plan it and ask the gate; sign and run nothing.")]
+
+repo_verbs = noun("repo", "Repositories: fifteen things to ask of one, in plain words.")
 
 
 @dataclass(frozen=True)
@@ -128,6 +120,13 @@ class ContractRequest:
 # ---- The commands.
 
 
+@verb(
+    repo_verbs,
+    "route",
+    "mcl repo route git status --no-ai",
+    'mcl repo route "sök TODO i shop"',
+    "mcl repo route run tests --repo shop | mcl repo exec -",
+)
 def route_command(
     prompt: Prompt,
     no_ai: NoAi = False,
@@ -141,7 +140,6 @@ def route_command(
 
     Exit codes: 0 it may be run, 1 no route or bad configuration, 2 refused.
     """
-    from mcl.core.text import safe, safe_json
     from mcl.plugins.repo.usecases import rejected
 
     routed = PromptOptions(repo, model, not no_ai, strict, compat).route(prompt_of(prompt))
@@ -155,6 +153,11 @@ def route_command(
     return wrong.exit
 
 
+@verb(
+    repo_verbs,
+    "explain",
+    *('mcl repo explain "create branch fix/login" --no-ai', "mcl repo explain kör tester --json"),
+)
 def explain_command(
     prompt: Prompt,
     no_ai: NoAi = False,
@@ -169,13 +172,19 @@ def explain_command(
 
     Exit codes: 0 it may be run, 1 no route or bad configuration, 2 refused.
     """
-    from mcl.cli.home import use_home
-
     home, words = use_home(), prompt_of(prompt)
     options = PromptOptions(repo, model, not no_ai, strict, compat)
     return _explained(_request(options, words, home, every=confirm), home, as_json=as_json)
 
 
+@verb(
+    repo_verbs,
+    "run",
+    "mcl repo run git status",
+    'mcl repo run "sök TODO i shop" --no-ai',
+    'mcl repo run "create branch fix/login" --repo shop',
+    'cd "$(mcl repo run cd shop)"',
+)
 def run_command(
     prompt: Prompt,
     no_ai: NoAi = False,
@@ -197,7 +206,6 @@ def run_command(
     Exit codes: 0 done, 1 no route or bad configuration, 2 refused, 5 failed without a command's status, 127
     command not found, 130 declined; else the command's own (1 where a search found nothing).
     """
-    from mcl.cli.home import use_home
     from mcl.plugins.repo.usecases import keeping_refusals
 
     home, words = use_home(signs=not dry_run), prompt_of(prompt)
@@ -209,10 +217,13 @@ def run_command(
     return _done(asked, home, unseen=yes_gates, as_json=as_json)
 
 
+@verb(
+    repo_verbs,
+    "exec",
+    *("mcl repo route run tests | mcl repo exec -", "mcl repo exec contract.json --dry-run"),
+)
 def exec_command(
-    source: Annotated[
-        str, typer.Argument(metavar="FILE", help="A contract as JSON; - is standard input.")
-    ] = "-",
+    source: Annotated[str, argument("FILE", "A contract as JSON; - is standard input.")] = "-",
     strict: Strict = False,
     confirm: Confirm = False,
     dry_run: DryRun = False,
@@ -224,8 +235,6 @@ def exec_command(
 
     Exit codes: those of mcl repo run.
     """
-    from mcl.cli.home import use_home
-    from mcl.core.errors import RepoError
     from mcl.plugins.repo.contract import read_contract
     from mcl.plugins.repo.plan import REFUSED
     from mcl.plugins.repo.usecases import keeping_refusals, named
@@ -253,7 +262,6 @@ def _request(options: PromptOptions, words: str, home: "Home", *, every: bool) -
 
 def _read(source: str) -> bytes:
     """A contract, and of what is too long for one a byte more than it may have."""
-    from mcl.core.errors import RepoError
     from mcl.plugins.repo.contract import MAX_BYTES
 
     try:
@@ -295,7 +303,6 @@ def draft_view(
 ) -> "Iterator[RenderableType]":
     """What is asked, where, what would run, and what the gate says. by, note: who made the
     contract, and what is to be known of that."""
-    from mcl.cli.views.layout import DIM, STRONG, WARN, joined, plain, rows
     from mcl.cli.views.plan import plan_view
     from mcl.usecases.plans import Planned
 
@@ -321,13 +328,13 @@ def draft_json(made: "DraftedContract", *, by: str = "", note: str = "") -> dict
 
     denied = made.denied
     return {
-        "contract": made.contract.to_json(),
+        "contract": made.contract,
         **({"by": by} if by else {}),
         **({"note": note} if note else {}),
         "repository": repository_json(made),
         "workspace": str(made.workspace),
         "decision": "deny" if denied else "ask" if any(one.reply for one in made.verdicts) else "allow",
-        "verdicts": [one.to_json() for one in made.verdicts],
+        "verdicts": made.verdicts,
         "plan": json.loads(canonical_bytes(made.plan)),
     }
 
@@ -338,7 +345,6 @@ def draft_json(made: "DraftedContract", *, by: str = "", note: str = "") -> dict
 def _done(asked: ContractRequest, home: "Home", *, unseen: bool, as_json: bool) -> int:
     """Do it and tell what came of it; the exit code. unseen: every question is agreed to."""
     from executor.walker.questions import AlwaysApprove, AlwaysDeny
-    from mcl.cli.people import AtTerminal
     from mcl.plugins.repo.usecases import run_contract
     from mcl.usecases.authority.door import may_answer
 
@@ -366,7 +372,6 @@ def _done(asked: ContractRequest, home: "Home", *, unseen: bool, as_json: bool) 
 
 def _say_where(made: "DraftedContract") -> None:
     """Say what is done in which repository, where it does more than look, or the person is somewhere else."""
-    from mcl.core.text import one_line
     from mcl.plugins.repo.contract import intent_types
 
     found = made.repository
@@ -381,8 +386,6 @@ def _say_where(made: "DraftedContract") -> None:
 
 
 def _tell(result: "ContractRun") -> None:
-    from mcl.core.text import safe
-
     found = result.drafted.repository
     if found is not None and found.note:
         note(safe(found.note))

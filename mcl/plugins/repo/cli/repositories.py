@@ -5,26 +5,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson
+from mcl.cli.arguments import AsJson, argument, verb
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
-from mcl.plugins.repo.cli.contracts import complete_key
+from mcl.cli.views.layout import BAD, DIM, STRONG, listing
+from mcl.plugins.repo.cli.contracts import complete_key, repo_verbs
 
 if TYPE_CHECKING:
     from mcl.plugins.repo.usecases import ChangedRepository
 
 Key = Annotated[
     str,
-    typer.Argument(metavar="KEY", help="The short name of a repository.", autocompletion=complete_key),
+    argument("KEY", "The short name of a repository.", autocompletion=complete_key),
 ]
 
 
+@verb(repo_verbs, "add", "mcl repo add shop ~/code/shop", "mcl repo add shop")
 def add_command(
     key: Key,
-    path: Annotated[Path, typer.Argument(metavar="[PATH]", help="Its folder (default: this one).")] = Path(),
+    path: Annotated[Path, argument("[PATH]", "Its folder (default: this one).")] = Path(),
     as_json: AsJson = False,
 ) -> None:
     """Name a repository. The first one becomes the active one."""
-    from mcl.cli.home import use_home
     from mcl.plugins.repo import usecases
 
     changed = usecases.add_repository(key, path, home=use_home(signs=True))
@@ -40,25 +42,9 @@ def add_command(
         note(f"git is not asked there: {changed.problem.message}; {changed.problem.fix}")
 
 
-def switch_command(key: Key, as_json: AsJson = False) -> None:
-    """Make a repository the active one: the one that is meant where none is named."""
-    from mcl.cli.home import use_home
-    from mcl.plugins.repo import usecases
-
-    _changed(usecases.switch_repository(key, home=use_home(signs=True)), "switched to", as_json=as_json)
-
-
-def remove_command(key: Key, as_json: AsJson = False) -> None:
-    """Forget a repository. Nothing in its folder is touched."""
-    from mcl.cli.home import use_home
-    from mcl.plugins.repo import usecases
-
-    _changed(usecases.remove_repository(key, home=use_home(signs=True)), "removed", as_json=as_json)
-
-
+@verb(repo_verbs, "list", "mcl repo list", "mcl repo list --json")
 def list_command(as_json: AsJson = False) -> None:
     """List the repositories; the active one has a mark."""
-    from mcl.cli.views.layout import BAD, DIM, STRONG, listing
     from mcl.core.home import locate
     from mcl.core.repositories import Repositories
 
@@ -91,6 +77,22 @@ def list_command(as_json: AsJson = False) -> None:
         note("none is active; choose one: mcl repo switch KEY")
 
 
+@verb(repo_verbs, "switch", "mcl repo switch shop")
+def switch_command(key: Key, as_json: AsJson = False) -> None:
+    """Make a repository the active one: the one that is meant where none is named."""
+    from mcl.plugins.repo import usecases
+
+    _changed(usecases.switch_repository(key, home=use_home(signs=True)), "switched to", as_json=as_json)
+
+
+@verb(repo_verbs, "remove", "mcl repo remove shop")
+def remove_command(key: Key, as_json: AsJson = False) -> None:
+    """Forget a repository. Nothing in its folder is touched."""
+    from mcl.plugins.repo import usecases
+
+    _changed(usecases.remove_repository(key, home=use_home(signs=True)), "removed", as_json=as_json)
+
+
 def _changed(changed: "ChangedRepository", what: str, *, as_json: bool) -> None:
     one, active = changed.repository, changed.active
     out = Output(as_json)
@@ -102,3 +104,8 @@ def _changed(changed: "ChangedRepository", what: str, *, as_json: bool) -> None:
         note("none is active now; choose one, or name one: mcl repo switch KEY, mcl repo add KEY PATH")
     elif what == "added":
         note("it is the active one" if active == one else f"the active one is {active.key}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(repo_verbs)

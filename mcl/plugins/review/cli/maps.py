@@ -3,11 +3,13 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
-from mcl.cli.arguments import AsJson, Workspace
+from mcl.cli.arguments import AsJson, Workspace, argument, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_document, write_text
+from mcl.cli.people import agreed
 from mcl.cli.progress import nobody, progress_bar
+from mcl.cli.views.layout import DIM, columns, listing, plain, rows
+from mcl.core.text import one_line, safe
 
 if TYPE_CHECKING:
     from mcl.plugins.review.maps.maps import Maps, StaleEntry
@@ -19,7 +21,7 @@ _TOLD: Final = 20  # lines of a list that people are shown
 
 
 def build_command(
-    yes: Annotated[bool, typer.Option("--yes", help="Sign without being asked.")] = False,
+    yes: Annotated[bool, option("--yes", "Sign without being asked.")] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
@@ -29,10 +31,7 @@ def build_command(
 
     Exit codes: 0 done, 4 refused or not agreed to, 5 failed.
     """
-    from mcl.cli.home import use_home
-    from mcl.cli.people import agreed
     from mcl.cli.tool_call import ended
-    from mcl.cli.views.layout import plain, rows
     from mcl.cli.views.plan import plan_view
     from mcl.plugins.review.usecases.maps import build_context
 
@@ -57,13 +56,11 @@ def build_command(
 
 
 def show_command(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of the workspace.")],
+    file: Annotated[str, argument("FILE", "A file of the workspace.")],
     told: Annotated[
-        bool, typer.Option("--told", help="Print what a review of the file is told first, and nothing else.")
+        bool, option("--told", "Print what a review of the file is told first, and nothing else.")
     ] = False,
-    mode: Annotated[
-        str, typer.Option("--mode", metavar="MODE", help="Of the review that is told.")
-    ] = "comment",
+    mode: Annotated[str, option("--mode MODE", "Of the review that is told.")] = "comment",
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -71,7 +68,6 @@ def show_command(
 
     --told needs no maps: without them a review is told what is remembered.
     """
-    from mcl.cli.home import use_home
     from mcl.plugins.review.usecases.maps import show_context, told_context
 
     if told:
@@ -90,8 +86,6 @@ def show_command(
 
 def _tell_first(first: "FileContext") -> None:
     """What a review is told, and on standard error what is missing in it."""
-    from mcl.core.text import one_line, safe
-
     write_text(safe(first.text) + "\n" if first.text else "")
     if first.without:
         note(f"{one_line(first.without)}, so nothing is told of role and symbols: mcl review context build")
@@ -104,7 +98,6 @@ def status_command(workspace: Workspace = None, as_json: AsJson = False) -> int:
 
     Exit codes: 0 they are as the files are, 1 they are old, or there are none.
     """
-    from mcl.cli.home import use_home
     from mcl.plugins.review.usecases.maps import context_status
 
     maps, stale = context_status(workspace=workspace, home=use_home())
@@ -136,8 +129,6 @@ def _counted(maps: "Maps") -> list[str]:
 
 
 def _stale(stale: "tuple[StaleEntry, ...]") -> list[str]:
-    from mcl.core.text import safe
-
     if not stale:
         return ["the maps are as the files are"]
     lines = [safe(f"  {one.why:<8}{one.path}".rstrip()) for one in stale[:_TOLD]]
@@ -157,7 +148,6 @@ def _built(built: "MapsBuild") -> dict[str, object]:
         if called.refused
         else "declined"
     )
-    failure: object = outcome.failure.to_json() if outcome and outcome.failure else None
     return {
         "state": state,
         "intent_id": called.intent_id if called else None,
@@ -165,10 +155,10 @@ def _built(built: "MapsBuild") -> dict[str, object]:
         "head": built.maps.head,
         "tree": built.maps.tree,
         "history": built.maps.history,
-        "left_out": dict(built.maps.left_out),
-        "differing": list(built.differing),
+        "left_out": built.maps.left_out,
+        "differing": built.differing,
         "output": called.output if called else None,
-        "failure": called.refused.to_json() if called and called.refused else failure,
+        "failure": (called and called.refused) or (outcome and outcome.failure) or None,
     }
 
 
@@ -195,8 +185,6 @@ def _looked(found: "MappedContext") -> dict[str, object]:
 
 
 def _tell(found: "MappedContext") -> None:
-    from mcl.cli.views.layout import DIM, columns, plain, rows
-
     one, out = found.file, Output()
     commits = "1 commit" if one.changes == 1 else f"{one.changes:,} commits"
     changed = f"{commits}, the last {one.modified[:10]}" if one.changes else "git knows of none"
@@ -230,9 +218,7 @@ def _importing(count: int) -> str:
 
 
 def next_command(
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, max=1000, help="At most so many.")
-    ] = 10,
+    limit: Annotated[int, option("--limit N", "At most so many.", min=1, max=1000)] = 10,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -241,15 +227,13 @@ def next_command(
     Files of code alone; one that nobody changed since its last review is not shown. The score is (hub score
     + 0.1) × changes.
     """
-    from mcl.cli.home import use_home
-    from mcl.cli.views.layout import DIM, listing
     from mcl.plugins.review.usecases.maps import next_reviews
 
     home = use_home()
     with progress_bar(quiet=as_json) as progress:
         found = next_reviews(workspace=workspace, progress=progress or nobody, home=home)
     out = Output(as_json)
-    out.document({"files": [one.to_json() for one in found[:limit]], "count": len(found)})
+    out.document({"files": found[:limit], "count": len(found)})
     if not found:
         note("nothing changed since its last review")
         return

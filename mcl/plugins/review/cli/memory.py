@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from mcl.cli.arguments import AsJson, Workspace, read_source
+from ir.errors import MclError
+from mcl.cli.arguments import AsJson, Workspace, argument, option, read_source
+from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.core.errors import ReviewError
 
 if TYPE_CHECKING:
     from executor.sandbox.paths import Workspace as OpenFolder
@@ -31,8 +34,6 @@ def _folder(workspace: Path | None, home: "Home") -> "OpenFolder":
 
 
 def _one_of(word: str, words: "tuple[_Word, ...]", code: str, place: str) -> "_Word":
-    from mcl.core.errors import ReviewError
-
     if word not in words:
         raise ReviewError(code, f"{word[:40]!r} is none", place=place, fix=", ".join(words))
     return words[words.index(word)]
@@ -44,7 +45,6 @@ def bootstrap_command(workspace: Workspace = None, as_json: AsJson = False) -> N
     They are cut into sections, each with its place. Done again, it changes what they say otherwise now, and
     forgets what they say no more.
     """
-    from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import bootstrap_view
     from mcl.plugins.review.memory.documents import bootstrap
 
@@ -52,7 +52,7 @@ def bootstrap_command(workspace: Workspace = None, as_json: AsJson = False) -> N
     with closing(opened):
         done = bootstrap(memories, opened)
     out = Output(as_json)
-    out.document(done.to_json())
+    out.document(done)
     out.view(bootstrap_view(done))
 
 
@@ -62,35 +62,26 @@ _MOST_BYTES = 64_000  # of standard input
 
 
 def decide_command(
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="What was decided, in a few words.")],
-    decision: Annotated[
-        str, typer.Option("--decision", metavar="TEXT", help="The decision; - reads standard input.")
-    ],
-    context: Annotated[str, typer.Option("--context", metavar="TEXT", help="Why it was needed.")] = "",
-    consequences: Annotated[
-        str, typer.Option("--consequences", metavar="TEXT", help="What follows from it.")
-    ] = "",
+    title: Annotated[str, argument("TITLE", "What was decided, in a few words.")],
+    decision: Annotated[str, option("--decision TEXT", "The decision; - reads standard input.")],
+    context: Annotated[str, option("--context TEXT", "Why it was needed.")] = "",
+    consequences: Annotated[str, option("--consequences TEXT", "What follows from it.")] = "",
     about: Annotated[
         list[str] | None,
-        typer.Option(
-            "--about",
-            metavar="GLOB",
-            help="Paths that it is about, such as src/**; may be given several times (default: all).",
+        option(
+            "--about GLOB",
+            "Paths that it is about, such as src/**; may be given several times (default: all).",
         ),
     ] = None,
     kind: Annotated[
         str,
-        typer.Option("--kind", metavar="KIND", help="decisions, boundaries, philosophy or rejected."),
+        option("--kind KIND", "decisions, boundaries, philosophy or rejected."),
     ] = "decisions",
     status: Annotated[
         str,
-        typer.Option(
-            "--status", metavar="STATUS", help="proposed, accepted, superseded, deprecated or rejected."
-        ),
+        option("--status STATUS", "proposed, accepted, superseded, deprecated or rejected."),
     ] = "accepted",
-    no_file: Annotated[
-        bool, typer.Option("--no-file", help="Remember it, and write no Markdown file.")
-    ] = False,
+    no_file: Annotated[bool, option("--no-file", "Remember it, and write no Markdown file.")] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -101,7 +92,6 @@ def decide_command(
     written twice.
     """
     from mcl.cli.compile import as_typed
-    from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import decision_view
     from mcl.plugins.review.memory.decision import KINDS, STATUSES
 
@@ -128,7 +118,6 @@ def decide_command(
 def said(text: str) -> str:
     """A text as typed, or what standard input says where it is -."""
     from mcl.cli.compile import as_typed
-    from mcl.core.errors import ReviewError
 
     if text != "-":
         return as_typed(text)
@@ -151,16 +140,12 @@ def said(text: str) -> str:
 
 
 def decisions_command(
-    id: Annotated[str, typer.Argument(metavar="[ID]", help="One decision, such as ADR-0001.")] = "",
-    about: Annotated[
-        str, typer.Option("--about", metavar="FILE", help="Those that a review of this file is told.")
-    ] = "",
+    id: Annotated[str, argument("[ID]", "One decision, such as ADR-0001.")] = "",
+    about: Annotated[str, option("--about FILE", "Those that a review of this file is told.")] = "",
     check: Annotated[
-        bool, typer.Option("--check", help="Compare the files below architecture_memory/ with the memory.")
+        bool, option("--check", "Compare the files below architecture_memory/ with the memory.")
     ] = False,
-    read: Annotated[
-        bool, typer.Option("--read", help="Remember what these files say that is not remembered.")
-    ] = False,
+    read: Annotated[bool, option("--read", "Remember what these files say that is not remembered.")] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
@@ -172,8 +157,6 @@ def decisions_command(
 
     if sum(map(bool, (id, about, check, read))) > 1:
         raise typer.BadParameter("ID, --about, --check and --read go one at a time")
-    from mcl.cli.home import use_home
-    from mcl.core.errors import ReviewError
     from mcl.plugins.review.usecases.memory import inside
 
     home, out = use_home(signs=read), Output(as_json)
@@ -187,13 +170,13 @@ def decisions_command(
         return 1 if found and check else 0
     listed = decisions.relevant(inside(about, workspace)) if about else decisions.all()
     if not id:
-        out.document({"decisions": [one.to_json() for one in listed]})
+        out.document({"decisions": listed})
         out.view(decisions_view(listed))
         return 0
     one = next((one for one in listed if one.id == id.upper()), None)
     if one is None:
         raise ReviewError("DECISION_UNKNOWN", "no such decision", place=id, fix="mcl review decisions")
-    out.document(one.to_json())
+    out.document(one)
     out.view(decision_view(one))
     return 0
 
@@ -202,22 +185,19 @@ def decisions_command(
 
 
 def recall_command(
-    words: Annotated[
-        str, typer.Argument(metavar="[WORDS]", help="What it should be about; all of it where left out.")
-    ] = "",
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="At most so many; 0: all.")] = 10,
+    words: Annotated[str, argument("[WORDS]", "What it should be about; all of it where left out.")] = "",
+    limit: Annotated[int, option("--limit N", "At most so many; 0: all.", min=0)] = 10,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Find what is remembered about the workspace that shares words with WORDS, the best first."""
-    from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import meanings_view
 
     meanings = _memories(workspace, use_home()).meanings
     found = meanings.recall(words, limit or len(meanings.all())) if words.strip() else meanings.all()
     found = found[:limit] if limit else found
     out = Output(as_json)
-    out.document({"meanings": [one.to_json() for one in found]})
+    out.document({"meanings": found})
     out.view(meanings_view(found))
 
 
@@ -225,22 +205,15 @@ def recall_command(
 
 
 def remember_command(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to remember; - reads standard input.")],
-    kind: Annotated[
-        str, typer.Option("--kind", metavar="KIND", help="fact, decision, convention, summary or warning.")
-    ] = "fact",
-    tag: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="TAG", help="May be given several times.")
-    ] = None,
-    source: Annotated[str, typer.Option("--source", metavar="TEXT", help="Where it comes from.")] = "",
-    id: Annotated[
-        str, typer.Option("--id", metavar="ID", help="The same id again makes the next version.")
-    ] = "",
+    text: Annotated[str, argument("TEXT", "What to remember; - reads standard input.")],
+    kind: Annotated[str, option("--kind KIND", "fact, decision, convention, summary or warning.")] = "fact",
+    tag: Annotated[list[str] | None, option("--tag TAG", "May be given several times.")] = None,
+    source: Annotated[str, option("--source TEXT", "Where it comes from.")] = "",
+    id: Annotated[str, option("--id ID", "The same id again makes the next version.")] = "",
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Remember a text about the workspace. Reviews of files that share words with it are told."""
-    from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import meanings_view
     from mcl.plugins.review.memory.meanings import MEANINGS
 
@@ -250,7 +223,7 @@ def remember_command(
         given, kind=_one_of(kind, MEANINGS, "MEANING_SHAPE", "kind"), tags=tag or (), source=source, id=id
     )
     out = Output(as_json)
-    out.document(made.to_json())
+    out.document(made)
     if "[redacted: " in made.text and "[redacted: " not in given:
         note("a secret was taken out of it")
     if not as_json:
@@ -261,24 +234,19 @@ def remember_command(
 
 
 def history_command(
-    file: Annotated[
-        str, typer.Argument(metavar="[FILE]", help="A file of the workspace; all files where left out.")
-    ] = "",
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, max=10, help="At most so many reviews of the file.")
-    ] = 10,
+    file: Annotated[str, argument("[FILE]", "A file of the workspace; all files where left out.")] = "",
+    limit: Annotated[int, option("--limit N", "At most so many reviews of the file.", min=1, max=10)] = 10,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the newest reviews of a file, at most 10; or the last review of each file."""
-    from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import files_view, history_view
     from mcl.plugins.review.usecases.memory import inside
 
     history = _memories(workspace, use_home()).history
     found = history.last(inside(file, workspace), limit) if file else history.files()
     out = Output(as_json)
-    out.document({"reviews": [one.to_json() for one in found]})
+    out.document({"reviews": found})
     out.view(history_view(found) if file else files_view(found))
 
 
@@ -287,7 +255,6 @@ def history_command(
 
 def complete_place(incomplete: str) -> Iterator[tuple[str, str]]:
     """Shell completion: where the last reviews of this folder found what blocks."""
-    from ir.errors import MclError
     from mcl.core.home import locate, open_home
 
     if not locate().exists():
@@ -309,18 +276,16 @@ def complete_place(incomplete: str) -> Iterator[tuple[str, str]]:
 def dismiss_command(
     places: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FILE:LINE",
-            help="Where it stands, as the review told it; several are dismissed for one reason.",
+        argument(
+            "FILE:LINE",
+            "Where it stands, as the review told it; several are dismissed for one reason.",
             autocompletion=complete_place,
         ),
     ],
-    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why it is no fault.")] = "",
-    rule: Annotated[str, typer.Option("--rule", metavar="ID", help="Which of several findings there.")] = "",
-    mark: Annotated[
-        str, typer.Option("--mark", metavar="ID", help="The same, by its mark (--json tells it) or a part.")
-    ] = "",
-    forget: Annotated[bool, typer.Option("--forget", help="Let it count again.")] = False,
+    why: Annotated[str, option("--why TEXT", "Why it is no fault.")] = "",
+    rule: Annotated[str, option("--rule ID", "Which of several findings there.")] = "",
+    mark: Annotated[str, option("--mark ID", "The same, by its mark (--json tells it) or a part.")] = "",
+    forget: Annotated[bool, option("--forget", "Let it count again.")] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -333,20 +298,19 @@ def dismiss_command(
     if forget == bool(why):
         raise typer.BadParameter("--why TEXT says why it is no fault; --forget lets it count again")
     from mcl.cli.compile import as_typed
-    from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import dismissals_view
     from mcl.plugins.review.usecases.memory import review_dismiss, review_undismiss
 
     home, out = use_home(signs=True), Output(as_json)
     if forget:
         gone = review_undismiss(places, rule=rule, mark=mark, workspace=workspace, home=home)
-        out.document({"forgotten": [one.to_json() for one in gone]})
+        out.document({"forgotten": gone})
         out.view(dismissals_view(gone))
         note("these count again")
         return
     words = as_typed(why)
     made = review_dismiss(places, words, rule=rule, mark=mark, workspace=workspace, home=home)
-    out.document({"dismissals": [one.to_json() for one in made]})
+    out.document({"dismissals": made})
     if "[redacted: " in made[0].why and "[redacted: " not in words:
         note("a secret was taken out of it")
     out.view(dismissals_view(made))
@@ -356,9 +320,7 @@ def dismiss_command(
 
 
 def dismissals_command(
-    file: Annotated[
-        str, typer.Argument(metavar="[FILE]", help="A file of the workspace; all files where left out.")
-    ] = "",
+    file: Annotated[str, argument("[FILE]", "A file of the workspace; all files where left out.")] = "",
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -366,11 +328,10 @@ def dismissals_command(
 
     To let one count again: mcl review dismiss FILE:LINE --forget.
     """
-    from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import dismissals_view
     from mcl.plugins.review.usecases.memory import review_dismissals
 
     found = review_dismissals(file, workspace=workspace, home=use_home())
     out = Output(as_json)
-    out.document({"dismissals": [one.to_json() for one in found]})
+    out.document({"dismissals": found})
     out.view(dismissals_view(found))

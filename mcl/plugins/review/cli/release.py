@@ -5,9 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from mcl.cli.arguments import AsJson, Workspace
+from mcl.cli.arguments import AsJson, Workspace, option
+from mcl.cli.home import use_home
 from mcl.cli.output import Output
 from mcl.cli.progress import nobody, progress_bar
 from mcl.core.text import one_line
@@ -19,8 +18,8 @@ BLOCKED = 1
 
 
 def check_command(
-    no_tests: Annotated[bool, typer.Option("--no-tests", help="Do not run the tests.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="A warning ends with 1, too.")] = False,
+    no_tests: Annotated[bool, option("--no-tests", "Do not run the tests.")] = False,
+    strict: Annotated[bool, option("--strict", "A warning ends with 1, too.")] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
@@ -31,14 +30,13 @@ def check_command(
 
     Exit codes: 0 pass or warning, 1 blocked (with --strict also a warning).
     """
-    from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import release_view
     from mcl.plugins.review.usecases.release import check_release
 
     home, out = use_home(signs=not no_tests), Output(as_json)
     with steps() as step:
         report = check_release(workspace or Path.cwd(), tests=not no_tests, step=step, home=home)
-    out.document(report.to_json())
+    out.document(report)
     out.view(release_view(report))
     return BLOCKED if report.verdict == "blocked" or (strict and report.verdict == "warning") else 0
 
@@ -56,7 +54,6 @@ def drift_command(workspace: Workspace = None, as_json: AsJson = False) -> int:
 
     Exit codes: 0 no drift, 1 drift.
     """
-    from mcl.cli.home import use_home
     from mcl.plugins.review.cli.views import drift_view
     from mcl.plugins.review.usecases.release import review_drift
 
@@ -67,7 +64,7 @@ def drift_command(workspace: Workspace = None, as_json: AsJson = False) -> int:
             progress=lambda done, total, what: step("drift", done, total, what),
             home=home,
         )
-    out.document(report.to_json())
+    out.document(report)
     out.view(drift_view(report))
     return FOUND if report.flaws else 0
 

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, Workspace, read_source
+from ir.errors import FAILED
+from mcl.cli.arguments import AsJson, Workspace, argument, option, read_source
+from mcl.cli.home import use_home
 from mcl.cli.output import note, note_error, write_document, write_line, write_text
 from mcl.cli.progress import progress_bar
+from mcl.core.errors import ReviewError
 from mcl.core.text import one_line, safe, safe_json
 
 if TYPE_CHECKING:
@@ -77,38 +80,30 @@ class StepProgress:
 def file_command(
     target: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE", help="A file or a folder; with --diff a revision (default: the last commit)."
-        ),
+        argument("FILE", "A file or a folder; with --diff a revision (default: the last commit)."),
     ] = "",
     diff: Annotated[
         bool,
-        typer.Option("--diff", help="What changed since a revision, with the new files."),
+        option("--diff", "What changed since a revision, with the new files."),
     ] = False,
-    staged: Annotated[bool, typer.Option("--staged", help="What would be committed.")] = False,
-    mode: Annotated[
-        str, typer.Option("--mode", metavar="MODE", help="comment, architecture, security or risk.")
-    ] = "comment",
+    staged: Annotated[bool, option("--staged", "What would be committed.")] = False,
+    mode: Annotated[str, option("--mode MODE", "comment, architecture, security or risk.")] = "comment",
     deep: Annotated[
-        bool, typer.Option("--deep", help="Ask the model three times: structure, review, consistency.")
+        bool, option("--deep", "Ask the model three times: structure, review, consistency.")
     ] = False,
-    no_ai: Annotated[bool, typer.Option("--no-ai", help="The rules alone; no model is asked.")] = False,
+    no_ai: Annotated[bool, option("--no-ai", "The rules alone; no model is asked.")] = False,
     model: Annotated[
         Path | None,
-        typer.Option(
-            "--model",
-            metavar="PATH",
-            help="A GGUF file to ask, or the name of a known model, in place of the model in use.",
+        option(
+            "--model PATH", "A GGUF file to ask, or the name of a known model, in place of the model in use."
         ),
     ] = None,
     sarif: Annotated[
         str,
-        typer.Option(
-            "--sarif", metavar="FILE", help="Write the findings as SARIF 2.1.0; - is standard output."
-        ),
+        option("--sarif FILE", "Write the findings as SARIF 2.1.0; - is standard output."),
     ] = "",
     dismissed: Annotated[
-        bool, typer.Option("--dismissed", help="Tell each finding that was dismissed, and why.")
+        bool, option("--dismissed", "Tell each finding that was dismissed, and why.")
     ] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
@@ -122,8 +117,6 @@ def file_command(
     Exit codes: 0 nothing that blocks, also where nothing changed; 1 blocking findings, 2 usage, 4 refused,
     5 failed: what was found before is told, and is not all.
     """
-    from mcl.cli.home import use_home
-    from mcl.core.errors import ReviewError
     from mcl.plugins.review.usecases.run import NOTHING_CHANGED, Unchanged, review_code
 
     if as_json and sarif == STANDARD:
@@ -175,7 +168,7 @@ def tell(result: "ReviewRun", *, sarif: str, as_json: bool, dismissed: bool = Fa
     tell each finding that was dismissed, too."""
     problem = result.problem()
     if as_json:
-        write_document(result.to_json())
+        write_document(result)
     if not as_json and sarif != STANDARD and result.text:
         write_text(safe(result.text) + "\n")
     if sarif and (problem is None or result.output):
@@ -198,7 +191,7 @@ def tell(result: "ReviewRun", *, sarif: str, as_json: bool, dismissed: bool = Fa
 def tell_unchanged(unchanged: "Unchanged", *, sarif: str, as_json: bool) -> int:
     """Tell of a difference that is empty in the same places and forms; the exit code."""
     if as_json:
-        write_document(unchanged.to_json())
+        write_document(unchanged)
     elif sarif != STANDARD:
         write_text(unchanged.text + "\n")
     if sarif:
@@ -213,8 +206,6 @@ def _write_sarif(result: "ReviewRun | Unchanged", sarif: str) -> None:
         write_text(text)
         return
     from executor.core.files import whole_file
-    from ir.errors import FAILED
-    from mcl.core.errors import ReviewError
 
     try:
         place = Path(sarif).resolve()
@@ -281,12 +272,10 @@ MAX_BYTES: Final = 4 * 1024 * 1024
 
 
 def parse_command(
-    file: Annotated[
-        str, typer.Argument(metavar="[FILE]", help="A text with findings; - is standard input.")
-    ] = "-",
+    file: Annotated[str, argument("[FILE]", "A text with findings; - is standard input.")] = "-",
     mode: Annotated[
         str,
-        typer.Option("--mode", metavar="MODE", help="Say which labels are not of comment, architecture, …"),
+        option("--mode MODE", "Say which labels are not of comment, architecture, …"),
     ] = "",
     as_json: AsJson = False,
 ) -> int:
@@ -307,7 +296,7 @@ def parse_command(
         raise _refused("REVIEW_EMPTY", "it says nothing, and that is no review without findings", file)
     found = settled(read_findings(text, labels=labels))
     if as_json:
-        write_document(found.to_json())
+        write_document(found)
     else:
         _tell_read(found)
     for finding in found.outside:
@@ -337,6 +326,4 @@ def _read(source: str) -> bytes:
 
 
 def _refused(code: str, message: str, place: str) -> "ReviewError":
-    from mcl.core.errors import ReviewError
-
     return ReviewError(code, message, place=place, fix="name a file with the text of one review")

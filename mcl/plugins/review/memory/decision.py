@@ -83,7 +83,7 @@ class ArchitectureDecision:
             "kind": self.kind,
             "status": self.status,
             "date": self.date,
-            "files": list(self.files),
+            "files": self.files,
             "body": self.body,
             "path": self.path,
             "uri": self.uri,

@@ -1,12 +1,13 @@
 """What is known of a workspace in words: facts, decisions, conventions, summaries, warnings."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal, TypeAlias, get_args
 
 from executor.sandbox.redaction import visible
 from ir.inline_secrets import without_secrets
+from ir.results import JsonResult
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import Memory, is_tag
 from mcl.plugins.review.memory.place import TAG, WorkspaceMemory
@@ -29,7 +30,7 @@ _OWN: Final = ("mcl.", "workspace.", "kind.", "learned", "pinned")  # how tags b
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(JsonResult):
     """One text. id: within its workspace. source: where it comes from, such as README.md:12. uri: of the
     memory, whose version changes with the text."""
 
@@ -40,10 +41,6 @@ class Meaning:
     source: str = ""
     at: str = ""
     uri: str = ""
-
-    def to_json(self) -> dict[str, object]:
-        """The text as a JSON object."""
-        return asdict(self) | {"tags": list(self.tags)}
 
 
 class Meanings:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
@@ -101,7 +101,7 @@ class ReleaseCheck:
             "weight": self.looked.weight,
             "status": self.status,
             "said": self.said,
-            "flaws": [asdict(one) for one in self.flaws],
+            "flaws": self.flaws,
         }
 
 
@@ -155,8 +155,8 @@ class ReleaseReport:
             "workspace": str(self.workspace),
             "version": self.version,
             "intent": self.intent,
-            "checks": [one.to_json() for one in self.checks],
-            "next": list(self.next),
+            "checks": self.checks,
+            "next": self.next,
         }
 
 

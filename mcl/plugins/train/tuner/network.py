@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ir.results import JsonResult
 from mcl.model import form
 from mcl.plugins.train.tuner.rows import (
     Batch,
@@ -29,7 +30,7 @@ ALIKE, COPIED, LAST_NORM = 0.6, 0.5, 0.03
 
 
 @dataclass(frozen=True)
-class NetworkShape:
+class NetworkShape(JsonResult):
     """Sizes of the network."""
 
     vocabulary: int
@@ -40,10 +41,6 @@ class NetworkShape:
     feed_forward: int = 704
     rope_base: float = 10000.0
     epsilon: float = 1e-5
-
-    def to_json(self) -> dict[str, float]:
-        """As a plain mapping."""
-        return asdict(self)
 
 
 def rotation(positions: Tensor, size: int, base: float) -> tuple[Tensor, Tensor]:
