@@ -41,12 +41,19 @@ class AtTerminal:
 
     pause: called before a question with what to do while it is open (a live display is taken off the
     terminal). own: on the terminal that this process belongs to, as something else comes on standard input;
-    without one nobody agrees. Else on standard error, and answers come on standard input.
+    without one nobody agrees. Else on standard error, and answers come on standard input. later: an empty
+    line leaves a question open.
     """
 
-    def __init__(self, pause: Callable[[bool], None] = lambda asking: None, *, own: bool = False) -> None:
+    def __init__(
+        self,
+        pause: Callable[[bool], None] = lambda asking: None,
+        *,
+        own: bool = False,
+        later: bool = False,
+    ) -> None:
         self._pause = pause
-        self._own = own
+        self._own, self._later = own, later
         self._waiting = b""
 
     async def ask(self, gate: GateQuestion) -> GateAnswer | None:
@@ -73,7 +80,7 @@ class AtTerminal:
         plain = gate.kind == "gate" and gate.offer.is_yes_no
         try:
             self._forget_what_was_typed(source)
-            write(_short_question(gate) if plain and self._own else question_text(gate))
+            write(_short_question(gate) if plain and self._own else question_text(gate, later=self._later))
             line = await self._line(source)
         except get_cancelled_exc_class():
             write("\n  closed: decided elsewhere, out of time, or the run has ended\n")
@@ -83,6 +90,8 @@ class AtTerminal:
         if line is None:
             return None
         word = line.strip()
+        if self._later and not word:
+            return None
         return GateAnswer("yes" if plain and says_yes(word) else word)
 
     def _forget_what_was_typed(self, source: int) -> None:
@@ -130,8 +139,8 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters; mcl gate show)"
 
 
-def question_text(gate: GateQuestion) -> str:
-    """A question as it is put, down to what is to be typed."""
+def question_text(gate: GateQuestion, *, later: bool = False) -> str:
+    """A question as it is put, down to what is to be typed. later: as of `AtTerminal`."""
     first, *more = _short(gate.question).split("\n")
     named = not gate.node_id or f" {gate.node_id} " in first
     lines = [f"? {first}" if named else f"? {clear(gate.node_id)}: {first}"]
@@ -143,8 +152,8 @@ def question_text(gate: GateQuestion) -> str:
     until = f" (until {gate.expires_at[:16].replace('T', ' ')} UTC)" if gate.expires_at else ""
     again = [f"  {clear(gate.again)}"] if gate.again else []
     short = " (or y / n)" if gate.offer.is_yes_no else ""
-    last = _short(gate.offer.words)
-    return on_terminal([*again, *lines]) + f"  type {last}{short}; no answer refuses{until}: "
+    last, none = _short(gate.offer.words), "Enter: later" if later else "no answer refuses"
+    return on_terminal([*again, *lines]) + f"  type {last}{short}; {none}{until}: "
 
 
 def _short_question(gate: GateQuestion) -> str:

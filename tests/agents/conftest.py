@@ -12,10 +12,11 @@ import pytest
 
 from executor.core.clock import SystemClock, instant
 from executor.store.home import Home
+from executor.walker.questions import People
 from mcl.core.home import open_home
 from mcl.plugins.agents.file import NAME
 from mcl.plugins.agents.usecases import ImportedWork, complete_work, import_work, select_work
-from mcl.plugins.agents.work.completion import Ask, CompleteResult
+from mcl.plugins.agents.work.completion import CompleteResult
 from mcl.plugins.agents.work.item import WorkItem
 from mcl.plugins.agents.work.leases import Leases
 from mcl.plugins.agents.work.selection import SelectResult
@@ -112,9 +113,9 @@ class Project:
         return select_work(label, agent=agent, root=self.root, home=self.home)
 
     def complete(
-        self, label: str = "", agent: str = "one", *, notes: str = "", ask: Ask | None = None
+        self, label: str = "", agent: str = "one", *, notes: str = "", people: People | None = None
     ) -> CompleteResult:
-        return complete_work(label, agent=agent, notes=notes, ask=ask, root=self.root, home=self.home)
+        return complete_work(label, agent=agent, notes=notes, people=people, root=self.root, home=self.home)
 
     def item(self, label: str = "INT-001") -> WorkItem:
         found = self.work.item(self.root, label)

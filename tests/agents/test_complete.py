@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import os
 import pty
+import threading
+from collections.abc import Callable
 
 import pytest
 
 from executor.gate.grants import Grants
 from executor.store.journal.record import Record
+from executor.walker.questions import GateAnswer, GateQuestion
 from ir import IntentAttestBody, PolicyGateResolveBody
 from mcl.cli.main import main
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.usecases import show_work
-from mcl.plugins.agents.work.completion import SignOff
 from mcl.usecases.gates import decide_gate, open_gates
 from tests.agents.conftest import Project, Written
 from tests.websites import page, website
@@ -23,8 +25,17 @@ WORDS = "A wrong password is answered with 401"
 TYPED = "{type: delivered, artifact: docs/auth.md}"
 
 
-def yes(question: SignOff) -> bool:
-    return True
+class Person:
+    """Whoever signs off: answers each question by its words, "" for later."""
+
+    def __init__(self, says: Callable[[str], str] = lambda question: "yes") -> None:
+        self.seen: list[str] = []
+        self._says = says
+
+    async def ask(self, gate: GateQuestion) -> GateAnswer | None:
+        self.seen.append(gate.question)
+        said = self._says(gate.question)
+        return GateAnswer(said) if said else None
 
 
 def records(project: Project, kind: str, label: str = "INT-001") -> list[Record]:
@@ -101,7 +112,7 @@ def test_who_says_no_is_asked_again_and_may_say_yes(project: Project) -> None:
     again = project.complete()
     assert again.left == (f"{WORDS} (not signed off: 500, not 401)",)
     assert len(open_gates(home=project.home)) == 1
-    assert project.complete("INT-001", ask=yes).success
+    assert project.complete("INT-001", people=Person()).success
 
 
 def test_a_person_completes_at_the_terminal_what_they_were_asked_about(project: Project) -> None:
@@ -109,20 +120,14 @@ def test_a_person_completes_at_the_terminal_what_they_were_asked_about(project: 
     project.select("INT-001")
     project.complete(notes="tried it; token ghp_" + "a" * 36)
     deliver(project)
-    seen: list[SignOff] = []
-
-    def later(question: SignOff) -> bool | None:
-        seen.append(question)
-        return None if question.criterion == WORDS else True
-
-    partly = project.complete("INT-001", ask=later)
-    assert [one.criterion for one in seen] == [WORDS, "It is fast"]
-    assert {(one.agent, one.notes) for one in seen} == {("one", "tried it; token [redacted: GitHub token]")}
+    later = Person(lambda question: "" if WORDS in question else "yes")
+    partly = project.complete("INT-001", people=later)
+    assert [WORDS in one for one in later.seen] == [True, False]
+    assert all("the agent one says: tried it; token [redacted: GitHub token]" in one for one in later.seen)
     assert (partly.code, [one.holds for one in partly.criteria]) == ("SIGN_OFF_PENDING", [False, True, True])
-    seen.clear()
-    done = project.complete("INT-001", ask=lambda question: later(question) or True)
+    done = project.complete("INT-001", people=(last := Person()))
     assert done.success
-    assert [one.criterion for one in seen] == [WORDS]  # what was signed off stays so
+    assert [WORDS in one for one in last.seen] == [True]  # what was signed off stays so
     bodies = [one.body for one in project.home.journal.envelopes(project.item().intent_id)]
     assert sum(isinstance(body, PolicyGateResolveBody) for body in bodies) == 2
     assert project.leases.all(project.root) == ()  # the agent's too
@@ -132,10 +137,10 @@ def test_nobody_is_asked_while_a_program_sees_that_something_is_missing(project:
     project.sign(Written(criteria=(WORDS, TYPED)))
     project.select("INT-001")
 
-    def never(question: SignOff) -> bool:
+    def never(question: str) -> str:
         raise AssertionError("asked")
 
-    assert project.complete("INT-001", ask=never).code == "CRITERION_NOT_MET"
+    assert project.complete("INT-001", people=Person(never)).code == "CRITERION_NOT_MET"
     assert open_gates(home=project.home) == ()
 
 
@@ -143,14 +148,14 @@ def test_work_without_a_criterion_is_done_when_a_person_says_so(project: Project
     project.sign(Written(criteria=()))
     project.select("INT-001")
     assert project.complete().code == "SIGN_OFF_PENDING"
-    assert project.complete("INT-001", ask=yes).success
+    assert project.complete("INT-001", people=Person()).success
 
 
 def test_a_sign_off_of_somebody_named_is_theirs_alone(project: Project) -> None:
     stranger = "did:key:z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH"
     project.sign(Written(criteria=(f"{{type: signed_off, by: 'matrix://user/{stranger}'}}",)))
     project.select("INT-001")
-    done = project.complete("INT-001", ask=yes)
+    done = project.complete("INT-001", people=Person())
     assert done.code == "SIGN_OFF_PENDING"
     assert project.item().status == "IN_PROGRESS"
     assert stranger in project.complete().left[0]
@@ -160,7 +165,7 @@ def test_the_user_of_the_home_may_be_the_one_who_is_named(project: Project) -> N
     by = f"{{type: signed_off, by: '{project.home.keyring.user.did}'}}"
     project.sign(Written(criteria=(by,)))
     project.select("INT-001")
-    assert project.complete("INT-001", ask=yes).success
+    assert project.complete("INT-001", people=Person()).success
 
 
 def test_an_attestation_and_an_unknown_kind_are_looked_at_too(project: Project) -> None:
@@ -223,7 +228,7 @@ def test_an_agent_completes_only_what_it_has(project: Project) -> None:
 def test_only_what_is_in_progress_becomes_done(project: Project, status: str) -> None:
     project.sign(Written(status=status))
     with pytest.raises(WorkError) as caught:
-        project.complete("INT-001", ask=yes)
+        project.complete("INT-001", people=Person())
     assert (caught.value.code, caught.value.data["from"]) == ("INVALID_TRANSITION", status)
 
 
@@ -257,7 +262,6 @@ def test_the_command_asks_at_a_terminal_and_never_elsewhere(
     monkeypatch.chdir(project.root)
     ours, theirs = pty.openpty()
     try:
-        os.write(ours, b"yes\nyes\nyes\n")
         with os.fdopen(os.dup(theirs), "r") as terminal:
             monkeypatch.setattr("sys.stdin", terminal)
             monkeypatch.setenv("MCL_AGENT", "local")  # an agent that was given a terminal is an agent
@@ -272,7 +276,11 @@ def test_the_command_asks_at_a_terminal_and_never_elsewhere(
                 assert main(["work", "complete", "INT-001"]) == 4
             monkeypatch.setattr("sys.stdin", terminal)
             capsys.readouterr()
+            # What is typed before a question was put is no answer to it.
+            answers = threading.Timer(1.0, lambda: os.write(ours, b"yes\n"))
+            answers.start()
             assert main(["work", "complete", "INT-001", "--json"]) == 0
+            answers.join()
     finally:
         os.close(ours)
         os.close(theirs)

@@ -24,7 +24,7 @@ from executor.tools.manifest import Manifest
 from executor.walker.undo.images import NO_FILE, OUTSIDE
 from ir import MclError
 from mcl.core.environment import agent_name
-from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
+from mcl.plugins.agents.work.leases import BoundCheckouts, CallCheckouts, Leases
 from mcl.plugins.agents.work.store import SignedWork
 from mcl.plugins.agents.writes.callers import Callers, recover
 from mcl.plugins.agents.writes.images import SeenVersions, WriteCaller, keep, left, trace_writes
@@ -154,38 +154,18 @@ class GovernedFolders:
         return GovernedCall(self, root, self.name_of(caller)) if root is not None else None
 
 
-@dataclass(frozen=True)
-class GovernedCall:
-    """One call in a governed folder, as the gate asks about it (`executor.gate.checkout.Checkouts`).
+class GovernedCall(CallCheckouts):
+    """One call in a governed folder, as the gate asks about it: paths and scope are of the workspace, which
+    lies in that folder or around it."""
 
-    What the agent holds is looked up once, and its lease renewed by it.
-    """
-
-    here: GovernedFolders
-    root: Path
-    agent: str
-
-    def governed(self) -> bool:
-        """It is: else there would be none of these."""
-        return True
-
-    def held(self) -> Checkout | None:
-        """What the agent holds, its scope as it counts in the workspace."""
-        return self._held
+    def __init__(self, here: GovernedFolders, root: Path, agent: str) -> None:
+        super().__init__(here.work, here.leases, root, agent)
+        self.here = here
 
     def owners(self, path: str) -> tuple[str, ...]:
         """The labels of the work that has a path of the workspace in its scope."""
         within = self._inside(path)
-        return self._bound.owners(within) if within is not None else ()
-
-    def labels(self) -> tuple[str, ...]:
-        """The labels of the work that could be selected."""
-        return self._bound.labels()
-
-    @property
-    def intent_id(self) -> str:
-        """The ULID of what the agent holds, "" where it is nothing."""
-        return self._held.intent_id if self._held else ""
+        return super().owners(within) if within is not None else ()
 
     @property
     def lease(self) -> str:
@@ -228,12 +208,8 @@ class GovernedCall:
         return self._inside("/".join(parts))
 
     @cached_property
-    def _bound(self) -> BoundCheckouts:
-        return BoundCheckouts(self.here.work, self.here.leases, self.root, self.agent)
-
-    @cached_property
     def _held(self) -> Checkout | None:
-        held = self._bound.held()
+        held = BoundCheckouts.held(self)
         return None if held is None else replace(held, scope=ShiftedScope.shifted(held.scope, self._inside))
 
     def _inside(self, path: str) -> str | None:

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
@@ -23,7 +23,7 @@ from mcl.plugins.agents.file import NAME, FlawReport, read_file, validate, write
 from mcl.plugins.agents.file.rules import STATUSES
 from mcl.plugins.agents.trace.line import TraceLine, opened_folder, read_map
 from mcl.plugins.agents.trace.trace import Trace, TraceReport, read_trace
-from mcl.plugins.agents.work.completion import Ask, CompleteResult, complete
+from mcl.plugins.agents.work.completion import CompleteResult, complete
 from mcl.plugins.agents.work.file import read_bytes, write_bytes
 from mcl.plugins.agents.work.item import WorkItem, entry_of
 from mcl.plugins.agents.work.leases import Lease, Leases
@@ -32,6 +32,9 @@ from mcl.plugins.agents.work.signature import ImportPlan, plan_import, sign_impo
 from mcl.plugins.agents.work.store import SignedWork, find_root, root_to_sign
 from mcl.plugins.agents.writes.images import Unended, unended
 from mcl.usecases.authority.door import require_not_governed_elsewhere
+
+if TYPE_CHECKING:
+    from executor.walker.questions import People
 
 
 @dataclass(frozen=True)
@@ -151,15 +154,15 @@ def complete_work(
     *,
     notes: str = "",
     agent: str = "",
-    ask: Ask | None = None,
+    people: People | None = None,
     root: Path | None = None,
     home: Home | None = None,
 ) -> CompleteResult:
     """Look at all criteria of a piece of work; where they hold, it is DONE and given up.
 
     label: "" for what the agent holds. notes: how it saw to them, in the agent's words. agent: its name
-    (default: $MCL_AGENT, else "local"). ask: puts a sign-off to the person who is there; with it the answers
-    are signed with the user's key, and nothing need be checked out. root: a folder in the work's.
+    (default: $MCL_AGENT, else "local"). people: the person who is there; with one the answers are signed with
+    the user's key, and nothing need be checked out. root: a folder in the work's.
 
     What a program looks at may take as long as an address takes to answer. Raises what
     `mcl.plugins.agents.work.completion.complete` raises; WorkError BAD_AGENT_NAME.
@@ -168,7 +171,7 @@ def complete_work(
     home, name = home or open_home(), agent_name(agent)
     work = SignedWork(home)
     place = find_root(work, root or Path.cwd())
-    return complete(home, work, Leases(home, work), place, label, name, notes=notes, ask=ask)
+    return complete(home, work, Leases(home, work), place, label, name, notes=notes, people=people)
 
 
 # ---- `mcl work map`: the files of a folder, each with the intents under which it was changed.

@@ -11,6 +11,7 @@ from ir.errors import REFUSED
 from mcl.cli.arguments import AsJson, argument, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
+from mcl.cli.people import AtTerminal
 from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, columns, listing, moment, plain, rows
 from mcl.core.environment import AGENT
 from mcl.core.text import one_line, safe
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from mcl.plugins.agents.usecases import ListedWork
-    from mcl.plugins.agents.work.completion import CompleteResult, SignOff
+    from mcl.plugins.agents.work.completion import CompleteResult
 
 Agent = Annotated[
     str,
@@ -155,8 +156,8 @@ def complete(
 
     out, home = Output(as_json), use_home(signs=True)
     person = not agent and not os.environ.get(AGENT) and sys.stdin.isatty() and may_answer(home)
-    ask = _ask if person else None
-    found = complete_work(label, notes=notes, agent=agent, ask=ask, root=root, home=home)
+    people = AtTerminal(later=True) if person else None
+    found = complete_work(label, notes=notes, agent=agent, people=people, root=root, home=home)
     out.document(found)
     out.view(_view(found))
     for warning in found.warnings:
@@ -166,28 +167,6 @@ def complete(
         return REFUSED
     note(f"done: {found.label}")
     return 0
-
-
-def _ask(question: "SignOff") -> "bool | None":
-    """The person's answer; nothing leaves the question open, and so does what is no answer three times."""
-    from executor.gate.approvals import Offer
-    from executor.walker.questions import TRIES
-
-    said = f"\n  the agent {question.agent} says: {question.notes}" if question.notes else ""
-    sys.stderr.write(safe(f"\n{question.label}  {question.criterion}{said}\n"))
-    offer = Offer()
-    for _ in range(TRIES):
-        sys.stderr.write("Is this met? [y/n, Enter: later] ")
-        sys.stderr.flush()
-        line = sys.stdin.readline()
-        if not line.endswith("\n"):
-            sys.stderr.write("\n")
-        word = line.strip()
-        if not word:
-            return None
-        if option := offer.read(word):
-            return offer.approves(option)
-    return None
 
 
 def _view(found: "CompleteResult") -> "list[RenderableType]":

@@ -11,7 +11,6 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -47,7 +46,7 @@ from mcl.plugins.agents.guard.places import (
 )
 from mcl.plugins.agents.guard.shell import NotPlainError, Shell, look_at, read_line
 from mcl.plugins.agents.hosts.event import Event, HookCaller, Verdict
-from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
+from mcl.plugins.agents.work.leases import CallCheckouts, Leases
 from mcl.plugins.agents.work.store import SignedWork
 from mcl.plugins.agents.writes.callers import Callers, recover
 from mcl.plugins.agents.writes.images import SeenVersions, keep
@@ -69,45 +68,6 @@ class HookDecision:
 
 
 _LEAVE: Final = HookDecision("leave")
-
-
-@dataclass(frozen=True)
-class _AgentInFolder:
-    """A governed folder and one agent in it, as the gate asks for its checkouts (Checkouts). What it holds is
-    looked up once, and renewed by that."""
-
-    root: Path
-    bound: BoundCheckouts
-
-    def governed(self) -> bool:
-        """It is: else nobody would ask."""
-        return True
-
-    def held(self) -> Checkout | None:
-        """What the agent holds."""
-        return self._held
-
-    def owners(self, path: str) -> tuple[str, ...]:
-        """The labels of the work that has a path in its scope."""
-        return self.bound.owners(path)
-
-    def labels(self) -> tuple[str, ...]:
-        """The labels of the work that could be selected."""
-        return self.bound.labels()
-
-    @property
-    def agent(self) -> str:
-        """What the agent is called."""
-        return self.bound.agent
-
-    @property
-    def intent_id(self) -> str:
-        """The ULID of what it holds, "" where it is nothing."""
-        return self._held.intent_id if self._held else ""
-
-    @cached_property
-    def _held(self) -> Checkout | None:
-        return self.bound.held()
 
 
 class HookGate:
@@ -147,7 +107,7 @@ class HookGate:
         return None
 
     def _verdict(
-        self, event: Event, here: _AgentInFolder, manifest: Manifest, args: dict[str, object]
+        self, event: Event, here: CallCheckouts, manifest: Manifest, args: dict[str, object]
     ) -> Allow | Ask | Deny:
         """What the gate says. Nothing is recorded by it: whoever refuses here records that (`_refuse`)."""
         said = Declaration(manifest.operation, name=event.tool)
@@ -202,7 +162,7 @@ class HookGate:
         if all(self._is_the_hosts(path, event) for path in event.paths):
             return _LEAVE
         working_in = self.governed(event, caller)
-        targets: list[tuple[_AgentInFolder, str]] = []
+        targets: list[tuple[CallCheckouts, str]] = []
         doubts: list[str] = []
         for path in event.paths:
             place = lexical(path, event.cwd)
@@ -239,7 +199,7 @@ class HookGate:
             return HookDecision("ask", " ".join(doubts))
         return HookDecision("allow", f"{targets[0][1]} is in the scope of {held.label}")
 
-    def _written(self, event: Event, here: _AgentInFolder, path: str, inside: str) -> Allow | Ask | Violation:
+    def _written(self, event: Event, here: CallCheckouts, path: str, inside: str) -> Allow | Ask | Violation:
         """What the gate says of one file. inside: relative to the folder, "" where it lies elsewhere."""
         if self._in_home(path, event.cwd):
             return refusals.protected_path(path)
@@ -303,7 +263,7 @@ class HookGate:
         known = self._line(event, caller, self._here(Path(cwd), caller.agent))
         return known or HookDecision("ask", "Folders that signed work governs lie below this one. Allow it?")
 
-    def _line(self, event: Event, caller: HookCaller, here: _AgentInFolder) -> HookDecision | None:
+    def _line(self, event: Event, caller: HookCaller, here: CallCheckouts) -> HookDecision | None:
         """What a line is that only reads (allow: as far as the gate agrees), or is mcl's own; None of any
         other."""
         cwd = os.path.join(event.cwd, event.folder)  # noqa: PTH118
@@ -331,7 +291,7 @@ class HookGate:
 
     # ---- what they share ----
 
-    def _here(self, root: Path, agent: str) -> _AgentInFolder:
+    def _here(self, root: Path, agent: str) -> CallCheckouts:
         """Raises PolicyError BAD_POLICY where the operator's policy cannot be followed, every entry of it."""
         policy = Policy.read(self._home.path / "policy.toml")
         if policy.version != self._policy.version:
@@ -340,7 +300,7 @@ class HookGate:
 
                 policy = policy.closing(all_tools(self._home))
             self._policy = policy
-        return _AgentInFolder(root, BoundCheckouts(self._work, self._leases, root, agent))
+        return CallCheckouts(self._work, self._leases, root, agent)
 
     def _root_of(self, place: str) -> Path | None:
         with suppress(OSError, RuntimeError, ValueError):  # links in a circle; no path at all
@@ -371,7 +331,7 @@ class HookGate:
         return any(is_below(one, os.path.realpath(self._home.path)) for one in real)
 
     def _refuse(
-        self, event: Event, here: _AgentInFolder, violation: Violation, path: str, inside: str = ""
+        self, event: Event, here: CallCheckouts, violation: Violation, path: str, inside: str = ""
     ) -> HookDecision:
         """Refuse a call, and record that; one that keeps coming is told so, whichever door it came by."""
         shared = violation.code in SHARED and event.same and (event.does != "writes" or inside)
@@ -396,7 +356,7 @@ class HookGate:
     def _keep(
         self,
         event: Event,
-        here: _AgentInFolder,
+        here: CallCheckouts,
         held: Checkout,
         written: Sequence[tuple[str, Mode]],
         state: Mapping[str, object] | None = None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,9 +16,12 @@ from executor.store.journal.journal import Statement
 from executor.store.journal.record import Record
 from executor.store.lifecycle.view import GateState, View
 from executor.walker.criteria import Criterion
+from executor.walker.questions import GateQuestion, People, first_answer
 from ir import Intent, IntentAttestBody, PolicyGateBody, PolicyGateResolveBody, Predicate, SignedOffPredicate
+from ir.display import lines_of
 from ir.results import UNTOLD, WHERE_SAID, JsonResult, called
 from mcl.core.errors import WorkError
+from mcl.core.event_loop import at_once
 from mcl.plugins.agents.work.file import follow
 from mcl.plugins.agents.work.item import CRITERION, WorkItem, in_words
 from mcl.plugins.agents.work.leases import Leases
@@ -27,22 +31,6 @@ from mcl.plugins.agents.work.store import STATUS, SignedWork
 
 SIGN_OFF: Final = "matrix://rule/sign-off"
 WHOLE: Final = "success"  # node of the question about work that names no criterion
-
-
-@dataclass(frozen=True)
-class SignOff:
-    """A question to the person: is this criterion met? label, name: of the work. agent: which proposed that
-    the work is done; notes: how it says that it saw to it, which nobody has checked. gate: its id."""
-
-    label: str
-    name: str
-    criterion: str
-    agent: str
-    notes: str
-    gate: str
-
-
-Ask = Callable[[SignOff], bool | None]
 
 
 @dataclass(frozen=True)
@@ -105,7 +93,11 @@ def _signed(node: str, words: str, view: View, by: str) -> CriterionState:
 
 
 def asked(
-    home: Home, item: WorkItem, proposal: tuple[str, str], looked: tuple[CriterionState, ...], ask: Ask | None
+    home: Home,
+    item: WorkItem,
+    proposal: tuple[str, str],
+    looked: tuple[CriterionState, ...],
+    people: People | None,
 ) -> tuple[CriterionState, ...]:
     """The same after the questions were put: to who is there, or into the journal. Nobody is asked while
     something is left that a program has seen to be missing.
@@ -114,11 +106,11 @@ def asked(
     """
     if not all(one.holds or one.person for one in looked):
         return looked
-    return tuple(one if one.holds else _put(home, item, proposal, one, ask) for one in looked)
+    return tuple(one if one.holds else _put(home, item, proposal, one, people) for one in looked)
 
 
 def _put(
-    home: Home, item: WorkItem, proposal: tuple[str, str], one: CriterionState, ask: Ask | None
+    home: Home, item: WorkItem, proposal: tuple[str, str], one: CriterionState, people: People | None
 ) -> CriterionState:
     """One criterion after its question: what counts is what the journal then says."""
     question = f"{item.label} {item.name}: is this met? {one.criterion}"
@@ -126,13 +118,23 @@ def _put(
     if not gate:
         body = PolicyGateBody(rule_ref=SIGN_OFF, question=question, node_id=one.node)
         gate = home.journal.tell(item.intent_id, Statement("policy.gate", body))[0].id
-    theirs = one.by in ("", home.keyring.user.did)  # whose key could sign the answer here
-    said = ask(SignOff(item.label, item.name, one.criterion, *proposal, gate)) if ask and theirs else None
-    if said is None:
+    if people is None or one.by not in ("", home.keyring.user.did):  # whose key could sign the answer here
         return replace(one, gate=gate)
-    at = home.clock.now()
-    answer = PolicyGateResolveBody(gate, APPROVE if said else DENY, at, unseen=home.unseen())
-    home.journal.tell(item.intent_id, Statement("policy.gate.resolve", answer, at=at))
+
+    def is_open() -> bool:
+        return not home.journal.view(item.intent_id).gates[gate].decision
+
+    agent, notes = proposal  # which nobody has checked
+    told = f"{question}\nthe agent {agent} says: {notes}" if notes else question
+    words = "\n".join(lines_of(told))  # of the file and of an agent: shown as views, never as they are
+    put = GateQuestion(gate, item.intent_id, one.node, "sign_off", words)
+    answer = at_once(partial(first_answer, people, put, is_open=is_open, seconds=None, redactor=Redactor()))
+    if not isinstance(answer, str):
+        at, unseen = home.clock.now(), home.unseen(answer.unseen)
+        resolve = PolicyGateResolveBody(gate, answer.decision, at, reason=answer.reason, unseen=unseen)
+        home.journal.tell(item.intent_id, Statement("policy.gate.resolve", resolve, at=at))
+    elif is_open():  # nobody said yes or no: it waits
+        return replace(one, gate=gate)
     return _signed(one.node, one.criterion, home.journal.view(item.intent_id), one.by)
 
 
@@ -174,12 +176,12 @@ def complete(
     agent: str,
     *,
     notes: str = "",
-    ask: Ask | None = None,
+    people: People | None = None,
 ) -> CompleteResult:
     """Propose that work is done; where all its criteria hold, it is.
 
-    label: "" for what the agent holds. ask: puts a sign-off to the person who is there (None: nobody is, so
-    the questions wait in the journal for one: mcl gate). With somebody there the lease need not be held.
+    label: "" for what the agent holds. people: the person who is there (None: nobody is, so the questions
+    wait in the journal for one: mcl gate). With somebody there the lease need not be held.
 
     Raises:
         WorkError: NOTHING_HELD, NOT_HELD, NOT_FOUND, INVALID_TRANSITION, NOTES_TOO_LONG, CHANGED.
@@ -192,18 +194,18 @@ def complete(
             place="notes",
             fix=f"at most {MAX_NOTES}",
         )
-    item = _meant(work, leases, root, label, agent, person=ask is not None)
+    item = _meant(work, leases, root, label, agent, person=people is not None)
     view = home.journal.view(item.intent_id)
     intent = view.intent
     if intent is None:  # never of what `_meant` gives
         raise WorkError("NOT_FOUND", f"nothing was signed as {label}", place=label)
     looked = tuple(looked_at(home, root, item, intent, view))
     notes = Redactor().text(notes)  # what is kept is kept for good
-    looked = asked(home, item, _proposal(home, item), looked, ask)
+    looked = asked(home, item, _proposal(home, item), looked, people)
     left = tuple(f"{one.criterion} ({one.why})" for one in looked if not one.holds)
     said = {
         "label": item.label,
-        "agent": "" if ask is not None else agent,
+        "agent": "" if people is not None else agent,
         "notes": notes,
         "criteria": [kept(one) for one in looked],
         "done": not left,
@@ -211,7 +213,7 @@ def complete(
     if left:
         home.journal.tell(item.intent_id, Statement(PROPOSED, said))
         return _pending(item, looked, left)
-    return _done(home, work, leases, item, agent if ask is None else "", looked, said)
+    return _done(home, work, leases, item, agent if people is None else "", looked, said)
 
 
 def _proposal(home: Home, item: WorkItem) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -231,6 +231,28 @@ class BoundCheckouts:
             raise
         except MclError:
             return None
+
+
+class CallCheckouts(BoundCheckouts):
+    """The checkouts of an agent in a governed folder as one call meets them: what it holds is looked up once,
+    and its lease renewed by that."""
+
+    def governed(self) -> bool:
+        """It is: else nobody would ask."""
+        return True
+
+    def held(self) -> Checkout | None:
+        """What the agent holds."""
+        return self._held
+
+    @property
+    def intent_id(self) -> str:
+        """The ULID of what it holds, "" where it is nothing."""
+        return self._held.intent_id if self._held else ""
+
+    @cached_property
+    def _held(self) -> Checkout | None:
+        return super().held()
 
 
 # ---- Which work a message to an agent names: the owners of a path, and what can be selected.
