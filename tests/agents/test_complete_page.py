@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import pty
-import threading
 import re
+import threading
 from pathlib import Path
 
 import pytest
