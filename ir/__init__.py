@@ -26,7 +26,6 @@ from ir.canonical import as_document, canonical_bytes, content_hash, parse_json,
 from ir.cbor import decode as decode_cbor
 from ir.cbor import encode as encode_cbor
 from ir.checks import Finding, SkillScope, check_plan, is_pinned
-from ir.didkey import did_of, key_of
 from ir.document import Document
 from ir.envelope import (
     ROLE_OF_KIND,
@@ -77,7 +76,20 @@ from ir.frame import (
     valid_verb,
 )
 from ir.inline_secrets import KEY_SHAPES, KeyShape, find_secret
-from ir.intent import SEVERITIES, STATES, Budget, CompileMetadata, Intent, Reference, SpanMark, Unknown
+from ir.intent import (
+    NO_SNAPSHOT,
+    SEVERITIES,
+    STATES,
+    Budget,
+    CompileMetadata,
+    Intent,
+    Reference,
+    Seed,
+    SpanMark,
+    Unknown,
+    derive_seed,
+)
+from ir.keys import did_of, key_of, verify_signature
 from ir.plan import (
     BRANCH_KINDS,
     NODE_KINDS,
@@ -93,8 +105,6 @@ from ir.plan import (
 )
 from ir.references import OutputRef, parse_references
 from ir.scalars import PROTOCOL, ULID_PATTERN, is_instant, is_ulid
-from ir.seed import NO_SNAPSHOT, Seed, derive_seed
-from ir.signature import verify_signature
 
 __all__ = [
     "BODY_OF_KIND",

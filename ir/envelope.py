@@ -37,11 +37,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ir import cbor
 from ir.bodies import BODY_OF_KIND, Body
-from ir.didkey import did_of
 from ir.errors import EnvelopeError
 from ir.inline_secrets import reasons_without_secrets
+from ir.keys import did_of, verify_signature
 from ir.scalars import PROTOCOL, is_instant, is_ulid
-from ir.signature import verify_signature
 
 if TYPE_CHECKING:
     from nacl.signing import SigningKey

@@ -13,7 +13,7 @@ from executor.core.hashing import json_bytes
 from executor.tools.manifest import Manifest
 from executor.tools.schemas import kind_of, kinds_of
 from ir import DocumentError, IrError, OutputRef, parse_json, parse_references
-from ir.json_text import place_in_json
+from ir.references import place_in_json
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)", re.ASCII)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)

@@ -19,7 +19,7 @@ from walks import Walks, probe
 import ir
 from executor import Bench, Home, Manifest, Registry
 from executor.gate.references import typed_args
-from ir.json_text import place_in_json
+from ir.references import place_in_json
 from mcl.catalog.manifests import manifest_of
 from mcl.catalog.tools.registry import shipped_tools
 from mcl.core.errors import SkillError

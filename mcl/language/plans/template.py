@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ir import VERBS, MclError, canonical_bytes
-from ir.json_text import place_in_json
 from ir.plan import NO
+from ir.references import place_in_json
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.files import Cache

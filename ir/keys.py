@@ -1,4 +1,8 @@
-"""did:key for ed25519: `did:key:z` + base58btc(0xED 0x01 + 32 bytes of public key)."""
+"""ed25519 keys as texts (did:key), and signatures with them, checked with libsodium.
+
+A did:key is `did:key:z` + base58btc(0xED 0x01 + 32 bytes of public key). libsodium also refuses keys of small
+order.
+"""
 
 from __future__ import annotations
 
@@ -43,3 +47,18 @@ def key_of(did: str) -> bytes:
             "DID_NOT_ED25519", f"{did[:80]!r} is no ed25519 did:key", fix="it starts with did:key:z6Mk"
         )
     return key[3:]
+
+
+def verify_signature(verify_key: bytes, message: bytes, signature: bytes) -> bool:
+    """Whether `signature` (64 bytes) over `message` holds for the public key `verify_key` (32 bytes)."""
+    # libsodium is loaded at the first check: most uses of this package need none.
+    from nacl.bindings import crypto_sign_open
+    from nacl.exceptions import BadSignatureError
+
+    if len(signature) != 64 or len(verify_key) != 32:
+        return False
+    try:
+        crypto_sign_open(signature + message, verify_key)
+    except BadSignatureError:
+        return False
+    return True
