@@ -76,9 +76,7 @@ def _pieces(text: str) -> tuple[str | OutputRef, ...]:
 
 _PLACE: Final = "\x00"  # stands for a place; no text of JSON holds it
 # An object with a first name, and a list with a first text, object or list: no prose begins so.
-_OPENS: Final = re.compile(
-    r'\{[\s\x00]*(?:"(?:[^"\\]|\\.)*"|\x00)[\s\x00]*:|\[[\s\x00]*["\[{]', re.DOTALL
-)
+_OPENS: Final = re.compile(r'\{[\s\x00]*(?:"(?:[^"\\]|\\.)*"|\x00)[\s\x00]*:|\[[\s\x00]*["\[{]', re.DOTALL)
 _CLOSES: Final = {"{": "}", "[": "]"}
 
 

@@ -10,8 +10,7 @@ from executor.core.clock import derived_id
 from executor.gate.effects import over_ceiling
 from executor.store.home import Home
 from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, key_of, with_hash
-from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
-from mcl.compiler.reasons import CompileReasons
+from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.constraints import Gap, one_a_field, questions_of, unknowns_of
 from mcl.compiler.stages.extract import Understanding, extract

@@ -6,7 +6,7 @@ import pytest
 
 from executor.store.home import Home
 from mcl.compiler.compiler import Clarify, Compiled, Refused
-from mcl.compiler.reasons import CompileReasons, WordReading
+from mcl.compiler.outcome import CompileReasons, WordReading
 from tests.compiler.conftest import Compile, Scripted
 
 

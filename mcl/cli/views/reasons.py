@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 
 from mcl.cli.views.layout import DIM, STRONG, WARN, joined, plain, rows
-from mcl.compiler.reasons import CompileReasons, WordReading
+from mcl.compiler.outcome import CompileReasons, WordReading
 
 _RIVALS = 3  # skills told beside the best
 
