@@ -7,8 +7,6 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-# ---- Counting values that were found against those that were wanted.
-
 Value = tuple[str, Hashable]  # (field, value)
 
 

@@ -27,8 +27,6 @@ from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
 from training.corpora import Corpus
 from training.stock import COMMON, Stock, alike
 
-# ---- Rows of choices among candidates: goals for one of them, and what none of them takes.
-
 CHOOSE_SOURCES = {
     "clinc": 27, "banking77": 20, "hwu64": 19, "snips": 5, "sgd": 11, "own": 24, "mixed": 4, "written": 44,
 }  # fmt: skip

@@ -130,11 +130,8 @@ def recompile_with_answers(
     home: Home,
     skills: Skills,
     load_model: Callable[[], Model],
-    at: str | None = None,
     core: Core | None = None,
-    registry: KnownTools | None = None,
     tools: "Callable[[], Registry] | None" = None,
-    timer: Callable[[], float] = time.monotonic,
     unseen: bool = False,
 ) -> Outcome:
     """Answer open questions of an intent and compile it again; stores intent.answer and what follows from it.
@@ -148,7 +145,7 @@ def recompile_with_answers(
     Raises InputError NOT_CLARIFYING, ANSWER_UNKNOWN, ANSWER_MISSING, ANSWER_TWICE, ANSWER_UNREADABLE and what
     compile_goal raises.
     """
-    pipeline = Pipeline(home, skills, core or core_of(home.path), registry, timer, tools)
+    pipeline = Pipeline(home, skills, core or core_of(home.path), None, time.monotonic, tools)
     view = home.journal.view(id)
     tape, chosen = _tape(home, id)
     request, said = answered(pipeline, home, id, view, answers, chosen)
@@ -160,19 +157,17 @@ def recompile_with_answers(
     outcome, recorder = with_tape(tape, load_model, run)
     if isinstance(outcome, Clarify) and view.rounds >= pipeline.rules.rounds:
         outcome = pipeline.too_many_rounds(id, view.rounds)
-    moment = moment_of(at) if at else home.clock.now()
+    moment = home.clock.now()
     body = IntentAnswerBody(patches_for(said), view.clarify_id, home.unseen(unseen))
     answer = sealed(home, "intent.answer", body, intent=id, at=moment, causation=view.clarify_id)
     _store(home, answer, outcome, moment, recorder)
     return outcome
 
 
-def check_answer(
-    id: str, name: str, text: str, *, home: Home, skills: Skills, core: Core | None = None
-) -> None:
+def check_answer(id: str, name: str, text: str, *, home: Home, skills: Skills) -> None:
     """Raise the InputError with which `recompile_with_answers` would refuse this answer to an open question;
     stores nothing and asks no model."""
-    pipeline = Pipeline(home, skills, core or core_of(home.path), None, time.monotonic)
+    pipeline = Pipeline(home, skills, core_of(home.path), None, time.monotonic)
     answered(pipeline, home, id, home.journal.view(id), {name: text}, _tape(home, id)[1])
 
 

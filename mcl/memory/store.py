@@ -136,7 +136,7 @@ class MemoryStore:
         said = {"type": type, "text": text, "edges": edges, **more}
         return self.write([new_memory(said, at=self.home.clock.now())])[0]
 
-    def forget(self, uri: str, *, at: str = "") -> Memory:
+    def forget(self, uri: str) -> Memory:
         """Put a tombstone on a memory; its earlier versions stay readable in earlier snapshots.
 
         Raises MemoryStoreError MEMORY_ADDRESS, MEMORY_UNKNOWN; HomeError.
@@ -145,7 +145,7 @@ class MemoryStore:
         with self.home.db.write():
             if self.memories().resolve(f"matrix://cortex/{type_}/{id_}") is None:
                 raise unknown_memory(uri)
-            return self.write([Memory(type_, id_, 1, at or self.home.clock.now(), forgotten=True)])[0]
+            return self.write([Memory(type_, id_, 1, self.home.clock.now(), forgotten=True)])[0]
 
     def write(
         self, memories: Iterable[Memory], *, progress: Callable[[int], None] | None = None
