@@ -165,17 +165,17 @@ def tell_result(
     """Show a result, or write it as a document; the exit code that goes with it. why: also what it was
     decided by."""
     from ir.errors import CLARIFY, REFUSED
-    from mcl.usecases.documents import of_result
 
-    document = of_result(result, stored=stored)
     reasons = result.reasons if why else None
-    out.document({**document, "why": reasons.document()} if reasons is not None else document)
-    if not out.as_json:
+    if out.as_json:
+        from mcl.usecases.documents import of_result
+
+        document = of_result(result, stored=stored)
+        out.document({**document, "why": reasons.document()} if reasons is not None else document)
+    else:
         from mcl.cli.views.intent import result_view
+        from mcl.cli.views.reasons import reasons_view
 
         out.tell(result_view(result, out.people, stored=stored))
-        if reasons is not None:
-            from mcl.cli.views.reasons import reasons_view
-
-            out.tell(reasons_view(reasons))
-    return {"compiled": 0, "clarify": CLARIFY, "refused": REFUSED}[str(document["status"])]
+        out.tell(reasons_view(reasons) if reasons is not None else ())
+    return {"Compiled": 0, "Clarify": CLARIFY, "Refused": REFUSED}[type(result).__name__]

@@ -140,6 +140,22 @@ class Listing:
             yield rows(further, label=max(map(len, self.heads)))
 
 
+def guides(depths: Sequence[int]) -> list[tuple[str, str]]:
+    """The lines of a tree, from how deep each of its parts lies, in the order of a walk: what is drawn before
+    a part, and before what is said below it. A part is the last of its branch where none of its depth
+    follows."""
+    drawn: list[tuple[str, str]] = []
+    followed: set[int] = set()  # depths at which another part of the same branch follows
+    for depth in reversed(depths):
+        followed = {one for one in followed if one <= depth}
+        above = "".join("│  " if one in followed else "   " for one in range(1, depth))
+        more = depth in followed
+        own = ("├─ ", "│  ") if more else ("└─ ", "   ")
+        drawn.append((above + own[0], above + own[1]) if depth else ("", ""))
+        followed.add(depth)
+    return drawn[::-1]
+
+
 def commands(pairs: Sequence[tuple[str, str]]) -> Padding:
     """What to do next: exact commands, each with what it does."""
     from rich.padding import Padding

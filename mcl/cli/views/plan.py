@@ -16,7 +16,7 @@ from ir import OutputRef, PlanNode, PlanTree, parse_references
 from ir.display import bounded, clear, quoted
 from ir.plan import BRANCH_KINDS, TERMINAL_KINDS
 from mcl.cli.views.exact import Exact, exact, line_of
-from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, guides, joined, plain, rows
 from mcl.core.text import skill_named
 
 if TYPE_CHECKING:
@@ -65,32 +65,21 @@ def plan_table(
     if not narrow:
         table.add_column("effect", no_wrap=True)
     table.add_column(head, no_wrap=True)
-    for node, first, rest in _guided(plan.root):
+    walked = list(plan.root.walk())
+    drawn = guides([depth - 1 for _, depth in walked])
+    for (node, _), (first, rest) in zip(walked, drawn, strict=True):
         cell = cells.get(node.id, Cell())
         effect = effect_of(node)
         lines = list(_node_lines(node, effect if narrow else ""))
         if cell.remark:
             lines.append(line_of((cell.remark, cell.style)))
         stem = Text.assemble((first, DIM), line_of((clear(node.id), "")))
-        below = [Text(rest, style=DIM) for _ in lines[1:]]
+        below = [Text(rest + ("│ " if node.children else ""), style=DIM) for _ in lines[1:]]
         words: list[RenderableType] = [Exact(stem, *below), Exact(*lines)]
         if not narrow:
             words.append(plain(effect, EFFECT_STYLES.get(effect, BAD)))
         table.add_row(*words, plain(cell.word, cell.style))
     return Padding(table, (0, 0, 0, 2))
-
-
-def _guided(root: PlanNode) -> Iterator[tuple[PlanNode, str, str]]:
-    """Each node in walk order with the guide before its first line and before its further lines."""
-    waiting = [(root, "", "")]
-    while waiting:
-        node, first, rest = waiting.pop()
-        yield node, first, rest + ("│ " if node.children else "")
-        for index in range(len(node.children) - 1, -1, -1):
-            last = index == len(node.children) - 1
-            waiting.append(
-                (node.children[index], rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "))
-            )
 
 
 def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:

@@ -10,7 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from executor.walker.interfaces import WalkEvent
 from ir import PlanNode, PlanTree
 from ir.display import quoted
-from mcl.cli.views.layout import BAD, DIM, STRONG, WARN
+from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, guides
 from mcl.cli.views.plan import effect_of
 from mcl.core.text import one_line, safe, skill_named
 
@@ -129,16 +129,10 @@ class Rows:
         return row
 
     def _guide(self) -> None:
-        """Draw the lines from the depths: a row is the last of its branch where none of its depth follows."""
         self._known = {row.key: row for row in self._rows}
-        open_at: set[int] = set()  # depths at which another row of the same branch follows
-        for row in reversed(self._rows):
-            open_at = {depth for depth in open_at if depth <= row.depth}
-            lines = "".join("│  " if depth in open_at else "   " for depth in range(1, row.depth))
-            more = row.depth in open_at
-            row.guide = lines + ("├─ " if more else "└─ ") if row.depth else ""
-            row.below = lines + ("│  " if more else "   ") if row.depth else ""
-            open_at.add(row.depth)
+        drawn = guides([row.depth for row in self._rows])
+        for row, (guide, below) in zip(self._rows, drawn, strict=True):
+            row.guide, row.below = guide, below
 
 
 def cut(text: str, width: int) -> str:

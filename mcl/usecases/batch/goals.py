@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from executor.store.home import Home
-from ir import canonical_bytes
-from ir.document import Document
 from ir.errors import DocumentError, MclError
-from ir.results import JsonResult
+from ir.results import JsonResult, as_json
 from mcl.compiler.compiler import Clarify, Compiled, GoalOptions, Outcome, compile_goal
 from mcl.compiler.tape import Tapes, Unloaded
 from mcl.core.environment import zone_here
@@ -128,8 +126,8 @@ def _told(outcome: Outcome, skills: Skills) -> dict[str, Any]:
         "skill": id,
         "verb": intent.frame.verb,
         "slots": slot_values(intent.frame.objects, skills.by_id.get(id)),
-        "frame": _plain(intent.frame),
-        "unknowns": [_plain(one) for one in intent.unknowns],
+        "frame": as_json(intent.frame),
+        "unknowns": as_json(intent.unknowns),
         "confidence": intent.confidence,
         "review": isinstance(outcome, Compiled) and outcome.review,
     }
@@ -177,10 +175,6 @@ def _error(error: MclError, line: GoalLine) -> dict[str, Any]:
     here = f"line {line.number}"
     place = error.place if error.place.startswith(here) else f"{here}: {error.place}" if error.place else here
     return {**_fields("error"), "error": {**said, "place": place}}
-
-
-def _plain(document: Document) -> Any:
-    return json.loads(canonical_bytes(document))
 
 
 # ---- What a batch is compiled with, as plain values that another process can be told, and opened from
