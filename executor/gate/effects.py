@@ -60,6 +60,12 @@ def need_of(effect: Effect) -> Need:
     return max(needs, key=_ORDER.index)
 
 
+def carries(effect: Effect) -> bool:
+    """Could a call with this effect carry private data to strangers: a network write, or any command?"""
+    outward = bool({"network", "chain"} & effect.classes) and effect.operation != "read"
+    return outward or "shell" in effect.classes
+
+
 def over_ceiling(verb: str, declared: str, operation: Operation) -> bool:
     """Tell whether a declared class goes beyond what the verb may do."""
     ceiling = VERB_CEILING.get(verb, UNKNOWN_VERB)

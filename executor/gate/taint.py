@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from executor.tools.manifest import Effect, Manifest
+from executor.tools.manifest import Manifest
 from ir import PlanNode, PlanTree
 
 # Clocks tell nothing private; whatever else reads may.
@@ -41,12 +41,6 @@ class Taint:
 
 
 NONE: Final = Taint()
-
-
-def carries(effect: Effect) -> bool:
-    """Could a call with this effect carry private data to strangers: a network write, or any command?"""
-    outward = bool({"network", "chain"} & effect.classes) and effect.operation != "read"
-    return outward or "shell" in effect.classes
 
 
 def taints(

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from executor.core.errors import ScopeError
 from executor.sandbox.origin import parse_url
 from executor.store.home import Home
-from executor.store.journal.tables import COMPONENT as STATED
+from executor.store.journal.standing import COMPONENT as STATED
 from executor.tools.names import OURSELVES, is_server
 from ir import canonical_bytes, find_secret, parse_json
 from mcl.core.errors import McpError

@@ -10,10 +10,9 @@ from typing import TextIO
 from executor import Home, JournalError, Row
 from executor.core.files import whole_file
 from ir.errors import FAILED, MclError
-from mcl.catalog.activity.filters import Filters, parse_filters
 from mcl.catalog.activity.index import ActivityFlaw, ActivityPage, Found, Reader
 from mcl.catalog.activity.index import watch as watched
-from mcl.catalog.activity.record import CallRecord
+from mcl.catalog.activity.record import CallRecord, Filters, parse_filters
 from mcl.catalog.activity.stats import FORMATS, ActivityStats, written
 from mcl.catalog.activity.stats import stats as counted
 from mcl.core.errors import McpError

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walks import NODE, gate, parallel, sequence, tool
 
-from executor.gate.taint import Taint, carries, taints
+from executor.gate.effects import carries
+from executor.gate.taint import Taint, taints
 from executor.tools.manifest import Effect
 from ir import PlanNode, PlanTree
 from mcl.catalog.tools import registry

@@ -14,11 +14,10 @@ from executor.core.errors import ScopeError
 from executor.core.hashing import json_bytes
 from executor.gate.approvals import binding_of, claim
 from executor.gate.context import Context
-from executor.gate.effects import need_of
+from executor.gate.effects import carries, need_of
 from executor.gate.guards.call import warnings
 from executor.gate.guards.intent import covered
 from executor.gate.host import is_hosts
-from executor.gate.taint import carries
 from executor.gate.verdict import Ask, Deny
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.tool import credentials_of

@@ -33,8 +33,7 @@ from executor.store.journal.rows import (
     refit,
     row_of,
 )
-from executor.store.journal.standing import Standing, refused, stated
-from executor.store.journal.tables import CODE, Tables, stated_now
+from executor.store.journal.standing import CODE, Standing, Tables, refused, stated, stated_now
 from executor.store.journal.witness import REWRITTEN, ROLLED_BACK, UNSEEN, Witness, heard, look, subject
 from executor.store.keys.keyring import KeyEntry, Keyring
 from executor.store.lifecycle.events import View, advance, fold, intent_id

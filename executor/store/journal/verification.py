@@ -12,8 +12,16 @@ from executor.core.errors import LifecycleError
 from executor.store.journal.merkle import Frontier, Head, leaf_hash
 from executor.store.journal.record import Record, is_record, open_record
 from executor.store.journal.rows import BREAK_ACCEPTED, CHAINED, RESTORED, Links, Message
-from executor.store.journal.standing import KINDS, POLICY, Standing, refused
-from executor.store.journal.tables import CODE, TABLES_RESTORED, lines_of, unlike
+from executor.store.journal.standing import (
+    CODE,
+    KINDS,
+    POLICY,
+    TABLES_RESTORED,
+    Standing,
+    lines_of,
+    refused,
+    unlike,
+)
 from executor.store.journal.witness import REWRITTEN, ROLLED_BACK, UNSEEN, Witness, subject
 from executor.store.keys.keyring import Keyring
 from executor.store.lifecycle.events import View, advance, intent_id

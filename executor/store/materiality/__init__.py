@@ -1,8 +1,7 @@
 """Which changes of an Intent or a plan need a new accept."""
 
-from executor.store.materiality.compare import Documents, compare
 from executor.store.materiality.intents import FIXED_IN_INTENT
-from executor.store.materiality.plans import FIXED_IN_PLAN
+from executor.store.materiality.plans import FIXED_IN_PLAN, Documents, compare
 from executor.store.materiality.rules import RULES, Change, Rule, is_material
 
 __all__ = [

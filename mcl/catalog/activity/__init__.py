@@ -1,8 +1,17 @@
 """What was called over MCP: written to the journal, listed, filtered, counted, exported, watched."""
 
-from mcl.catalog.activity.filters import NAMES, Filters, bad_filter, parse_filters
 from mcl.catalog.activity.index import ActivityFlaw, ActivityPage, Reader
-from mcl.catalog.activity.record import KIND, OPERATIONS, SENSITIVITIES, VERDICTS, CallRecord
+from mcl.catalog.activity.record import (
+    KIND,
+    NAMES,
+    OPERATIONS,
+    SENSITIVITIES,
+    VERDICTS,
+    CallRecord,
+    Filters,
+    bad_filter,
+    parse_filters,
+)
 from mcl.catalog.activity.writer import Activity, ActivityRow
 
 __all__ = [

@@ -19,8 +19,16 @@ from executor.store.journal.record import Record
 from executor.store.journal.rows import COLUMNS, Row
 from ir.errors import MclError
 from ir.results import JsonResult, called
-from mcl.catalog.activity.filters import FILTERS, Filters, bad_filter, words_of
-from mcl.catalog.activity.record import KIND, CallRecord, call_of, whole_number
+from mcl.catalog.activity.record import (
+    FILTERS,
+    KIND,
+    CallRecord,
+    Filters,
+    bad_filter,
+    call_of,
+    whole_number,
+    words_of,
+)
 from mcl.core.errors import McpError
 
 # flaw: why a row was not believed when it was read; nothing else is known of it then. `activity_read`: all

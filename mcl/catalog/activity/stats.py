@@ -14,9 +14,8 @@ from typing import Final
 from executor.store.home import Home
 from ir.characters import written_in_json, written_out
 from ir.results import JsonResult
-from mcl.catalog.activity.filters import Filters
 from mcl.catalog.activity.index import ActivityIndex
-from mcl.catalog.activity.record import COLUMNS, CallRecord
+from mcl.catalog.activity.record import COLUMNS, CallRecord, Filters
 
 # ---- How often, how long, how much: counts over the records, by what they say.
 

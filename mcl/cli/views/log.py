@@ -11,7 +11,7 @@ from executor.sandbox.redaction import visible, visible_value
 from executor.store.journal.journal import Journal
 from executor.store.journal.record import Record
 from executor.store.journal.rows import Row
-from executor.store.journal.tables import CHANGED
+from executor.store.journal.standing import CHANGED
 from ir import (
     Body,
     Intent,

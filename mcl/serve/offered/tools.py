@@ -112,8 +112,8 @@ _MAX_BYTES: Final = 128 * 1024  # of a page's records as JSON
 
 
 async def _read_activity(session: Service, arguments: Json, caller: Caller) -> Reply:
-    from mcl.catalog.activity.filters import bad_filter, parse_filters
     from mcl.catalog.activity.index import Reader
+    from mcl.catalog.activity.record import bad_filter, parse_filters
 
     given = dict(arguments)
     limit, cursor = given.pop("limit", _LIMIT), given.pop("cursor", "")
