@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from executor.walker.questions import AlwaysApprove
 from mcl.plugins.agents.work.store import SignedWork
 from mcl.usecases.runs import undo
 from tests.agents.conftest import AUTH, Project, Written
@@ -36,7 +37,7 @@ def test_a_write_in_scope_is_allowed_traced_and_can_be_put_back(project, working
     (line,) = trace(project)
     assert (line["intent"], line["tool"], line["file"]) == ("INT-001", "Write", "src/auth/login.py")
     assert (line["lines"], line["author"], line["agent"]) == ([[2, 2]], "agent", "one")
-    assert project.complete("INT-001", ask=lambda question: True).success
+    assert project.complete("INT-001", people=AlwaysApprove()).success
     assert undo(project.item().intent_id, home=project.home).state == "undone"
     assert (project.root / "src/auth/login.py").read_text() == "one\ntwo\n"
 

@@ -20,6 +20,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from offices import FILE, Office, write_intents, writing
 
+from executor.walker.questions import AlwaysApprove
 from mcl.core.home import open_home
 from mcl.plugins.agents.governance import name_of
 from mcl.plugins.agents.usecases import complete_work, map_work, trace_work
@@ -164,7 +165,7 @@ def test_undo_of_an_intent_without_a_plan_puts_every_file_back(office: Office) -
     agent.write("src/auth/login.py", "two\n")
     agent.write("src/auth/deep/new.py", "three\n")
     trace = trace_work(root=office.root, home=office.home)
-    assert complete_work("INT-001", ask=lambda question: True, root=office.root, home=office.home).success
+    assert complete_work("INT-001", people=AlwaysApprove(), root=office.root, home=office.home).success
     report = undo(trace.lines[0].change.intent_id, home=office.home)
     assert report.state == "undone"
     assert (office.root / "src" / "auth" / "login.py").read_text() == "def login():\n    pass\n"
