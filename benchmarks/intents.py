@@ -24,8 +24,9 @@ from pathlib import Path
 
 import yaml
 
-from mcl.plugins.agents.file import edit_status, read_file, validate, write_file
-from mcl.plugins.agents.file.document import IntentEntry
+from mcl.plugins.agents.file.document import IntentEntry, read_file, write_file
+from mcl.plugins.agents.file.validation import validate
+from mcl.plugins.agents.work.file import edit_status
 
 LIMIT_MS = 500.0  # a thousand intents
 APART = ("src/part{0}/auth/**", "src/part{0}/*.ts", "tests/part{0}/**/*.spec.ts", "docs/part{0}.md")

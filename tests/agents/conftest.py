@@ -14,7 +14,7 @@ from executor.core.clock import SystemClock, instant
 from executor.store.home import Home
 from executor.walker.questions import People
 from mcl.core.home import open_home
-from mcl.plugins.agents.file import NAME
+from mcl.plugins.agents.file.document import NAME
 from mcl.plugins.agents.usecases import ImportedWork, complete_work, import_work, select_work
 from mcl.plugins.agents.work.completion import CompleteResult
 from mcl.plugins.agents.work.item import WorkItem

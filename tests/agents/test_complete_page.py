@@ -12,7 +12,7 @@ import pytest
 
 from mcl.cli.main import main
 from mcl.core.home import open_home
-from mcl.plugins.agents.file import NAME
+from mcl.plugins.agents.file.document import NAME
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "coding-agents.md").read_text()
 FILE = re.search(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcl.core.errors import WorkError
-from mcl.plugins.agents.file import edit_status, read_file, validate
-from mcl.plugins.agents.file.document import quoted
+from mcl.plugins.agents.file.document import quoted, read_file
+from mcl.plugins.agents.file.validation import validate
+from mcl.plugins.agents.work.file import edit_status
 
 EXAMPLE = Path(__file__).parent / "files" / "active_intents.yaml"
 LATER = "2026-11-21T10:00:00.000Z"

@@ -10,9 +10,17 @@ from hypothesis import strategies as st
 
 from ir.frame import AttestationPredicate, DeliveredPredicate, ExternalPredicate, SignedOffPredicate
 from mcl.core.yaml import MAX_ALIASES, MAX_BYTES, MAX_DEPTH
-from mcl.plugins.agents.file import IntentFile, read_file, validate, write_file
-from mcl.plugins.agents.file.document import MAX_INTENTS, PREDICATES, IntentEntry, TypedCriterion
+from mcl.plugins.agents.file.document import (
+    MAX_INTENTS,
+    PREDICATES,
+    IntentEntry,
+    IntentFile,
+    TypedCriterion,
+    read_file,
+    write_file,
+)
 from mcl.plugins.agents.file.rules import instant
+from mcl.plugins.agents.file.validation import validate
 
 ENTRY = """\
 active_intents:

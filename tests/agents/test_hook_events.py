@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from executor.sandbox.paths import Workspace
 from mcl.plugins.agents.guard.judge import HookGate
-from mcl.plugins.agents.hosts.event import MOST
-from mcl.plugins.agents.hosts.host import NAMES, host_named
+from mcl.plugins.agents.hosts.host import MOST, NAMES, host_named
 from mcl.plugins.agents.trace.line import TRACE
 from tests.agents.hosting import ClaudeCode, GeminiCli, refusals, trace
 

@@ -22,9 +22,8 @@ from executor.store.home import Home
 from mcl.cli.main import main
 from mcl.core.home import locate
 from mcl.plugins.agents.hook import answer, entry, resident
-from mcl.plugins.agents.hook.message import FOLDER, SOCKET, packed, received
-from mcl.plugins.agents.hook.resident import Resident
-from mcl.plugins.agents.hook.start import is_running
+from mcl.plugins.agents.hook.entry import FOLDER, SOCKET, packed, received
+from mcl.plugins.agents.hook.resident import Resident, is_running
 from tests.agents.conftest import Project, Written
 from tests.agents.hosting import ClaudeCode
 

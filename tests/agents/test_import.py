@@ -14,7 +14,8 @@ from ir import IntentAcceptBody
 from mcl.cli.main import main
 from mcl.core.errors import WorkError
 from mcl.core.home import open_home
-from mcl.plugins.agents.file import read_file, validate
+from mcl.plugins.agents.file.document import read_file
+from mcl.plugins.agents.file.validation import validate
 from mcl.plugins.agents.usecases import export_work, import_work
 from mcl.plugins.agents.work.item import TRANSITIONS
 from mcl.plugins.agents.work.leases import Leases

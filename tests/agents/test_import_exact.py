@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from executor.store.home import Home
 from executor.store.lifecycle.view import View
 from ir import Intent, canonical_bytes, content_hash
-from mcl.plugins.agents.file import IntentEntry, TypedCriterion, read_file, write_file
+from mcl.plugins.agents.file.document import IntentEntry, TypedCriterion, read_file, write_file
 from mcl.plugins.agents.file.rules import instant
 from mcl.plugins.agents.work.item import WorkStanding, entry_of, item_of
 from mcl.plugins.agents.work.signature import differences, intent_of

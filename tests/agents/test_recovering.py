@@ -18,7 +18,7 @@ from executor.store.home import Home
 from mcl.cli.main import main
 from mcl.core.home import open_home
 from mcl.plugins.agents import governance as writing
-from mcl.plugins.agents.trace import TraceLine
+from mcl.plugins.agents.trace.line import TraceLine
 from mcl.plugins.agents.usecases import trace_work
 from mcl.plugins.agents.writes import callers as recovering
 from mcl.plugins.agents.writes.callers import Callers, recover

@@ -24,7 +24,7 @@ from ir import (
     did_of,
     seal,
 )
-from mcl.plugins.agents.file import read_file
+from mcl.plugins.agents.file.document import read_file
 from mcl.plugins.agents.work.item import WorkItem
 from mcl.plugins.agents.work.leases import BoundCheckouts
 from mcl.plugins.agents.work.signature import intent_of

@@ -21,10 +21,15 @@ from executor import Home
 from executor.core.errors import ScopeError
 from mcl.cli.main import main
 from mcl.core.home import open_home
-from mcl.plugins.agents.trace import FileChange, Trace, TraceLine, changed_lines
-from mcl.plugins.agents.trace.changed_lines import MOST_RANGES
-from mcl.plugins.agents.trace.line import NO_LINE, read_line
-from mcl.plugins.agents.trace.trace import TraceReport, read_trace
+from mcl.plugins.agents.trace.line import (
+    MOST_RANGES,
+    NO_LINE,
+    FileChange,
+    TraceLine,
+    changed_lines,
+    read_line,
+)
+from mcl.plugins.agents.trace.trace import Trace, TraceReport, read_trace
 
 CHANGE = FileChange("INT-001", "", "fs/write", "src/a.py", None, "a" * 64, ((1, 3),), "agent", "coder")
 

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor.core.globs import Glob
-from mcl.plugins.agents.file import FileFlaw, FlawReport, read_file, validate
+from mcl.core.yaml import FileFlaw, FlawReport
+from mcl.plugins.agents.file.document import read_file
 from mcl.plugins.agents.file.rules import in_order
-from mcl.plugins.agents.file.validation import cycles_of, overlaps_of
+from mcl.plugins.agents.file.validation import cycles_of, overlaps_of, validate
 from mcl.plugins.agents.work.leases import BoundCheckouts
 from tests.agents.conftest import Project, Written
 

@@ -14,8 +14,7 @@ import pytest
 from mcl.catalog.tools import registry
 from mcl.core.errors import InputError
 from mcl.plugins.probing.judgement import Probed, is_declared, unshown
-from mcl.plugins.probing.probe import probe, probed_of
-from mcl.plugins.probing.usecases import VerifiedContracts, verify_contracts
+from mcl.plugins.probing.usecases import VerifiedContracts, probe, probed_of, verify_contracts
 
 pytestmark = pytest.mark.outside_dev  # a probe does not look at /dev
 

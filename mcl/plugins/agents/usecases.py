@@ -18,9 +18,10 @@ from mcl.core.environment import agent_name
 from mcl.core.errors import WorkError
 from mcl.core.event_loop import outside_loop
 from mcl.core.home import open_home
-from mcl.core.yaml import MAX_BYTES
-from mcl.plugins.agents.file import NAME, FlawReport, read_file, validate, write_file
+from mcl.core.yaml import MAX_BYTES, FlawReport
+from mcl.plugins.agents.file.document import NAME, read_file, write_file
 from mcl.plugins.agents.file.rules import STATUSES
+from mcl.plugins.agents.file.validation import validate
 from mcl.plugins.agents.trace.line import TraceLine, opened_folder, read_map
 from mcl.plugins.agents.trace.trace import Trace, TraceReport, read_trace
 from mcl.plugins.agents.work.completion import CompleteResult, complete

@@ -25,7 +25,7 @@ from executor.walker.undo.looker import FILE_LIMIT
 from ir import MclError
 from mcl.plugins.agents.guard import refusals
 from mcl.plugins.agents.guard.places import below, lexical
-from mcl.plugins.agents.hosts.event import Event, HookCaller
+from mcl.plugins.agents.hosts.host import Event, HookCaller
 from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
 from mcl.plugins.agents.work.store import SignedWork
 from mcl.plugins.agents.writes.images import SeenVersions, left, trace_writes

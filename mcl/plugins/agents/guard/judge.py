@@ -45,7 +45,7 @@ from mcl.plugins.agents.guard.places import (
     read_otherwise,
 )
 from mcl.plugins.agents.guard.shell import NotPlainError, Shell, look_at, read_line
-from mcl.plugins.agents.hosts.event import Event, HookCaller, Verdict
+from mcl.plugins.agents.hosts.host import Event, HookCaller, Verdict
 from mcl.plugins.agents.work.leases import CallCheckouts, Leases
 from mcl.plugins.agents.work.store import SignedWork
 from mcl.plugins.agents.writes.callers import Callers, recover

@@ -18,16 +18,17 @@ from mcl.core.errors import HookError
 from mcl.plugins.agents.guard import refusals
 from mcl.plugins.agents.guard.aftermath import Aftermath
 from mcl.plugins.agents.guard.judge import REFUSED, HookGate
-from mcl.plugins.agents.hook.message import received
-from mcl.plugins.agents.hosts.event import (
+from mcl.plugins.agents.hook.entry import received
+from mcl.plugins.agents.hosts.host import (
+    AgentHost,
     Event,
     HookCaller,
     HostAnswer,
     answer_after,
     answer_before,
+    host_named,
     read_event,
 )
-from mcl.plugins.agents.hosts.host import AgentHost, host_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable

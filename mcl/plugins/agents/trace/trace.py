@@ -22,12 +22,12 @@ from executor.sandbox.files import explain
 from executor.store.home import Home
 from executor.store.journal.record import Record
 from ir.results import JsonResult
-from mcl.plugins.agents.trace.changed_lines import FileChange
 from mcl.plugins.agents.trace.line import (
     LONGEST,
     NAME,
     NO_LINE,
     TRACE,
+    FileChange,
     TraceLine,
     hash_of,
     line_of,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from executor.store.lifecycle.view import View
 from ir import Intent, PolicyConstraint, Predicate, RuleConstraint
-from mcl.plugins.agents.file import Criterion, IntentEntry, TypedCriterion
-from mcl.plugins.agents.file.document import FIELDS
+from mcl.plugins.agents.file.document import FIELDS, Criterion, IntentEntry, TypedCriterion
 from mcl.plugins.agents.file.rules import Status, is_label
 
 if TYPE_CHECKING:

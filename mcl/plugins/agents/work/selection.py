@@ -11,8 +11,8 @@ from typing import Final
 from executor.store.home import Home
 from executor.store.journal.record import Record, seal_record
 from mcl.core.errors import WorkError
-from mcl.plugins.agents.file import NAME as FILE
-from mcl.plugins.agents.file import IntentEntry, IntentFile
+from mcl.plugins.agents.file.document import NAME as FILE
+from mcl.plugins.agents.file.document import IntentEntry, IntentFile
 from mcl.plugins.agents.file.rules import is_label
 from mcl.plugins.agents.work.file import follow, read_document
 from mcl.plugins.agents.work.item import WorkItem

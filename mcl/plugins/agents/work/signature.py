@@ -34,8 +34,10 @@ from ir import (
 )
 from mcl.core.errors import WorkError
 from mcl.core.home import sealed
-from mcl.plugins.agents.file import Criterion, FlawReport, IntentEntry, read_file, validate
+from mcl.core.yaml import FlawReport
+from mcl.plugins.agents.file.document import Criterion, IntentEntry, read_file
 from mcl.plugins.agents.file.rules import instant
+from mcl.plugins.agents.file.validation import validate
 from mcl.plugins.agents.work.item import (
     CRITERION,
     CRITERION_SCHEMA,

@@ -19,7 +19,7 @@ from executor.store.journal.record import Record, seal_record
 from executor.store.lifecycle.events import fold
 from ir import Envelope, IntentAcceptBody, MclError
 from mcl.core.errors import WorkError
-from mcl.plugins.agents.file import NAME as FILE
+from mcl.plugins.agents.file.document import NAME as FILE
 from mcl.plugins.agents.file.rules import STATUSES, Status
 from mcl.plugins.agents.work.item import TRANSITIONS, WorkItem, WorkStanding, is_work, item_of
 

@@ -23,8 +23,8 @@ from executor.store.home import Home
 from executor.walker.undo.looker import Looker, State
 from executor.walker.undo.records import KeptCall
 from executor.walker.undo.store import ImageStore
-from mcl.plugins.agents.trace import FileChange, Trace, TraceLine
-from mcl.plugins.agents.trace.trace import signed_lines
+from mcl.plugins.agents.trace.line import FileChange, TraceLine
+from mcl.plugins.agents.trace.trace import Trace, signed_lines
 from mcl.plugins.agents.writes.images import TABLES, WriteCaller, call_of_row, forget, lines_of, within
 
 _FOLDER: Final = "callers"

@@ -25,8 +25,8 @@ from executor.walker.undo.looker import FILE_LIMIT, Before, Looker, State
 from executor.walker.undo.records import KEPT, LEFT, KeptCall, before_of, call_of, kept_body, left_body
 from executor.walker.undo.store import ImageStore, Total, note_tried, total
 from ir.results import JsonResult
-from mcl.plugins.agents.trace import FileChange, Trace, TraceLine, changed_lines
-from mcl.plugins.agents.trace.changed_lines import Author, Ranges
+from mcl.plugins.agents.trace.line import Author, FileChange, Ranges, TraceLine, changed_lines
+from mcl.plugins.agents.trace.trace import Trace
 
 # ---- The tables of what an agent saw and writes; of the home, and worth nothing beyond it.
 
