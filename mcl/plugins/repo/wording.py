@@ -16,6 +16,7 @@ from mcl.plugins.repo.contract import Language
 Phrase: TypeAlias = tuple[str, ...]
 Where: TypeAlias = Literal["start", "anywhere", "commands"]
 
+_OF_PHRASES: Final = ("openings", "aside", "tails", "changes")  # the other lists are of single words
 _RULES = Path(__file__).with_name("rules.toml")
 
 
@@ -57,23 +58,11 @@ class WordLists:
 def rules() -> tuple[tuple[MatchRule, ...], WordLists]:
     """All rules in their order, and the words."""
     table = _table()
-    words = table["words"]
-    return tuple(map(_rule, table["rule"])), WordLists(
-        openings=_phrases(words["openings"]),
-        joins=frozenset(words["joins"]),
-        commands=frozenset(words["commands"]),
-        aside=_phrases(words["aside"]),
-        since=frozenset(words["since"]),
-        showing=frozenset(words["showing"]),
-        between=frozenset(words["between"]),
-        before_key=frozenset(words["before_key"]),
-        after_key=frozenset(words["after_key"]),
-        tails=_phrases(words["tails"]),
-        negations=frozenset(words["negations"]),
-        changes=_phrases(words["changes"]),
-        about=frozenset(words["about"]),
-        swedish=frozenset(words["swedish"]),
-    )
+    lists: dict[str, Any] = {
+        name: _phrases(words) if name in _OF_PHRASES else frozenset(words)
+        for name, words in table["words"].items()
+    }
+    return tuple(map(_rule, table["rule"])), WordLists(**lists)
 
 
 @functools.cache
