@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -24,6 +24,12 @@ from mcl.cli.arguments import (
 )
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_text
+from mcl.cli.views.layout import DIM, GOOD, STRONG, joined, listing, plain
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from mcl.serve.install import ConfigChange, Host
 
 _PORT = 8321
 
@@ -102,7 +108,6 @@ def install_command(
 
     Nothing is written without --write. No secret is in it.
     """
-    from mcl.cli.views.mcp import changed_view, hosts_view
     from mcl.serve.install import HOSTS, change_of, entry_for, host_named
     from mcl.serve.install import write as write_change
 
@@ -140,7 +145,10 @@ def install_command(
     change = change_of(entry, place)
     if change.needed:
         write_change(change)
-    out.show({**told, "written": change.needed, "diff": change.diff}, changed_view(program, change))
+    out.show(
+        {**told, "written": change.needed, "diff": change.diff},
+        written_view(program.title, program.docs, change),
+    )
     return 0
 
 
@@ -150,6 +158,22 @@ def out_of_file(head: str, command: str, docs: str) -> None:
     if command:
         note(f"# or: {command}")
     note(f"# see {docs}")
+
+
+def hosts_view(hosts: Sequence[tuple[Host, Path]]) -> Iterator[RenderableType]:
+    """The programs, and where each keeps its servers."""
+    lines = [((host.name, STRONG), (host.title, ""), (str(place), DIM)) for host, place in hosts]
+    yield listing(("name", "program", "file"), lines)
+
+
+def written_view(title: str, docs: str, change: ConfigChange) -> Iterator[RenderableType]:
+    """What was written into a program's file. docs: where its form is described."""
+    if not change.needed:
+        yield joined(((title, STRONG), ("it is there already", DIM)))
+        return
+    for line in change.diff.splitlines():
+        yield plain(line, GOOD if line.startswith("+") else "")
+    yield joined(((title, STRONG), ("written", GOOD), (f"start it anew; see {docs}", DIM)))
 
 
 # ---- What `mcl mcp serve` does: a home, a workspace and a transport, from the command line's words.

@@ -69,7 +69,7 @@ def install(
     """
     import os
 
-    from mcl.cli.views.mcp import written_view
+    from mcl.cli.mcp import written_view
     from mcl.core.home import locate, open_home
     from mcl.plugins.agents.hook.install import change_of, names_in, settings_for
     from mcl.plugins.agents.hosts.host import host_named
