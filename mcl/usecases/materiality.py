@@ -8,11 +8,11 @@ from executor.store.materiality import Change, Documents, is_material
 from executor.store.materiality import compare as compared
 from ir import DocumentError, Intent, PlanTree, canonical_bytes, check_plan, is_instant, parse_json
 from mcl.core.errors import InputError
+from mcl.usecases.verification import read_document
 
 if TYPE_CHECKING:
     from executor.store.home import Home
 
-MAX_BYTES = 16 * 1024 * 1024
 _NESTING = PlanTree.max_nesting + 2  # what `mcl show --json` writes holds its documents one level down
 _BLIND = ("NODE_ID_MISSING", "NODE_ID_REPEATED", "TOO_MANY_NODES", "TOO_DEEP")  # nothing can be compared
 
@@ -93,17 +93,7 @@ def _of_intent(name: str, home: "Home | None") -> Documents:
 
 
 def _of_file(path: Path) -> Documents:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise InputError(
-            "FILE_UNREADABLE", why, place=str(path), fix="name a file that may be read"
-        ) from error
-    if len(data) > MAX_BYTES:
-        message = f"more than {MAX_BYTES} bytes"
-        raise InputError("FILE_TOO_LARGE", message, place=str(path), fix="no document is that large")
+    data = read_document(path, "name a file that may be read")
     try:
         return _parsed(data)
     except DocumentError as error:

@@ -21,7 +21,7 @@ from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent, read_view, shown
 from mcl.usecases.materiality import compare as compare  # a verb of plans, which needs none of the rest
 from mcl.usecases.models import Models
-from mcl.usecases.verification import MAX_BYTES
+from mcl.usecases.verification import read_document
 
 # ---- The gate asked beforehand.
 
@@ -276,26 +276,13 @@ def _intent(home: Home, id: str, verb: str) -> Intent:
 
 
 def _read(path: Path) -> PlanTree:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as problem:
-        raise _bad(
-            path, "FILE_UNREADABLE", problem.strerror or str(problem), "", "name a PlanTree (JSON)"
-        ) from problem
-    if len(data) > MAX_BYTES:
-        raise _bad(path, "FILE_TOO_LARGE", f"more than {MAX_BYTES} bytes", "", "no plan is that large")
+    data = read_document(path, "name a PlanTree (JSON)", exit=INVALID)
     try:
         return PlanTree.from_json(data)
     except MclError as problem:
-        raise _bad(path, problem.code, problem.message, problem.place, problem.fix) from problem
-
-
-def _bad(path: Path, code: str, message: str, place: str, fix: str) -> InputError:
-    where = f"{path}: {place}" if place else str(path)
-    return InputError(
-        code, message, place=where, fix=fix or "a PlanTree as mcl show --json has it", exit=INVALID
-    )
+        place = f"{path}: {problem.place}" if problem.place else str(path)
+        fix = problem.fix or "a PlanTree as mcl show --json has it"
+        raise InputError(problem.code, problem.message, place=place, fix=fix, exit=INVALID) from problem
 
 
 # ---- `mcl plan --graph`: the plan of an intent as a picture.

@@ -17,14 +17,29 @@ from ir import (
     parse_json,
 )
 from ir.bodies import IntentCompiledBody, PlanProposedBody
-from ir.errors import MclError
+from ir.errors import USAGE, MclError
 from ir.results import UNTOLD
+from mcl.core.errors import InputError
 
 if TYPE_CHECKING:
     from executor.store.home import Home
 
 MAX_BYTES = 16 * 1024 * 1024
 Resolver = Callable[[str], PublicKey | None]
+
+
+def read_document(path: Path, fix: str, *, exit: int = USAGE) -> bytes:
+    """The bytes of a document of ours. Raises InputError FILE_UNREADABLE with this fix, FILE_TOO_LARGE."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError("FILE_UNREADABLE", why, place=str(path), fix=fix, exit=exit) from error
+    if len(data) > MAX_BYTES:
+        why, fix = f"more than {MAX_BYTES} bytes", "no document is that large"
+        raise InputError("FILE_TOO_LARGE", why, place=str(path), fix=fix, exit=exit)
+    return data
 
 
 @dataclass(frozen=True)
@@ -84,12 +99,9 @@ def _resolver(home: "Home | None") -> Resolver:
 
 def _verify_file(path: Path, resolver: Resolver) -> VerifiedFile:
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        return VerifiedFile(path, "", "", "", (Flaw("FILE_UNREADABLE", error.strerror or str(error)),))
-    if len(data) > MAX_BYTES:
-        return VerifiedFile(path, "", "", "", (Flaw("FILE_TOO_LARGE", f"more than {MAX_BYTES} bytes"),))
+        data = read_document(path, "name a file that may be read")
+    except InputError as error:
+        return VerifiedFile(path, "", "", "", (Flaw(error.code, error.message),))
     try:
         if data.lstrip()[:1] == b"{":
             return _verify_document(path, data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 from executor.gate.effects import over_ceiling
@@ -12,7 +13,7 @@ from ir import VERBS, valid_verb
 from mcl.core.errors import InputError, SkillError
 from mcl.usecases.skills.files import PLAN_FILE, SKILL_FILE
 
-# ---- The texts of a new skill: what it says teaches how to say something else.
+# ---- The texts of a new skill (`new_skill.mtx` and a plan): what they say teaches how to say something else.
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def starter(name: str, verb: str, *, writes: bool) -> Starter:
             f"{words}: docs to new.txt",
             f"put the {words} of drafts into report.txt",
         )
-        skill, plan = _SKILL.replace("%REPORT%", _REPORT), _WRITING_PLAN
+        plan, report = "new_plan_writing.yaml", _REPORT
         tools = "matrix://tool/fs/list@1.0.0\nmatrix://tool/fs/write@1.0.0"
         does = "Lists the files of a folder and writes the list to a new file."
         marks = "the folder, the file names and the new file"
@@ -48,12 +49,13 @@ def starter(name: str, verb: str, *, writes: bool) -> Starter:
             f"show the {words} of docs",
             f"{words} for all *.md files here",
         )
-        skill, plan = _SKILL.replace("%REPORT%", ""), _READING_PLAN
+        plan, report = "new_plan_reading.yaml", ""
         tools = "matrix://tool/fs/list@1.0.0"
         does = "Lists the files of a folder."
         marks = "the folder and the file names"
         failed = "the folder could not be listed"
     values = {
+        "%REPORT%": report,
         "%NAME%": name,
         "%TITLE%": title,
         "%VERB%": verb,
@@ -63,132 +65,17 @@ def starter(name: str, verb: str, *, writes: bool) -> Starter:
         "%MARKS%": marks,
         "%FAILED%": failed,
     }
+    skill, plan = (files(__package__).joinpath(file).read_text("utf-8") for file in ("new_skill.mtx", plan))
     for place, value in values.items():
         skill, plan = skill.replace(place, value), plan.replace(place, value)
     return Starter(skill, plan, examples[0])
 
-
-_SKILL = """\
-# What can be asked for. The compiler matches goals with the words of this section: change them first.
-§SKILL
-id=%NAME%
-version=1.0.0
-display="%TITLE%"
-description="%DESCRIPTION%"
-# What such a goal wants done: find acquire build modify deliver analyze negotiate schedule monitor delegate.
-# The verb also limits what a plan may do: to find, analyze or monitor is to look and change nothing.
-mcl.verbs=%VERB%
-# Goals that must be understood as this skill; `mcl skill test %NAME%` tries each. Five to ten that differ
-# in wording teach most.
-%EXAMPLES%
-
-# What a goal has to say, or may say. Types: string uint float bool iso8601 enum<a|b> …, and lists, string[].
-# A required slot that a goal does not fill is asked about. The hint helps to find its words in the goal.
-§INPUTS
-slot folder: string
-  optional
-  default=.
-  hint="the folder to look in"
-slot pattern: string
-  optional
-  hint="which file names, such as *.md"
-%REPORT%
-# Which memories are read: reads=Fact Preference, tags=travel.
-§CORTEX
-none
-
-# The tools that plan.yaml may call, each with its version.
-§TOOLS
-%TOOLS%
-
-# Other skills that plan.yaml may hand work to, such as matrix://skill/general@1.0.0.
-§SUB_SKILLS
-none
-
-# How a goal is read, from top to bottom: the prompt for the model, `on verb=…` blocks, and what to ask when
-# something is unclear. Places: {prose} {verb} {slots} {slot.folder} {cortex.bundle}; {{ is a literal brace.
-§PROCEDURE
-prompt
-  system="You mark in a goal %MARKS%. Quote the goal's own words; add nothing."
-  user="Goal: {prose}"
-end
-on confidence<0.5
-  clarify slot.folder
-    prompt="In which folder?"
-    type=string
-    required=false
-  end
-end
-
-# What a run gives.
-§OUTPUTS
-slot files: string
-  optional
-  hint="one path a line"
-
-# What may go wrong, by the code of the failure in small letters (not_found, exists) or tool_failure for any
-# failed call, and what a person is told then.
-§FAILURE_MODES
-tool_failure
-  message="%FAILED%"
-  suggest=name_a_folder_that_exists
-  action=fail
-  reason=tool_failure
-"""
 
 _REPORT = """\
 slot report: string
   required
   hint="the new file to write the list to"
 """
-
-_READING_PLAN = """\
-# What runs. The first plan whose `when` holds is taken, as in `when: {verb: find, slot.pattern: "*"}`; one
-# without `when` always holds.
-version: 1
-plans:
-  - root:
-      id: list                  # names this node; later nodes can use ${list.output.text}
-      kind: tool_call           # or sequential, parallel (with children), step, sub_dispatch, gate
-      description: List the folder
-      tool_call:
-        tool_ref: matrix://tool/fs/list@1.0.0
-        side_effect_class: read # what the tool does: read write network shell chain
-        args:                   # ${slot.x} is what the goal says; a place that nothing fills is left out
-          path: "${slot.folder}"
-          glob: "${slot.pattern}"
-"""
-
-_WRITING_PLAN = """\
-# What runs. The first plan whose `when` holds is taken, as in `when: {verb: %VERB%, slot.pattern: "*"}`; one
-# without `when` always holds.
-version: 1
-plans:
-  - root:
-      id: report
-      kind: sequential          # one child after the other; also parallel, step, sub_dispatch, gate
-      description: List the folder and write the list to a new file
-      children:
-        - id: list              # names this node; later nodes use what it gives
-          kind: tool_call
-          description: List the folder
-          tool_call:
-            tool_ref: matrix://tool/fs/list@1.0.0
-            side_effect_class: read
-            args:               # ${slot.x} is what the goal says; a place that nothing fills is left out
-              path: "${slot.folder}"
-              glob: "${slot.pattern}"
-        - id: write
-          kind: tool_call
-          description: Write the list
-          tool_call:
-            tool_ref: matrix://tool/fs/write@1.0.0
-            side_effect_class: write  # what the tool does: read write network shell chain
-            args:
-              path: "${slot.report}"
-              content: "${list.output.text}"
-"""
-
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 
 
