@@ -9,6 +9,7 @@ import typer
 from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, option, verb
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note
+from mcl.cli.people import agreed
 from mcl.cli.views.layout import BAD, DIM, commands, listing, moment, plain
 from mcl.core.text import one_line
 
@@ -118,8 +119,6 @@ def accept_command(
     tell_unattended(home)
     if yes and refused:
         raise _would_be_refused(found.id, refused)
-    from mcl.cli.people import agreed
-
     what = "It would be refused, as things are. " if refused else ""
     if not yes and not agreed(f"{what}Sign this intent and this plan?"):
         note("not accepted; nothing was signed")

@@ -12,6 +12,7 @@ import typer
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.people import agreed
 from mcl.cli.progress import progress_bar
 from mcl.cli.views.layout import BAD, DIM, GOOD, listing, plain, rows
 
@@ -135,7 +136,6 @@ def forget(
     never changed. On a terminal it asks first.
     """
     from ir.errors import REFUSED
-    from mcl.cli.people import agreed
     from mcl.cli.views.memory import document, memory_view
     from mcl.usecases import memories
 

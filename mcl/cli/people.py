@@ -1,18 +1,22 @@
-"""The person at a terminal: one line in, which is exactly one of the answers or is asked again."""
+"""The person at a terminal: one line in, which is exactly one of the answers or is asked again.
+
+What puts a question is imported where one is put: every command may import this to ask for a yes.
+"""
+
+from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
-from anyio import get_cancelled_exc_class, sleep_forever, wait_readable
-
-from executor.gate.approvals import DENY
-from executor.walker.questions import GateAnswer, GateQuestion
-from ir.display import clear, of_value, quoted
 from mcl.cli.output import note, width_of
 from mcl.core.text import safe
+
+if TYPE_CHECKING:
+    from executor.walker.questions import GateAnswer, GateQuestion
 
 TERMINAL = "/dev/tty"
 _YES = ("y", "yes", "j", "ja")
@@ -58,6 +62,9 @@ class AtTerminal:
 
     async def ask(self, gate: GateQuestion) -> GateAnswer | None:
         """Put one question."""
+        from executor.gate.approvals import DENY
+        from executor.walker.questions import GateAnswer
+
         self._pause(True)
         try:
             if not self._own:
@@ -77,6 +84,10 @@ class AtTerminal:
     async def _asked(
         self, gate: GateQuestion, source: int, write: Callable[[str], None]
     ) -> GateAnswer | None:
+        from anyio import get_cancelled_exc_class
+
+        from executor.walker.questions import GateAnswer
+
         plain = gate.kind == "gate" and gate.offer.is_yes_no
         try:
             self._forget_what_was_typed(source)
@@ -105,6 +116,8 @@ class AtTerminal:
 
     async def _line(self, source: int) -> str | None:
         """One line, or None at the end of input. Other tasks go on, and may end the wait."""
+        from anyio import wait_readable
+
         while b"\n" not in self._waiting:
             with suppress(OSError):  # a plain file cannot be waited for, and never blocks
                 await wait_readable(source)
@@ -127,6 +140,8 @@ class Elsewhere:
 
     async def ask(self, gate: GateQuestion) -> GateAnswer | None:
         """Say which question waits; the run looks whether it was decided."""
+        from anyio import sleep_forever
+
         self._pause(True)
         _to_standard_error(f"{safe(gate.node_id) or 'the end'} waits: mcl gate show {gate.gate_id}\n")
         self._pause(False)
@@ -141,6 +156,8 @@ def _short(text: str) -> str:
 
 def question_text(gate: GateQuestion, *, later: bool = False) -> str:
     """A question as it is put, down to what is to be typed. later: as of `AtTerminal`."""
+    from ir.display import clear, of_value, quoted
+
     first, *more = _short(gate.question).split("\n")
     named = not gate.node_id or f" {gate.node_id} " in first
     lines = [f"? {first}" if named else f"? {clear(gate.node_id)}: {first}"]
@@ -158,6 +175,8 @@ def question_text(gate: GateQuestion, *, later: bool = False) -> str:
 
 def _short_question(gate: GateQuestion) -> str:
     """A question of yes or no in a line, where the person has just said what is to be done."""
+    from ir.display import clear
+
     first, *more = gate.question.split("\n")
     again = [f"  {clear(gate.again)}"] if gate.again else []
     return on_terminal([*again, f"? {first}", *(f"  | {line}" for line in more)]).rstrip("\n") + " [y/n] "

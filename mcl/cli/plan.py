@@ -22,6 +22,7 @@ from mcl.cli.arguments import (
 )
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_bytes
+from mcl.cli.people import agreed
 from mcl.cli.views.layout import commands, plain
 
 if TYPE_CHECKING:
@@ -245,8 +246,6 @@ def correct_command(
             out.tell([plain(f"Runs again: {', '.join(proposal.again)}", "yellow")])
         out.tell(refusals_view(refused))
         out.tell(["", verdict_line(proposal.material)])
-    from mcl.cli.people import agreed
-
     what = "It will stop until it is accepted again. " if proposal.material else ""
     if not yes and not agreed(f"{what}Sign this correction?"):
         note("not corrected; nothing was signed")

@@ -22,6 +22,7 @@ from mcl.cli.arguments import (
 )
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_event
+from mcl.cli.people import agreed
 from mcl.cli.views.layout import commands
 
 if TYPE_CHECKING:
@@ -257,7 +258,6 @@ def _undo(
     yes: bool,
 ) -> int:
     from ir.errors import REFUSED
-    from mcl.cli.people import agreed
     from mcl.cli.views.walk import undo_view
     from mcl.usecases.runs import undo
 

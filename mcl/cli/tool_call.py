@@ -8,6 +8,7 @@ import typer
 from mcl.cli.arguments import AsJson, ToolName, Workspace, argument, option, read_source, verb
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note
+from mcl.cli.people import agreed
 
 if TYPE_CHECKING:
     from executor.walker.questions import People
@@ -75,7 +76,6 @@ def call_tool(
 
     Exit codes: 0 done, 4 refused or not agreed to, 5 failed.
     """
-    from mcl.cli.people import agreed
     from mcl.cli.views.plan import plan_view
     from mcl.usecases import call as acts
 

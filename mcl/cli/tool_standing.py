@@ -10,6 +10,7 @@ import typer
 from mcl.cli.arguments import AsJson, ToolName, ToolNames, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.people import agreed
 from mcl.cli.views.layout import DIM, STRONG, rows
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ def approve_tool(
     say so to the question. Exit code 4 when one was not approved.
     """
     from ir.errors import REFUSED, MclError
-    from mcl.cli.people import agreed
     from mcl.usecases import tools as acts
 
     home, out = use_home(signs=True), Output(as_json)
@@ -225,7 +225,6 @@ def classify_tool(
     code 4 when you do not agree.
     """
     from ir.errors import REFUSED
-    from mcl.cli.people import agreed
     from mcl.usecases import classify as acts
 
     classes = [name.strip() for name in effects.split(",") if name.strip()]
