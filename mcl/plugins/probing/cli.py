@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ir.errors import UNVERIFIED
 from mcl.cli.arguments import AsJson, example, option
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
@@ -44,6 +43,7 @@ def verify_tools(
     a folder that is made for it, with what the manifest declares. Exit code 6 when something changed or
     differs. A tool that was never used here is approved with its first use.
     """
+    from ir.errors import UNVERIFIED
     from mcl.plugins.probing.usecases import verify_contracts
     from mcl.usecases.policy import unverified_note
     from mcl.usecases.tools import check as verified

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ir.errors import REFUSED, UNVERIFIED
 from mcl.cli.arguments import AsJson, argument, folder, noun, option, verb
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note, write_text
@@ -76,6 +75,7 @@ def import_(
     whatever becomes of the file. Shows all that is new or different, and asks. Exit code 4 when you do not
     agree, when the file is not valid, or when an agent works on what would change.
     """
+    from ir.errors import REFUSED
     from mcl.plugins.agents.usecases import import_work
 
     home, out = use_home(signs=True), Output(as_json)
@@ -176,6 +176,7 @@ def validate(
     Changes and signs nothing. With --json one object: valid, errors, warnings. Exit code 6 when there are
     errors.
     """
+    from ir.errors import UNVERIFIED
     from mcl.plugins.agents.usecases import validate_work
 
     checked, out = validate_work(file), Output(as_json)
@@ -228,6 +229,7 @@ def trace(
 
     The exit code is 6 where lines were changed, taken out or put in between; they are named then.
     """
+    from ir.errors import UNVERIFIED
     from mcl.plugins.agents.usecases import trace_work
 
     found = trace_work(root=root, intent=intent, file=file, agent=agent, last=last, home=use_home())

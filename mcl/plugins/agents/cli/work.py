@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ir.errors import REFUSED
 from mcl.cli.arguments import AsJson, argument, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
@@ -103,6 +102,7 @@ def select(label: Label, agent: Agent = "", root: Root = None, as_json: AsJson =
     Prints what an agent must know as <intent_context>. It is held until it is completed, released, or nothing
     was done for 15 minutes. Exit code 4 where it cannot be had.
     """
+    from ir.errors import REFUSED
     from mcl.plugins.agents.usecases import select_work
 
     found = select_work(label, agent=agent, root=root, home=use_home(signs=True))
@@ -151,6 +151,7 @@ def complete(
     Otherwise it is an agent's proposal: what only people can say waits for one (mcl gate list). Exit code 4
     while something is left.
     """
+    from ir.errors import REFUSED
     from mcl.plugins.agents.usecases import complete_work
     from mcl.usecases.authority.door import may_answer
 

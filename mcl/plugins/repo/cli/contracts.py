@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ir.errors import MclError
 from mcl.cli.arguments import AsJson, ModelPath, NoAi, argument, noun, option, read_source, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, note_error, write_document, write_line, write_text
 from mcl.cli.people import AtTerminal
 from mcl.cli.views.layout import DIM, STRONG, WARN, joined, plain, rows
-from mcl.core.errors import RepoError
 from mcl.core.text import one_line, safe, safe_json
 
 if TYPE_CHECKING:
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
 
 def complete_key(incomplete: str) -> Iterator[tuple[str, str]]:
     """Shell completion: the repositories by their keys; nothing where none can be read."""
+    from ir.errors import MclError
     from mcl.core.home import locate
     from mcl.core.repositories import Repositories
 
@@ -235,6 +234,7 @@ def exec_command(
 
     Exit codes: those of mcl repo run.
     """
+    from mcl.core.errors import RepoError
     from mcl.plugins.repo.contract import read_contract
     from mcl.plugins.repo.plan import REFUSED
     from mcl.plugins.repo.usecases import keeping_refusals, named
@@ -262,6 +262,7 @@ def _request(options: PromptOptions, words: str, home: "Home", *, every: bool) -
 
 def _read(source: str) -> bytes:
     """A contract, and of what is too long for one a byte more than it may have."""
+    from mcl.core.errors import RepoError
     from mcl.plugins.repo.contract import MAX_BYTES
 
     try:

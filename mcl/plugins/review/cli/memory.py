@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from ir.errors import MclError
 from mcl.cli.arguments import AsJson, Workspace, argument, option, read_source
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
-from mcl.core.errors import ReviewError
 
 if TYPE_CHECKING:
     from executor.sandbox.paths import Workspace as OpenFolder
@@ -34,6 +32,8 @@ def _folder(workspace: Path | None, home: "Home") -> "OpenFolder":
 
 
 def _one_of(word: str, words: "tuple[_Word, ...]", code: str, place: str) -> "_Word":
+    from mcl.core.errors import ReviewError
+
     if word not in words:
         raise ReviewError(code, f"{word[:40]!r} is none", place=place, fix=", ".join(words))
     return words[words.index(word)]
@@ -118,6 +118,7 @@ def decide_command(
 def said(text: str) -> str:
     """A text as typed, or what standard input says where it is -."""
     from mcl.cli.compile import as_typed
+    from mcl.core.errors import ReviewError
 
     if text != "-":
         return as_typed(text)
@@ -153,6 +154,7 @@ def decisions_command(
 
     Exit codes: 0; with --check 1 where files and memory differ.
     """
+    from mcl.core.errors import ReviewError
     from mcl.plugins.review.cli.views import decision_view, decisions_view, differences_view
 
     if sum(map(bool, (id, about, check, read))) > 1:
@@ -255,6 +257,7 @@ def history_command(
 
 def complete_place(incomplete: str) -> Iterator[tuple[str, str]]:
     """Shell completion: where the last reviews of this folder found what blocks."""
+    from ir.errors import MclError
     from mcl.core.home import locate, open_home
 
     if not locate().exists():

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ir.errors import FAILED
 from mcl.cli.arguments import AsJson, Workspace, argument, option, read_source
 from mcl.cli.home import use_home
 from mcl.cli.output import note, note_error, write_document, write_line, write_text
 from mcl.cli.progress import progress_bar
-from mcl.core.errors import ReviewError
 from mcl.core.text import one_line, safe, safe_json
 
 if TYPE_CHECKING:
@@ -117,6 +115,7 @@ def file_command(
     Exit codes: 0 nothing that blocks, also where nothing changed; 1 blocking findings, 2 usage, 4 refused,
     5 failed: what was found before is told, and is not all.
     """
+    from mcl.core.errors import ReviewError
     from mcl.plugins.review.usecases.run import NOTHING_CHANGED, Unchanged, review_code
 
     if as_json and sarif == STANDARD:
@@ -201,6 +200,9 @@ def tell_unchanged(unchanged: "Unchanged", *, sarif: str, as_json: bool) -> int:
 
 
 def _write_sarif(result: "ReviewRun | Unchanged", sarif: str) -> None:
+    from ir.errors import FAILED
+    from mcl.core.errors import ReviewError
+
     text = safe_json(json.dumps(result.to_sarif(), ensure_ascii=False, indent=2)) + "\n"
     if sarif == STANDARD:
         write_text(text)
@@ -326,4 +328,6 @@ def _read(source: str) -> bytes:
 
 
 def _refused(code: str, message: str, place: str) -> "ReviewError":
+    from mcl.core.errors import ReviewError
+
     return ReviewError(code, message, place=place, fix="name a file with the text of one review")
