@@ -64,6 +64,8 @@ class _Flaw:
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Flaw:
+    # A dict alone would hide a key that stands twice: the last value would win, and two readers could take
+    # different ones for what was signed.
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
@@ -160,6 +162,8 @@ def _encode(value: Any) -> bytes:
     try:
         if isinstance(value, BaseModel):
             try:
+                # Nearly all documents are written by C code; where it would write otherwise than RFC 8785
+                # asks, it raises and the exact writer takes the whole document.
                 return _ENCODER.encode(value).encode()
             except _NeedsExactWriter:
                 value = as_document(value)
@@ -262,6 +266,8 @@ def _write(value: Any, path: str, out: list[str]) -> None:
         out.append("]" if value else "[]")
     elif isinstance(value, dict):
         separator = "{"
+        # By UTF-16 units, as RFC 8785 (3.2.3) asks and JavaScript sorts: above U+FFFF that is another order
+        # than Python's. A lone surrogate is let pass here, and refused where the whole is encoded.
         for key in sorted(_keys(value, path), key=lambda text: text.encode("utf-16-be", "surrogatepass")):
             out.append(f"{separator}{encode_basestring(key)}:")
             _write(value[key], f"{path}.{key}", out)
@@ -282,6 +288,7 @@ def _keys(value: dict[Any, Any], path: str) -> list[str]:
 
 def number_text(value: float) -> str:
     """A finite double as ECMAScript writes it (RFC 8785, 3.2.2.3): shortest digits that read back equal."""
+    # Also -0.0: ECMAScript writes both as 0.
     if value == 0:
         return "0"
     sign = "-" if value < 0 else ""
@@ -309,6 +316,7 @@ def number_text(value: float) -> str:
 def content_hash(model: BaseModel) -> str:
     """Lowercase hex sha256 of the canonical bytes with `hash` cleared."""
     if getattr(model, "hash", ""):
+        # A hash cannot be part of what it is the hash of.
         model = model.model_copy(update={"hash": ""})
     return hashlib.sha256(canonical_bytes(model)).hexdigest()
 

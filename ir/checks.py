@@ -106,6 +106,7 @@ def check_plan(
     findings = list(_tree_flaws(plan, intent_id))
     nodes: list[PlanNode] = []
     for node, depth in plan.root.walk():
+        # Counted while walking: a plan from elsewhere may have any number of nodes.
         if len(nodes) == MAX_NODES:
             fix = "split the plan into sub-dispatches"
             findings.append(Finding("TOO_MANY_NODES", node.id, f"more than {MAX_NODES} nodes", fix))
@@ -120,6 +121,8 @@ def check_plan(
         findings += _id_flaws(node, seen)
         findings += _shape_flaws(node)
         findings += _payload_flaws(node, skill)
+    # Routes of references are looked at pair by pair: in a plan without end of levels that would take too
+    # long, and such a plan is refused anyway.
     if not any(finding.code == "TOO_DEEP" for finding in findings):
         findings += _reference_flaws(plan.root)
     return findings

@@ -138,6 +138,8 @@ def seal(kind: str, body: Body, header: Header, signing_key: SigningKey) -> Enve
         8: header.correlation_id,
         9: header.causation_id,
     }
+    # There is one way to say nothing: an empty field is not there. So the same message has the same bytes
+    # whoever wrote it.
     message = {key: value for key, value in message.items() if value}
     _check_header(message)
     if type(body) is not _body_type(kind):
@@ -161,6 +163,8 @@ def with_signature(signed: bytes, signature: bytes, *, previous: bool) -> bytes:
     """The wire bytes of a message (envelope or record) from what was signed: the signature stands where its
     key does, last, or before the hash of the row before, where the message has one (previous)."""
     end = len(signed) - (_PREVIOUS_SIZE if previous else 0)
+    # The first byte of a CBOR map is how many entries it has (up to 23 fit there): one more entry is one more
+    # in that byte, and nothing has to be encoded again.
     return bytes((signed[0] + 1,)) + signed[1:end] + _SIGNATURE_LEAD + signature + signed[end:]
 
 
@@ -194,6 +198,7 @@ def open_envelope(
             place="from",
             fix="mcl key trust, if you know it",
         )
+    # A did:key spells its key, so what the resolver gave need not be believed.
     if key.did != envelope.from_ or did_of(key.verify_key) != envelope.from_:
         raise EnvelopeError("KEY_MISMATCH", "the resolver gave another key than `from` spells", place="from")
     if key.revoked:
@@ -205,6 +210,7 @@ def open_envelope(
         raise EnvelopeError(
             "WRONG_ROLE", f"{envelope.kind} is signed by the {role}, not the {key.role}", place="kind"
         )
+    # Last: the age of what is not genuine says nothing.
     if now is not None:
         _check_fresh(envelope.at, now)
     if seen is not None and envelope.id in seen:
@@ -311,6 +317,7 @@ def _body_type(kind: object) -> type[Body]:
 
 
 def _check_fresh(at: str, now: str) -> None:
+    # Whole seconds are enough for minutes, and moments may have any number of digits behind the point.
     age = datetime.fromisoformat(now[:19]) - datetime.fromisoformat(at[:19])
     if age > MAX_AGE:
         raise EnvelopeError("STALE", f"{age} old; the limit is {MAX_AGE}", place="at")

@@ -152,9 +152,11 @@ def derive_seed(
         "model_digest": model_digest,
     }
     for name, text in fields.items():
+        # Else two different sets of fields could be joined to the same text, and have one seed.
         if "\x1f" in text:
             raise IrError("SEED_SEPARATOR", "the separator 0x1F stands in a field of the seed", place=name)
         if name.endswith(("_hash", "_digest")) and not re.fullmatch(DIGEST_PATTERN, text):
             raise IrError("SEED_DIGEST", "not 64 lowercase hex digits", place=name)
     digest = hashlib.sha256("\x1f".join(fields.values()).encode()).digest()
+    # Samplers take a positive 32-bit number.
     return Seed(digest.hex(), int.from_bytes(digest[:8], "big") & 0x7FFF_FFFF)

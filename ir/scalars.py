@@ -34,6 +34,7 @@ def is_instant(text: str) -> bool:
     if not _INSTANT.fullmatch(text):
         return False
     try:
+        # The pattern lets 30 February pass; the calendar does not.
         datetime.fromisoformat(text[:19])
     except ValueError:
         return False

@@ -115,6 +115,7 @@ def compile_goal(
         tapes, about, model, lambda asked: pipeline.run(request, asked, snapshot), apart=pipeline.apart
     )
     outcome = replace(outcome, cached=cached)
+    # A home whose pipeline module allows no rounds refuses what is unclear at once.
     if isinstance(outcome, Clarify) and not pipeline.rules.rounds:
         outcome = pipeline.too_many_rounds(request.id, 0)
     if store:
@@ -215,6 +216,7 @@ def _store(home: Home, said: Envelope, outcome: Outcome, at: str, recorder: Reco
     messages: list[Envelope | Record] = [said]
 
     def add(kind: str, body: Body) -> None:
+        # Records lie between the envelopes and are no cause of them.
         cause = next(one.id for one in reversed(messages) if isinstance(one, Envelope))
         intent = said.intent.rpartition("/")[2]
         messages.append(sealed(home, kind, body, intent=intent, at=at, causation=cause))

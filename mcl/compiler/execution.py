@@ -26,8 +26,6 @@ from mcl.language.skills import Skill, Skills, Slot
 from mcl.model.protocol import Model
 from mcl.values.slots import read_slot
 
-# ---- The sub_dispatch nodes of a plan, filled in by the installed skills.
-
 # ---- What the walker needs for the step nodes of a plan, filled in by a model and a skill.
 
 
@@ -48,6 +46,8 @@ class ModelReasoner:
                 self._model = self._model or self._load()
                 return self._model.reason(system, user, outputs, kind)
 
+        # A model cannot be interrupted: a cancelled run does not wait for it, and the lock keeps the next
+        # step out until it is done.
         return await to_thread.run_sync(ask, abandon_on_cancel=True)
 
 
@@ -68,6 +68,8 @@ class SkillPrompts:
 
         Raises SkillError SKILL_CHANGED (the installed skill is another one than the plan's), NO_PROMPT.
         """
+        # What was signed names the skill by its digest: another text under the same name is another prompt
+        # than the person agreed to.
         if skill_ref != self._skill.ref:
             raise SkillError(
                 "SKILL_CHANGED",
@@ -82,6 +84,8 @@ class SkillPrompts:
         slots = objects_by_slot(self._intent)
         most = self._meant(self._skill, name, slots).output_cardinality
         script = _Blocks(self._skill.file) if name else self._skill
+        # From the Intent's slots alone: inputs of a step may come from tools, and what a page says must not
+        # become an instruction.
         system = self._meant(script, name, slots).system
         if most > 1:
             system = f"{system}\nGive at most {most} results.".strip()
@@ -137,6 +141,9 @@ class _Blocks:
             for section in file.sections
         )
         self.file = File(sections)
+
+
+# ---- The sub_dispatch nodes of a plan, filled in by the installed skills.
 
 
 class InstalledSkills:

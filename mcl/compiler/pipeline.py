@@ -92,6 +92,7 @@ class Pipeline:
         """What `work` gives; the time it takes counts for nothing."""
         began = self._timer()
         made = work()
+        # Loading a model takes seconds, once; the time limit is for the work on a goal.
         self._started += self._timer() - began
         return made
 
@@ -156,6 +157,8 @@ class Pipeline:
             plan = self._plan(goal, intent)
             if isinstance(plan, Refused):
                 return plan
+            # The model's verb may not do what the plan does, and one other may: nothing is left for a person
+            # to choose. Compiled again as if that had been answered; once, as the verb is given then.
             if isinstance(plan, Gap) and (verb := _only_verb(goal.request, plan)):
                 answers = {**goal.request.answers, plan.field: verb}
                 return self.run(goal.request.answered(answers), goal.model, snapshot)

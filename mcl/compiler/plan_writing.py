@@ -93,6 +93,7 @@ def write_plan(
         try:
             text = writer.write_plan(intent.prose, replace(form, earlier=earlier))
         except ModelError as error:
+            # The first try that does not fit is the answer; a repair that does not fit ends the repairs.
             if error.code != "MODEL_CONTEXT":
                 raise
             if not attempts:
@@ -244,6 +245,8 @@ def _refused(plan: PlanTree, verb: str, tools: CheckedTools) -> Iterator[str]:
             if error.validator != "required":
                 yield _flaw(node.id, f"{'.'.join(map(str, error.absolute_path))}: {error.message[:200]}", "")
         effect = manifest.effect(args, lambda _: False)
+        # With every place filled a call may turn out to do more than its node declares; the gate would refuse
+        # it at run time, so it is told to the model now.
         beyond = not effect.classes <= COVERS[call.side_effect_class]
         if beyond or over_ceiling(verb, call.side_effect_class, effect.operation):
             yield _flaw(node.id, f"a goal to {verb} may not do this", "use a tool that does less")
@@ -272,6 +275,7 @@ def _node(node: WrittenNode, tools: CheckedTools) -> dict[str, Any]:
     args = {name: _text(value) for name, value in (node.args or {}).items()}
     manifest = tools.find(node.tool)
     assert manifest is not None, "the grammar offers tools that are here"
+    # What another node will give is not known yet; the effects of a call follow from the arguments that are.
     given = {name: "" if isinstance(value, From) else args[name] for name, value in (node.args or {}).items()}
     effects = manifest.effect(typed_args(given, manifest, None), lambda _: False).classes
     declared = _declared(effects) or "read"
@@ -297,6 +301,7 @@ def _text(value: Value) -> str:
             return "${prose}"
         return f"${{{value.source}}}" if head == "slot" else f"${{{head}.output{dot}{below}}}"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    # A model may copy words of the goal that look like a place; in a plan they are only words.
     return text.replace("${", "$${")
 
 

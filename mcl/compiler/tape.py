@@ -247,6 +247,8 @@ class Tapes:
                 "skills": {skill.id: skill.file_digest for skill in about.skills},
                 "core": about.core.digests,
                 "model": [model, manner],
+                # The root of all memories: what is remembered is put before the model, so an answer of before
+                # counts only as long as nothing was added.
                 "memories": about.memories,
                 "code": self._code,
             }

@@ -86,6 +86,8 @@ class Bm25:
     def scores(self, query: Sequence[str]) -> list[float]:
         """The score of each document for a query of stems, in the documents' order; 0 shares nothing."""
         scores = [0.0] * self._total
+        # Each word once, in the order of the query: a set's order changes with the process, and with it the
+        # last bits of a sum.
         for stem in dict.fromkeys(query):
             for place, share in self._shares.get(stem, ()):
                 scores[place] += share

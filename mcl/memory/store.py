@@ -212,6 +212,8 @@ class _Run:
         memory = self._without_secrets(memory)
         current = self._current(memory.type, memory.id)
         if current is not None:
+            # Saying the same thing again is no mutation: else each run of a skill that remembers would make a
+            # new version, and another root to compile against.
             if replace(memory, version=current.version, at=current.at, seq=current.seq) == current:
                 return current
             memory = replace(memory, version=current.version + 1)
@@ -221,6 +223,7 @@ class _Run:
         body = {"uri": memory.uri, "document": document, "size": memory.seq, "root": root}
         self._told.append(Statement(FORGET if memory.forgotten else PUT, body, at=memory.at, id=record))
         self._newest[memory.type, memory.id] = memory
+        # An import of a hundred thousand lines is one transaction, and must not be held in memory as a whole.
         if len(self._told) >= _RECORDS_AT_ONCE:
             self.flush()
         return memory

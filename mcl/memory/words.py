@@ -40,6 +40,8 @@ def document_in(wire: bytes) -> bytes:
 
 def index_words(text: str) -> list[str]:
     """The words of `text` as they are indexed and looked for: lower case, without accents."""
+    # Taken apart, so that accents are characters of their own and can be left out: “résumé” is found by
+    # “resume”.
     plain = unicodedata.normalize("NFKD", text.casefold())
     bare = "".join(c for c in plain if not unicodedata.combining(c)).casefold()
     return [word[:_LONGEST] for word in _WORD.findall(bare)]
@@ -125,6 +127,8 @@ class Search:
         place, looked = 0, 0
         while place < len(rare):
             looked += min(known[rare[place]], _MOST_HOLDERS)
+            # Rare words first. Once enough is found, a common word is not looked up: what it can add cannot
+            # change who is best, or it would be read from too many rows.
             if len(scores) >= limit and (looked > _MOST_HOLDERS or left[place] < _least(scores, limit)):
                 break
             self._score(rare[place], weights[place], only, scores, found)
@@ -202,6 +206,7 @@ class Search:
         sql = "SELECT rowid FROM memory_words WHERE memory_words MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?"
         tokens, often = repeated_tokens(word), dict[int, int]()
         any_of = " OR ".join(_quoted(token) for _, token in tokens)
+        # Most words stand once in each memory: one question for all counts spares eight.
         if self._read(sql, (any_of, oldest, self._size, 1)):
             for times, token in tokens:
                 found = self._read(sql, (_quoted(token), oldest, self._size, -1))

@@ -71,6 +71,8 @@ class ChatTemplate:
         self._weights = weights
         source = weights.meta("tokenizer.chat_template")
         text = _PLAIN if source is None else _render(source, weights, vocabulary)
+        # The template is rendered once, with marks of the private area in the place of what is said: so no
+        # text of a goal or skill is ever read as a part of the template.
         head, found, rest = text.partition(_SYSTEM)
         if not found:  # no system message in this template: its text goes before the user's
             head, found, rest = text.partition(_USER)
@@ -85,6 +87,7 @@ class ChatTemplate:
             tail += "\n</think>\n\n"
         begins = vocabulary.bos
         bos = vocabulary.pieces[begins].decode("utf-8", "replace") if begins >= 0 else ""
+        # Only the template's own parts may spell control tokens; what people say is tokenised as text.
         self._head = weights.tokens(head, specials=True, begin=not (bos and head.startswith(bos)))
         self._middle = weights.tokens(middle, specials=True)
         self._tail = weights.tokens(tail, specials=True)

@@ -146,6 +146,8 @@ class PatternMatcher:
             for slot in form.slots
             if f"slot.{slot.name}" not in filled and not slot.options and not typed(slot, self._cues)
         ]
+        # "What is left" is one run of words: a slot that must be filled has it before one that may stay
+        # empty.
         for slot in sorted(waiting, key=lambda slot: not slot.required):
             rest = self._rest(prose, taken) if words_of(slot.name) & self._cues.rest_names else None
             if rest:

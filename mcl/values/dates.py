@@ -26,6 +26,8 @@ def read_foreign_date(text: str, now: datetime) -> datetime | None:
         return None
     from dateparser.date import DateDataParser
 
+    # dateparser fills in what it did not understand. So each of its two parsers is asked alone, and an answer
+    # counts only where every number and weekday of the text is in it.
     for parser, required in (("absolute-time", ["day", "month"]), ("relative-time", [])):
         settings = {
             "RELATIVE_BASE": now.replace(tzinfo=None),
@@ -169,12 +171,15 @@ def _moment(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
         r"\b(?:at|by|in|on)$", "", f"{text[: clock.start()]} {text[clock.end() :]}".strip(" ,")
     ).strip(" ,")
     rest = _LEAD.sub("", f"{rest} ", count=1).strip()
+    # A time without a day is today's, or tomorrow's where that is over.
     if not rest or (rest == "this" and clock["word"]):
         moment = datetime.combine(now.date(), hour, zone)
         return moment if moment > now else datetime.combine(now.date() + timedelta(days=1), hour, zone)
     day = period(rest, now.date()) or _days_ahead(rest, now)
+    # “Next week at three” is seven moments.
     if day is None or day.first != day.last:
         return None
+    # Midnight of Friday is the end of that day, not its beginning.
     if clock["word"] == "midnight":
         return datetime.combine(day.first + timedelta(days=1), time(0), zone)
     return datetime.combine(day.first, hour, zone)

@@ -141,6 +141,7 @@ def _without_trail(text: str) -> str:
 def _read(text: str) -> AssetAmount | None:
     if cents := _WITH_CENTS.fullmatch(text):
         whole = _read(cents["whole"])
+        # “$10.50 and 20 cents” says the cents twice.
         if whole is None or "." in str(whole.amount):
             return None
         return _amount(

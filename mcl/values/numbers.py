@@ -110,6 +110,7 @@ def _digits(text: str, scale: str | None) -> Decimal | None:
         whole = text.partition(".")[0].replace(",", "")
     elif grouped:
         separator, fraction = grouped[1], grouped[2]
+        # “1.200” is twelve hundred in Berlin, and one and a fifth in Boston.
         if separator == "." and fraction is None and text.count(".") == 1:
             return None
         whole = re.sub(r"[^0-9]", "", text[: len(text) - len(fraction) - 1] if fraction else text)

@@ -101,6 +101,8 @@ def classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) -
     SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED.
     """
     check_choice(request, skills)
+    # The model was asked before this answer was given; asked the same again, its recorded answers are enough
+    # and no model has to be loaded.
     first = request.asked_first()
     if first is not request and not _is_fixed(request, skills):
         found = _classify(first, skills, model, rules)

@@ -147,6 +147,7 @@ class Gap:
 def one_a_field(gaps: Sequence[Gap]) -> tuple[Gap, ...]:
     """One gap for each field, blocking ones first: one answer fills it."""
     best: dict[str, Gap] = {}
+    # Sorting is stable: of gaps that are as severe, the first that was found stays.
     for gap in sorted(gaps, key=lambda gap: SEVERITIES.index(gap.severity)):
         best.setdefault(gap.field, gap)
     return tuple(best.values())
@@ -300,6 +301,7 @@ def _deadline(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Ga
     moment = read_moment(text, reading.at, reading.zone)
     if moment is None:
         return unread("deadline", text)
+    # Compared as texts: both are UTC with the same number of digits.
     if moment <= reading.at:
         return unread("deadline", text, f"“{text}” ({moment}) is already over")
     return DeadlineConstraint(hard=hard, by=moment)
@@ -308,6 +310,8 @@ def _deadline(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Ga
 def _allow(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     from mcl.values.regions import read_regions
 
+    # The model marks the words of a region, not the “not” before them: a limit that says the opposite of what
+    # was meant is worse than a question.
     if reading.around.region_is(text) == "deny":
         return unread("jurisdiction_allow", text, f"“{text}” is said as where not")
     regions = read_regions(text)

@@ -43,7 +43,7 @@ _LEADING = (
 _TAIL = re.compile(rf"(?:[\s,;]+(?:{_LEADING}))+$", re.IGNORECASE)
 _EMPTY = re.compile(rf"(?:(?:{_LEADING})\b[\s,;]*)+", re.IGNORECASE)
 _BETWEEN = re.compile(rf"\s*(?:(?:{_LEADING}|budget|cost|costs|price|limit)\s+)*", re.IGNORECASE)
-_QUOTED = re.compile(r'(?<![\w"])"[^"\n]+"(?![\w"])|“[^“”\n]+”')
+_QUOTED = re.compile(r'(?<![\w"])"([^"\n]+)"(?![\w"])|“([^“”\n]+)”')
 _TELLS_WHICH = re.compile(r"\b(?:that|which|who|whose|where|valid)\b[^,;]*$", re.IGNORECASE)
 _DOUBTED = 0.9  # a text that the model is less certain of may end before a limit in it
 _GUESSED = 0.6  # or before what is only likely one
@@ -188,7 +188,6 @@ def both(first: float, second: float) -> float:
 
 
 _CERTAIN = 0.97  # from here on a model's text is not made longer
-_EVIDENCE_QUOTED = re.compile(r'(?<![\w"])"([^"\n]+)"(?![\w"])|“([^“”\n]+)”')
 
 
 def with_patterns(
@@ -289,7 +288,7 @@ def _whole_quotes(prose: str, spans: Sequence[Span], texts: set[str]) -> list[Sp
 
 def _quotes(prose: str) -> Iterator[tuple[TextPlace, TextPlace]]:
     """Each quote with its marks, and what stands between them less blanks at its ends."""
-    for match in _EVIDENCE_QUOTED.finditer(prose):
+    for match in _QUOTED.finditer(prose):
         text = match[match.lastindex or 0]
         start = match.start(match.lastindex or 0) + len(text) - len(text.lstrip())
         if text.strip():
@@ -314,11 +313,7 @@ def _within(own: Sequence[Span], told: Sequence[Span]) -> bool:
 
 
 def _covers(more: Span, one: Span) -> bool:
-    return (
-        None not in (more.start, one.start)
-        and place_of(more).start <= place_of(one).start
-        and place_of(one).end <= place_of(more).end
-    )
+    return None not in (more.start, one.start) and _holds(more, one)
 
 
 def _apart(span: Span, others: Sequence[Span]) -> bool:

@@ -130,6 +130,7 @@ def extract(
         cortex_bundle=bundle.text,
         resolver=resolver,
     )
+    # A skill without a prompt of its own is asked with that of the module `frame`.
     if not meant.system:
         meant = interpret(rules.frame, verb=classified.verb, prose=request.prose, cortex_bundle=bundle.text)
     prompt = PromptText(meant.system, meant.user)
@@ -251,6 +252,7 @@ class _Found:
             self.gaps.append(
                 Gap(name, slot.type, self.rules.severities["frame.several"], why, options=options)
             )
+        # Only where nothing was marked: a default never hides words that were found and could not be read.
         if not spans and slot.default:
             for text in slot.default:
                 self.objects.append(SlotEntry(name=slot.name, value=text, type=slot.type))
@@ -287,6 +289,7 @@ class _Found:
         )
 
     def _fill(self, slot: Slot, text: str, span: Span | None) -> None:
+        # An address is taken as it is: reading it as a value would lose its version.
         if _ADDRESS.fullmatch(text) and (slot.type == "string" or slot.type.endswith("Ref")):
             self.objects.append(SlotEntry(name=slot.name, value=text, uri=text, type=slot.type))
             return
@@ -372,6 +375,7 @@ class _Found:
             and self.request.prose[span.start : span.end] == span.value
         ):
             return True
+        # Models are held to the goal's words by their grammar or form; what is signed is checked once more.
         why = f"the model named “{span.value}” for {span.field}, which the goal does not say"
         self.gaps.append(Gap(span.field, "", "preferred", why))
         return False

@@ -41,6 +41,7 @@ class Recall:
         if not self._learned():
             return request
         skill, words = request.skill, folded(request.prose)
+        # The skill first: a verb that was answered counts only where that skill has it.
         found: dict[str, Memory] = {}
         if not skill and SKILL not in request.answers:
             memory = recalled(self._memories, Asked("", SKILL, "goal", words))
@@ -58,6 +59,8 @@ class Recall:
         """The request with what was answered for this goal before, about fields of its skill."""
         if not self._learned():
             return request
+        # What was answered is read like an answer of today before it counts: a slot may have another type by
+        # now.
         words, found = folded(request.prose), dict[str, Memory]()
         for field in learnable(skill):
             if field in request.answers or field.removeprefix("slot.") in request.slots:
@@ -190,6 +193,7 @@ def look_up(rule: ResolveRule, value: str, memories: Memories, rules: Rules) -> 
             found = [one for one in around if set(tags) <= set(one.tags)][:limit]
         else:
             found = memories.find(types=types or TYPES, tags=tags, near=near, limit=limit, without=UNTOLD)
+    # Of several memories that are like the words, one that says exactly these is meant.
     same = [one for one in found if value.casefold() in {one.id.casefold(), one.text.casefold()}]
     return tuple(same if len(same) == 1 else found)
 
@@ -226,6 +230,7 @@ class _Run:
         changed = False
         for place in places:
             entry = self.objects[place]
+            # What a person gave as an address, or answered now, is never replaced by what is remembered.
             if entry.uri or entry.value.startswith(_CORTEX) or f"slot.{rule.slot}" in self.request.answers:
                 continue
             meant = self.recall.meaning(self.skill.id, f"slot.{rule.slot}", entry.value)
@@ -234,6 +239,8 @@ class _Run:
                 changed = True
                 continue
             own = rule
+            # The procedure fills `near` with all entries of a list at once; each is looked for by its own
+            # words.
             if len(places) > 1 and rule.arguments.get("near") == said:  # each entry by its own words
                 own = replace(rule, arguments={**rule.arguments, "near": entry.value})
             found = look_up(own, entry.value, self.memories, self.rules)
@@ -271,6 +278,7 @@ class _Run:
             self.objects[place] = entry.model_copy(update={"uri": memory.uri})
             self._refer(memory.uri, entry.name, memory)
         elif entry.uri.startswith(_CORTEX):
+            # An address of nothing is no address: the slot keeps the text, and what blocks asks about it.
             self.objects[place] = entry.model_copy(update={"uri": ""})
             now = current(self.memories, entry.uri)
             options = (now.uri,) if now is not None else ()

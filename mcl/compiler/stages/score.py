@@ -102,6 +102,8 @@ def build(goal: Understanding, verdict: ScoreVerdict, provenance: Provenance) ->
         if isinstance(one, BudgetConstraint) and one.hard and one.max
     ]
     budget = extraction.budget
+    # Amounts of two currencies cannot be compared: the limits stay as they are said, and the budget has no
+    # sum.
     if len({cost.asset for cost in costs}) == 1:
         budget = (budget or Budget()).model_copy(update={"max_cost": min(costs, key=lambda cost: cost.value)})
     seed = derive_seed(
@@ -153,6 +155,7 @@ def _confidence(goal: Understanding, gaps: tuple[Gap, ...], rules: Rules) -> flo
 def _parts(goal: Understanding, rules: Rules) -> list[ConfidencePart]:
     """What a confidence is made of beside the gaps: slots, and limits, count together by their mean."""
     classified, extraction = goal.classified, goal.extraction
+    # Their mean and not their product: a skill with many slots would never be sure enough otherwise.
     slots = [p for path, p in extraction.certainty.items() if path.startswith("frame.objects")]
     limits = [p for path, p in extraction.certainty.items() if not path.startswith("frame.objects")]
     parts = {"skill": classified.skill_probability, "verb": classified.verb_probability}
@@ -190,6 +193,8 @@ def _as_asked(goal: Understanding, gaps: tuple[Gap, ...], confidence: float) -> 
                 default=gap.default or rule.default,
             )
         asked.append(gap)
+    # A clarify block words a question that there is, and asks one of its own only where its slot stayed
+    # empty.
     empty = {slot.name for slot in goal.skill.slots} - set(filled(goal.extraction))
     for field, rule in worded.items():
         if field not in goal.request.answers and rule.slot in empty:
@@ -221,6 +226,8 @@ def _doubts(goal: Understanding, rules: Rules, question: str) -> tuple[Gap, ...]
         for path, (field, text) in extraction.said.items()
     )
     doubtful = tuple(gap for certainty, gap in parts if rules.routing(certainty).route == "clarify")
+    # Each part may be sure enough and their product not: then the weakest one is asked about, since something
+    # must be.
     return doubtful or tuple(gap for _, gap in sorted(parts, key=lambda part: part[0])[:1])
 
 

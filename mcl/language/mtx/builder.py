@@ -1,7 +1,7 @@
 """Parse tree to typed tree.
 
 Finds what the grammar leaves open: doubled words, escapes, indentation, unknown types. What a broken line
-left behind (stand-ins, see parse.py) is dropped here, but for the name of a slot, which other lines use.
+left behind (stand-ins, see parser.py) is dropped here, but for the name of a slot, which other lines use.
 Blocks nest a thousand deep, so nothing here calls itself for them.
 """
 

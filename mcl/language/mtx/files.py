@@ -167,6 +167,8 @@ def load_file(path: Path, store: Cache, *, name: str | None = None) -> LoadedFil
     """
     data = read_bytes(path)
     own = _own_name(path) if name is None else name
+    # All that the tree depends on beside the bytes: a changed grammar, check or folder's name is another
+    # entry.
     version = f"{VERSION}.{_grammar_digest()}.{own}"
 
     def loaded(values: Any, body: Callable[[], Any]) -> LoadedFile:
@@ -179,6 +181,8 @@ def load_file(path: Path, store: Cache, *, name: str | None = None) -> LoadedFil
         def tree() -> File:
             try:
                 file = unpacked(body())
+                # The head was believed when the list of skills was made; a tree that says otherwise was not
+                # written by what wrote the head, and is made anew from the source.
                 if file_digest(file) == digest and head_of(file).values == head:
                     return file
             except BAD_VALUE:
@@ -198,6 +202,8 @@ def load_file(path: Path, store: Cache, *, name: str | None = None) -> LoadedFil
 def read_bytes(path: Path) -> bytes:
     """A plain file's bytes, at most as many as make a .mtx file too long. Raises SkillError NO_FILE."""
     try:
+        # A skill's folder may hold anything: a pipe in the place of a file must not make a list of skills
+        # wait for ever.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(handle, "rb", buffering=0) as file:
             found = os.fstat(handle)

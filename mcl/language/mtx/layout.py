@@ -87,6 +87,7 @@ def _value(word: Word, key: str) -> str:
     text = _UNESCAPE.sub(lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]), word[1:-1])
     if word.type != "STRING":
         text = word.rstrip()
+    # What people write is quoted even where one word needs no quotes: the next edit adds a second word.
     if _PROSE.fullmatch(key):
         return quoted(text)
     if _PLAIN.fullmatch(text) or (

@@ -86,6 +86,8 @@ def _compiled(terminals: Sequence[Any]) -> Match:
             one.name,
         ),
     )
+    # One pattern for all that may come next in this state: which alternative matched is its name. Lark's own
+    # lexer asks them one by one, and knows no states of an interactive parser.
     choices = "|".join(f"(?P<{one.name}>{one.pattern.to_regexp()})" for one in ordered)
     return re.compile(rf"[ \t]*+(?:{choices})").match
 

@@ -81,6 +81,7 @@ class ParserRun:
         """Read one line, with the newline at its end; `line` when it is read again as something else."""
         if self.by_columns and self.blocks and self.misplaced(source, number):
             return
+        # Held in names of this function: this loop runs once a word.
         feed, states = self.state.feed_token, self.state.state_stack
         words: list[Word] = []
         end = 0
@@ -139,6 +140,7 @@ class ParserRun:
         if source.startswith("§", column - 1):
             return False
         if ENDS.match(source):
+            # Only so many blocks are looked at: a file may nest a thousand, and its lines as well.
             above = [block.column for block in self.blocks[-32:]]
             if column in above:
                 self.unclosed(above[::-1].index(column), f"line {number}")
@@ -251,6 +253,7 @@ def parse(data: bytes) -> Parsed:
     told = sorted(found.union(source.findings))
     if run.stumble and not told:  # what was not read as it is written is never passed over in silence
         told = [MtxFinding(*run.stumble, "UNEXPECTED", "this line cannot be read as it is written")]
+    # TOO_DEEP is where reading stopped; it is told even where it is not among the first.
     told = [one for index, one in enumerate(told) if index < MAX_FINDINGS or one.code == "TOO_DEEP"]
     return Parsed(text, file, tuple(told[-MAX_FINDINGS:]), run.rows, run.comments, frozenset(run.broken))
 

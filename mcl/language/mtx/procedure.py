@@ -143,6 +143,7 @@ def interpret(
     filled = {slot.name: _fill(slot, (slots or {}).get(slot.name)) for slot in skill.file.slots()}
     run = _Run(filled, verb, confidence, unknowns, resolver)
     run.entries(skill.file.procedure)
+    # After the lines were run: a resolve line may have filled a slot that a prompt above it names.
     value_of = _values(filled, verb, prose, unknowns or (), cortex_bundle)
     clarifies = tuple(replace(rule, prompt=interpolate(rule.prompt, value_of)) for rule in run.clarifies)
     return Interpretation(
@@ -180,6 +181,8 @@ class _Run:
             if entry is None:
                 levels.pop()
             elif isinstance(entry, On):
+                # A block on confidence may be taken beside one on the verb: they are known at different
+                # times, and neither shall hide the other.
                 late = is_late(entry.condition)
                 if late not in taken and self.holds(entry.condition):
                     taken.add(late)
@@ -201,6 +204,7 @@ class _Run:
             return condition.verb == self.verb
         if isinstance(condition, SlotIs):
             wanted, values = condition.value.value, self.slots.get(condition.slot, ())
+            # A test for nothing (`slot.x=""`) holds where the slot is empty.
             return any(wanted in (item.value, item.uri) for item in values) if wanted else not values
         if isinstance(condition, ConfidenceIs):
             return self.confidence is not None and COMPARE[condition.comparison](

@@ -75,6 +75,7 @@ class Recovery:
     def _close_string(self) -> None:
         """Feed the rest of the line as the string that it was to be."""
         run, text = self.run_, self.rest.rstrip()
+        # A backslash at the end would take the quote that is put behind it: one more makes it a character.
         slashes = len(text) - len(text.rstrip("\\"))
         text += "\\" * (slashes % 2) + '"'
         column = self.line.column(self.position)
@@ -120,6 +121,7 @@ class Recovery:
         """Tell the error, and read the line again as it was most likely meant."""
         run, word = self.run_, self.word
         indent = self.line.text[: self.position]
+        # `nearest` gives a sentence, did you mean "…"?; the word alone is wanted here.
         meant = nearest(word, self.words)[14:-2] if word.strip('".') else ""
         assigned = self.after.lstrip(" \t").startswith("=")
         if "FAILURE" in self.accepts and 0 < run.failure <= self.position and not assigned:

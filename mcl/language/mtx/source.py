@@ -139,6 +139,7 @@ def read_source(data: bytes) -> Source:
         line, column = data.count(b"\n", 0, error.start) + 1, len(data[start : error.start].decode()) + 1
         bad = data[error.start : error.end].hex(" ")
         return _refused(line, column, "NOT_UTF8", f"not UTF-8 text (byte {bad})", "save it as UTF-8")
+    # Before any place is counted: columns are those of the text as it is read.
     text = unicodedata.normalize("NFC", text.replace("\r\n", "\n"))
     if not text.endswith("\n"):
         text += "\n"

@@ -79,6 +79,8 @@ class Bindings:
                 place=str(skill.path),
                 fix="take one of them out of §SUB_SKILLS",
             )
+        # Through all that is below: a change in a skill three levels down is another plan than the one that
+        # was signed.
         if skill.id not in self._digests:
             below: Mapping[str, str] = {ref: self._below(ref, (*above, skill.id)) for ref in skill.sub_skills}
             self._digests[skill.id] = value_digest({"skill": skill.digest, "below": below})

@@ -141,6 +141,8 @@ def make_plan(
     """
     filling = _Filling(skill, intent, registry)
     root = filling.node(filling.choose().root)
+    # Through JSON and its strict reader, though all was made here: texts of a skill's file and of a goal go
+    # into it.
     plan = PlanTree.from_json(
         json.dumps(
             {
@@ -168,6 +170,7 @@ def make_plan(
             fix=findings[0].fix,
             data={"findings": told},
         )
+    # After the checks: they compare with the versions that §SUB_SKILLS names, what is signed has digests.
     if binder is not None:
         plan = plan.model_copy(update={"root": bind(plan.root, binder)})
     return with_hash(plan)
@@ -247,6 +250,8 @@ class _Filling:
             if key == "tool_call" and not escaped:
                 manifest = self.tools.find(str(value.get("tool_ref"))) if self.tools is not None else None
                 value = as_written(value, self.leaf, lambda name, text: _is_read(text, name, manifest))
+                # Objects and lists are JSON texts by now, with their places filled: they must not be filled
+                # once more.
                 kept = set(value.get("documents", ()))
                 args = value.get("args", {})
                 texts = {name: item for name, item in args.items() if name not in kept}
@@ -283,6 +288,8 @@ class _Filling:
         wanted = _TYPES.get(self.types[slot])
         if wanted is not None:
             try:
+                # A slot's value is text everywhere else; in an argument that is an object it must have its
+                # own type, or a tool's schema refuses it.
                 value = parse_json(text)
             except DocumentError:
                 value = text
@@ -308,6 +315,8 @@ class _Filling:
             name = match["name"]
             if name is None:
                 literal += "${"
+            # What stands before a reference of the walker is escaped on its own, so that its end and the
+            # reference cannot be read together.
             elif is_runtime(name):
                 done, literal = done + _data(literal, escaped=escaped) + match.group(), ""
             else:

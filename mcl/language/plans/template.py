@@ -11,7 +11,7 @@
 `${node.output…}` is for the walker; `$${` is a literal `${`. A map entry that is one place which nothing
 fills is left out; inside a longer text that is an error. Places stand in texts only (arguments, inputs,
 questions, descriptions, sub-intents), never in ids, kinds, tools or side effects: what fills them is data.
-An argument may be an object or a list; a place in it is a value (arguments.py).
+An argument may be an object or a list; a place in it is a value (planner.py).
 """
 
 from __future__ import annotations
@@ -268,6 +268,7 @@ class _Check:
             return text if free else value
         for place, message, hint in self.places(text, free=free):
             self.wrong(steps, message, hint=hint, text=place)
+        # What a sub-skill is given becomes arguments of its own plan, one level further down.
         if "sub_intent" in steps:
             self.json(text, steps, "hand each value over as an input of its own")
         return text
@@ -284,6 +285,7 @@ class _Check:
             elif not free:
                 yield whole, f"{whole} cannot stand here: what fills a place is data", ""
             elif is_runtime(name):
+                # Data of a slot that ends in `$` would turn the reference behind it into an escaped one.
                 if match.start() == end:
                     hint = f"put a blank or a word before {whole}"
                     yield whole, f"the text before {whole} could hide it", hint
@@ -361,7 +363,6 @@ def read_template(
 
 
 def _checked(path: Path, data: bytes, scope: TemplateScope) -> list[dict[str, Any]]:
-
     shape = read_shape(data, scope)
     if shape.findings:
         first, more = shape.findings[0], len(shape.findings) - 1

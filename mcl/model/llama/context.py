@@ -52,6 +52,8 @@ class ModelContext:
         params.n_batch = params.n_ubatch = size.batch
         params.n_seq_max = 1
         params.n_outputs_max = params.n_outputs_max_per_seq = 0  # as many as the batch holds
+        # Threads of a busy machine wait for one another by spinning: two were 6 to 30 times slower there than
+        # one.
         params.n_threads = params.n_threads_batch = 1
         params.flash_attn_type = (
             c.LLAMA_FLASH_ATTN_TYPE_AUTO if size.flash else c.LLAMA_FLASH_ATTN_TYPE_DISABLED
@@ -201,10 +203,13 @@ class Prefixes:
         """Make the context hold exactly `tokens`; `whole` as in `Context.feed`. keep: for another time."""
         key = hashlib.sha256(f"{self._salt} {digest_of_tokens(tokens)}".encode()).hexdigest()
         context = self._context
+        # The same beginning again, with another goal behind it: what follows is cut off, nothing is
+        # evaluated.
         if key == self._held and context.keep(len(tokens)):
             return
         self._held = ""
         state = self._states.get(key) or (self._load(key) if keep else None)
+        # A prompt that is not asked again is not worth the megabytes of its state.
         if state is None and not keep:
             context.keep(0)
             context.feed(tokens, whole=whole)
@@ -228,6 +233,8 @@ class Prefixes:
         data = _bytes_of(file)
         if data is None:
             return None
+        # llama.cpp believes what it is given to restore: bytes of a stranger could crash the process, or
+        # answer for the model.
         if len(data) > _SUM and _is_ours(file, data):
             with contextlib.suppress(OSError):
                 os.utime(file)  # what was used last is kept longest
@@ -258,6 +265,7 @@ def _is_ours(file: Path, data: bytes) -> bool:
 def _bytes_of(file: Path) -> bytes | None:
     """A regular file's bytes; None for anything else, and for more than is ever written."""
     try:
+        # Whatever lies there: a link is not followed, and a pipe does not make the process wait.
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None

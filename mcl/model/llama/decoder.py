@@ -47,6 +47,7 @@ class Decoder:
         probabilities: list[float] = []
         pending = list(prompt)
         while True:
+            # Where the grammar leaves one way to go on (keys, quotes, brackets), the model is not asked.
             forced = matcher.compute_ff_tokens()
             if forced:
                 _consume(matcher, forced)
@@ -62,6 +63,8 @@ class Decoder:
                     place=str(self._context.weights.path),
                     fix=NO_AI,
                 )
+            # The prompt, forced tokens and the last choice go in together; only what follows the last of them
+            # is read.
             self._context.feed(pending, reads=[len(pending) - 1])
             token, probability = self._pick(matcher, weigh=weigh)
             _consume(matcher, [token])
@@ -83,6 +86,8 @@ class Decoder:
     def _pick(self, matcher: LLMatcher, *, weigh: bool) -> tuple[int, float]:
         """The best token that the grammar allows after what was fed."""
         if not weigh:
+            # The mask of a grammar is dear, and the model's first choice is legal nearly always: it is tried
+            # alone.
             best = int(np.frombuffer(self._logits(), np.float32).argmax())
             if matcher.validate_tokens([best]) == 1:
                 return best, 1.0

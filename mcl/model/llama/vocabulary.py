@@ -155,6 +155,8 @@ class Grammars:
         """A fresh matcher for a grammar. Raises ModelError GRAMMAR_BROKEN; `name` is for its message."""
         compiled = self._compiled.get(lark)
         if compiled is None:
+            # Some engines take a repetition above 2,000 as one without end: it is refused here, whichever is
+            # behind this.
             _check_bounds(lark, name)
             compiled = LLMatcher(self._tokenizer, LLMatcher.grammar_from_lark(lark), log_level=0)
             if compiled.is_error():
@@ -175,6 +177,7 @@ class _Speller:
         self._known: dict[bytes, list[int]] = {}  # what is forced is mostly the same: keys and marks
         for token, piece in enumerate(vocabulary.pieces):
             if token not in vocabulary.specials:
+                # The first of several tokens with the same bytes: the choice must be the same each time.
                 self._tokens.setdefault(piece, token)
 
     def __call__(

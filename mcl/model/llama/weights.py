@@ -66,6 +66,9 @@ def library() -> Library:
 
 
 def _declarations() -> ModuleType:
+    # Only the module with the C declarations is loaded, under an empty package: the real one brings in chat
+    # formats and a server's parts, which take longer than the rest. The empty one is taken out again, so that
+    # whoever imports llama_cpp gets the whole.
     if "llama_cpp" in sys.modules:
         return importlib.import_module("llama_cpp.llama_cpp")
     spec = importlib.util.find_spec("llama_cpp")
