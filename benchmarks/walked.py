@@ -26,11 +26,19 @@ COMMANDS = (
 _COUNTED = """
 import json, os, sys, threading
 root, seen = sys.argv[1], set()
+def imported(frame):
+    # What a module calls while it is imported (a table made by a comprehension, say) is its import's.
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(root):
+            return True
+        frame = frame.f_back
+    return False
 def called(frame, event, argument):
     code = frame.f_code
     # Modules and the bodies of classes run when they are imported; of all that runs, they alone have fast
     # locals of no kind (CO_OPTIMIZED).
-    if event == "call" and code.co_filename.startswith(root) and code.co_flags & 1:
+    runs = event == "call" and code.co_filename.startswith(root) and code.co_flags & 1
+    if runs and not imported(frame.f_back):
         seen.add((code.co_filename, code.co_qualname))
 threading.setprofile(called)
 from mcl.cli.main import main
