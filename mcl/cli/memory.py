@@ -102,7 +102,7 @@ def put(
         return
     if not type or not text:
         raise typer.BadParameter("give TYPE and TEXT, or --file")
-    from mcl.cli.views.memory import document, memory_view
+    from mcl.cli.views.memory import memory_view
     from mcl.usecases import memories
 
     said = memories.add(
@@ -117,7 +117,7 @@ def put(
         home=use_home(signs=True),
     )
     out = Output(as_json)
-    out.document(document(said))
+    out.document(said)
     if "[redacted: " in said.text and "[redacted: " not in text:
         note("a secret was taken out of it")
     if not as_json:
@@ -136,7 +136,7 @@ def forget(
     never changed. On a terminal it asks first.
     """
     from ir.errors import REFUSED
-    from mcl.cli.views.memory import document, memory_view
+    from mcl.cli.views.memory import memory_view
     from mcl.usecases import memories
 
     home, out = use_home(signs=True), Output(as_json)
@@ -147,7 +147,7 @@ def forget(
             note("nothing was forgotten")
             return REFUSED
     gone = memories.remove(found.address, home=home)
-    out.document(document(gone))
+    out.document(gone)
     note(f"forgotten: {gone.address}")
     return 0
 
@@ -261,19 +261,19 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one memory."""
-    from mcl.cli.views.memory import document, history_view, memory_view
+    from mcl.cli.views.memory import history_view, memory_view
     from mcl.usecases import memories
 
     home, out = use_home(), Output(as_json)
     if history:
         versions = memories.history(full(uri), at=at or None, home=home)
         out.show(
-            {"uri": versions[-1].address, "versions": [document(one) for one in versions]},
+            {"uri": versions[-1].address, "versions": versions},
             [history_view(versions)],
         )
         return
     memory = memories.show(full(uri), at=at or None, home=home)
-    out.show(document(memory), memory_view(memory))
+    out.show(memory, memory_view(memory))
 
 
 # ---- `mcl memory snapshot`, `prove` and `verify`: that memories are what they were.
@@ -381,7 +381,7 @@ def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
 
     reports = [(path, memories.verify_proof(path, key=key)) for path in proofs]
     ok = all(report.ok for _, report in reports)
-    out.document({"ok": ok, "proofs": [{"file": str(path), **report.to_json()} for path, report in reports]})
+    out.document({"ok": ok, "proofs": [{"file": path, **report.to_json()} for path, report in reports]})
     for path, report in reports:
         out.view([plain(str(path), "bold"), checks_view(report.checks)])
     if ok and not key:

@@ -184,7 +184,7 @@ def check(
 
     home, out = use_home(signs=True), Output(as_json)
     checked = check_servers(*(names or ()), home=home)
-    out.document({"servers": [_document(one) for one in checked]})
+    out.document({"servers": checked})
     if not checked:
         note(f"no servers; {_ADD[0]}")
     for one in checked:
@@ -198,17 +198,6 @@ def _reached(server: "Server") -> str:
     from shlex import join
 
     return server.url or join(server.command)
-
-
-def _document(one: "Checked") -> dict[str, object]:
-    status = one.status
-    said = {"name": status.name, "version": status.version, "protocol": status.protocol}
-    entry: dict[str, object] = {"server": one.server.name, "up": one.up, "seconds": one.seconds}
-    if not one.up:
-        return {**entry, "code": status.code, "problem": status.problem}
-    told = {name: getattr(one, name) for name in ("new", "changed", "gone", "bad", "back", "waiting")}
-    entry |= {"says": said, "offers": one.offers, "flaws": one.flaws, "tools": told, "needs": one.needs}
-    return {**entry, "suspicions": one.suspicions}
 
 
 def _view(one: "Checked") -> "list[RenderableType]":

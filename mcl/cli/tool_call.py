@@ -100,20 +100,8 @@ def call_tool(
         home=home,
         unseen=yes,
     )
-    out.document({**_document(called), **home.marks})
+    out.document({**called.to_json(), **home.marks})
     return ended(called, out, undone="run")
-
-
-def _document(called: "Called") -> dict[str, object]:
-    refused, outcome = called.refused, called.outcome
-    state = outcome.state if outcome else "denied" if refused else "declined"
-    return {
-        "intent_id": called.intent_id,
-        "tool": called.tool,
-        "state": state,
-        "output": called.output,
-        "failure": refused or (outcome.failure if outcome else None),
-    }
 
 
 def _named(given: list[str]) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -234,7 +234,7 @@ def classify_tool(
         out.tell(_view(found))
     says = f"{operation.value} ({', '.join(sorted(set(classes)))})"
     if not yes and not agreed(f"Let {found.manifest.name} count as {says}, as it is now?"):
-        out.document({**_document_of_classify(found), "code": "NOT_AGREED"})
+        out.document({**found.to_json(), "code": "NOT_AGREED"})
         note("not classified; nothing was changed")
         return REFUSED
     after = acts.classify(
@@ -246,7 +246,7 @@ def classify_tool(
         home=home,
         unseen=yes,
     )
-    out.document(_document_of_classify(after))
+    out.document(after)
     note(f"{after.manifest.name} counts as {says}; {_consequence(after)}")
     return 0
 
@@ -260,7 +260,7 @@ def unclassify_tool(tool: ToolName, as_json: AsJson = False) -> None:
     from mcl.usecases import classify as acts
 
     after = acts.unclassify(tool, home=use_home(signs=True))
-    Output(as_json).document(_document_of_classify(after))
+    Output(as_json).document(after)
     note(f"{after.manifest.name} counts as {after.effect.operation} again; {_consequence(after)}")
 
 
@@ -268,19 +268,6 @@ def _consequence(said: "ClassifiedTool") -> str:
     granted = " where the network is granted" if "network" in said.effect.classes else ""
     asks = "a person is asked about each call" if said.asked else f"calls need nobody{granted}"
     return f"agents call it by {said.call_with}, and {asks}"
-
-
-def _document_of_classify(said: "ClassifiedTool") -> dict[str, Any]:
-    return {
-        "name": said.manifest.name,
-        "uri": said.manifest.uri,
-        "pin": said.manifest.pin,
-        "operation": said.effect.operation,
-        "effects": sorted(said.effect.classes),
-        "by": said.by,
-        "call_with": said.call_with,
-        "asked": said.asked,
-    }
 
 
 def _view(said: "ClassifiedTool") -> "Iterator[RenderableType]":

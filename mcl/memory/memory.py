@@ -72,6 +72,10 @@ class Memory:
         said |= {"tags": list(self.tags), "edges": [list(edge) for edge in self.edges]}
         return said | ({"data": dict(self.data)} if self.data else {})
 
+    def to_json(self) -> dict[str, Any]:
+        """The same with its address, and its place among the changes."""
+        return {"uri": self.uri, "seq": self.seq, **self.fields()}
+
     def document(self) -> bytes:
         """Canonical JSON of everything that is remembered."""
         return canonical_bytes(self.fields())

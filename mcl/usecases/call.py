@@ -15,6 +15,7 @@ from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.names import short_name
+from ir.results import as_json
 from mcl.catalog.extras import require_extras
 from mcl.core.event_loop import outside_loop
 from mcl.core.home import open_home
@@ -51,6 +52,17 @@ class Called:
     def output(self) -> object:
         """The tool's answer, None where there is none."""
         return self.outcome.outputs.get(NODE) if self.outcome else None
+
+    def to_json(self) -> dict[str, object]:
+        """The call as a JSON object. state: of its run; denied or declined where it did not run."""
+        refused, outcome = self.refused, self.outcome
+        return {
+            "intent_id": self.intent_id,
+            "tool": self.tool,
+            "state": outcome.state if outcome else "denied" if refused else "declined",
+            "output": self.output,
+            "failure": as_json(refused or (outcome.failure if outcome else None)),
+        }
 
 
 def call_tool(

@@ -35,6 +35,19 @@ class ClassifiedTool:
         """Does a person decide about each declared call?"""
         return need_of(self.effect) != "allow"
 
+    def to_json(self) -> dict[str, object]:
+        """What the tool counts as, as a JSON object."""
+        return {
+            "name": self.manifest.name,
+            "uri": self.manifest.uri,
+            "pin": self.manifest.pin,
+            "operation": self.effect.operation,
+            "effects": sorted(self.effect.classes),
+            "by": self.by,
+            "call_with": self.call_with,
+            "asked": self.asked,
+        }
+
 
 def classified(name: str, *, home: Home | None = None) -> ClassifiedTool:
     """What a tool of another server (``server:tool``) counts as now.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from executor.gate.grants import Grants
 from executor.store.home import Home
+from ir.results import as_json
 from mcl.core.errors import McpError
 from mcl.core.event_loop import at_once
 from mcl.core.home import open_home
@@ -65,6 +66,18 @@ class Checked:
     def up(self) -> bool:
         """Did it come up?"""
         return self.status.state == "up"
+
+    def to_json(self) -> dict[str, object]:
+        """What came of it as a JSON object: of a server that did not come up only why."""
+        status = self.status
+        entry: dict[str, object] = {"server": self.server.name, "up": self.up, "seconds": self.seconds}
+        if not self.up:
+            return {**entry, "code": status.code, "problem": status.problem}
+        says = {"name": status.name, "version": status.version, "protocol": status.protocol}
+        tools = {name: getattr(self, name) for name in ("new", "changed", "gone", "bad", "back", "waiting")}
+        told = {"says": says, "offers": self.offers, "flaws": self.flaws, "tools": tools}
+        more = {"needs": self.needs, "suspicions": self.suspicions}
+        return {**entry, **as_json({**told, **more})}
 
 
 def add(

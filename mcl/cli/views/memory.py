@@ -1,4 +1,4 @@
-"""Memories as people and programs see them."""
+"""Memories as people see them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -11,11 +11,6 @@ from mcl.memory.memory import Memory
 from mcl.memory.proof import ProofCheck
 
 _SHOWN = 240  # characters of a text in a list
-
-
-def document(memory: Memory) -> dict[str, object]:
-    """One memory as JSON."""
-    return {"uri": memory.uri, "seq": memory.seq, **memory.fields()}
 
 
 def memory_view(memory: Memory) -> Iterator[RenderableType]:
@@ -52,7 +47,7 @@ def history_view(versions: Sequence[Memory]) -> RenderableType:
 
 def tell_list(memories: Sequence[Memory], out: Output) -> None:
     """Several memories, one a line."""
-    out.document({"memories": [document(one) for one in memories]})
+    out.document({"memories": memories})
     lines = [
         (
             (one.uri.removeprefix("matrix://cortex/"), ""),
