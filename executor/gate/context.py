@@ -19,7 +19,6 @@ from executor.gate.locks import Locks, Place
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import Policy, PolicyFile
-from executor.gate.roots import outside_modes
 from executor.gate.taint import NONE, Taint, taints
 from executor.sandbox.origin import Origin, parse_url
 from executor.sandbox.paths import Workspace
@@ -137,7 +136,7 @@ class Context:
         Raises:
             ScopeError: as ``plain_place``.
         """
-        modes = outside_modes(manifest)
+        modes = manifest.outside_modes
         return [
             plain_place(path)
             for path, mode in self.paths(call, manifest)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from executor.core.clock import instant
 from executor.core.errors import PolicyError
-from executor.gate.roots import allowed_roots
 from executor.sandbox.paths import Known, Workspace
+from executor.sandbox.reach import allowed_roots, readable_root
 from executor.store.home import Home
 from ir import SIDE_EFFECTS
 
@@ -311,8 +311,6 @@ class Grants:
         return frozenset(self._present("root", agent))
 
     def _root(self, root: Path) -> str:
-        from executor.gate.roots import readable_root
-
         return readable_root(root.expanduser().absolute(), self._folder)
 
     # ---- what hosts and folders have in common ----

@@ -12,7 +12,9 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
+from executor.core.errors import PolicyError, ScopeError
 from executor.sandbox.files import components, explain, out_of_scope
 from executor.sandbox.paths import Workspace
 
@@ -199,3 +201,61 @@ def look_elsewhere(workspace: Workspace, path: str) -> None:
     place = plain_place(path)
     with reaching(workspace, [place]) as reach:
         reach.check(place)
+
+
+# ---- Folders that may be read as a whole: what may be named, and what whoever starts mcl names.
+
+
+def readable_root(root: Path, home: Path) -> str:
+    """A folder that may be read, as ``plain_place`` gives it; links on the way to it are resolved now.
+
+    Args:
+        root: absolute. home: the folder of mcl's home, which is never readable.
+
+    Raises:
+        PolicyError: BAD_ROOT (not there, no folder, secrets, in the home, or the whole file system by any
+            spelling, link or mount).
+    """
+    try:
+        found = root.resolve(strict=True)
+        if not found.is_dir():
+            raise ScopeError("NOT_A_FOLDER", "it is no folder", place=str(root))
+        if found.is_relative_to(home.resolve()):
+            raise ScopeError("OUT_OF_SCOPE", "it lies in the home of mcl", place=str(root))
+        if found.samefile("/"):
+            raise ScopeError("OUT_OF_SCOPE", "it is the whole file system", place=str(root))
+        return plain_place(str(found))
+    except (OSError, RuntimeError, ValueError, ScopeError) as problem:
+        said = getattr(problem, "strerror", None) or str(problem)
+        why = problem.message if isinstance(problem, ScopeError) else f"it cannot be read: {said}"
+        raise bad_root(str(root), why) from None
+
+
+def allowed_roots(named: Iterable[str], home: Path) -> frozenset[str]:
+    """The folders that whoever starts mcl lets its tools read beside the workspace.
+
+    Nothing is ever written there, and a folder that is named so opens no secret: it is as if the agent had
+    been granted to read it, for as long as this process lasts.
+
+    Args:
+        named: absolute paths, as they were given. home: the folder of mcl's home.
+
+    Raises:
+        PolicyError: BAD_ROOT (empty, relative, or as ``readable_root``).
+    """
+    found = []
+    for name in named:
+        if not name.startswith("/"):
+            raise bad_root(name, "it is no absolute path")
+        found.append(readable_root(Path(name), home))
+    return frozenset(found)
+
+
+def bad_root(name: str, why: str) -> PolicyError:
+    """The refusal of a folder."""
+    return PolicyError(
+        "BAD_ROOT",
+        f"{name!r} cannot be opened to reading: {why}",
+        place=name,
+        fix="name a folder that is there; no secrets, and not the whole file system",
+    )

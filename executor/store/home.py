@@ -108,7 +108,7 @@ class Home:
         Several processes may do so at once, also the first time: all get the same keys. passphrase: seals new
         keys, opens sealed ones. unattended: a home that is made now is for programs, and says so for good.
         allowed: folders that tools may read beside the workspace; they are judged when a call is
-        (``executor.gate.roots``). repositories: as of the class. state: the folder where this machine keeps
+        (``sandbox.reach``). repositories: as of the class. state: the folder where this machine keeps
         what it has seen of journals (else $MCL_STATE, or the user's folder for it). A home that cannot be
         written to can be read; writing to it raises HOME_READ_ONLY. Raises HomeError HOME_ATTENDED where the
         home was there, and was made for a person, HOME_READ_ONLY, HOME_UNREADABLE, DISK_FULL,

@@ -222,6 +222,17 @@ class Manifest(_Closed):
         return not named and self.scope.paths[name] != "list" and "default" not in self.properties[name]
 
     @property
+    def outside_modes(self) -> frozenset[Mode]:
+        """What the tool may do with its paths outside the workspace, where somebody lets it.
+
+        It may read a file. What it does with a whole folder is not told by its path alone: only a tool that
+        never changes anything, and starts nothing, may have one of those there.
+        """
+        only_reads = self.operation == "read" and all(one.operation in (None, "read") for one in self.when)
+        starts = "shell" in self.effects or any("shell" in (one.effects or ()) for one in self.when)
+        return frozenset({"read", "list"} if only_reads and not starts else {"read"})
+
+    @property
     def properties(self) -> dict[str, dict[str, object]]:
         """The schema of each argument; of an outside tool {} for one that is no object."""
         return self._properties

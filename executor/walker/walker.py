@@ -19,9 +19,9 @@ from executor.gate.locks import Locks, SharedLocks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
-from executor.gate.roots import allowed_roots
 from executor.gate.verdict import Deny
 from executor.sandbox.paths import Workspace
+from executor.sandbox.reach import allowed_roots
 from executor.sandbox.redaction import Redactor, known_variables
 from executor.store.home import Home
 from executor.store.keys.keyring import is_personal

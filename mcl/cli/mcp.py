@@ -211,7 +211,7 @@ def serve(
         require_sdk("uvicorn", "starlette")
         import anyio
 
-        from executor.gate.roots import allowed_roots
+        from executor.sandbox.reach import allowed_roots
         from mcl.core.environment import AGENT
         from mcl.serve.process import serve_http, serve_stdio
         from mcl.serve.service import GoalCompiler

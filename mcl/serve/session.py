@@ -15,7 +15,7 @@ from executor.gate.grants import Grants, workspace_of
 from executor.gate.locks import Locks, SharedLocks
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
-from executor.gate.roots import allowed_roots
+from executor.sandbox.reach import allowed_roots
 from executor.sandbox.redaction import Redactor, known_variables
 from executor.store.home import Home
 from executor.store.keys.keyring import is_personal

@@ -13,7 +13,7 @@ from walks import Walks, context_of, tool
 
 from executor import Allow, Ask, Call, Grants, Home, decide
 from executor.gate.guards.call import scope
-from executor.gate.roots import allowed_roots
+from executor.sandbox.reach import allowed_roots
 from executor.tools.manifest import Manifest
 from ir.errors import MclError
 from mcl.catalog.contracts.contract import resolver_of

@@ -11,7 +11,6 @@ from executor.gate.context import Context
 from executor.gate.effects import COVERS, RANK, VERB_CEILING, over_ceiling
 from executor.gate.host import READ
 from executor.gate.mandate import Portion
-from executor.gate.roots import outside_modes
 from executor.gate.verdict import Deny
 from executor.sandbox.files import is_protected
 from executor.sandbox.reach import covers, is_elsewhere, look_elsewhere
@@ -284,7 +283,7 @@ def scope(call: Call, context: Context) -> Deny | None:
         refusal = portion.roaming(manifest) or portion.foreign(origins) or _outside(portion, call, context)
         if refusal is not None:
             return refusal
-    outside = outside_modes(manifest)
+    outside = manifest.outside_modes
     for path, mode in context.paths(call, manifest):
         if (refusal := _judge(path, context, outside=mode in outside)) is not None:
             return refusal

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from executor.core.errors import ManifestError
-from executor.gate.roots import outside_modes
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
 from mcl.catalog.manifests import hints_of
@@ -88,7 +87,7 @@ def resolver_of(manifest: Manifest) -> Resolver:
     """
     if manifest.scope.kind != "workspace":
         return manifest.scope.kind
-    outside = outside_modes(manifest) & set(manifest.scope.paths.values())
+    outside = manifest.outside_modes & set(manifest.scope.paths.values())
     return "workspace+allowed" if outside else "workspace"
 
 

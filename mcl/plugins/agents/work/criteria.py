@@ -17,9 +17,9 @@ from executor.gate.grants import Grants
 from executor.gate.locks import Locks
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
-from executor.gate.roots import allowed_roots
 from executor.gate.verdict import Ask
 from executor.sandbox.paths import Workspace
+from executor.sandbox.reach import allowed_roots
 from executor.sandbox.redaction import Redactor, visible
 from executor.store.home import Home
 from executor.tools.registry import Registry
