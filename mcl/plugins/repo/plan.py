@@ -3,16 +3,16 @@
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 
-from ir import Frame, Gate, Intent, PlanNode, PlanTree, SlotEntry, with_hash
-from ir.inline_secrets import find_secret
-from mcl.core.errors import RepoError, SkillError
+from ir import Gate, Intent, PlanNode, PlanTree, with_hash
+from mcl.core.errors import RepoError
 from mcl.core.repositories import Resolved
-from mcl.language.plans.planner import KnownTools, make_plan
+from mcl.language.plans.planner import KnownTools
 from mcl.language.skills import Skill
 from mcl.plugins.repo.contract import Effect, RepoIntent, intent_types
 from mcl.plugins.repo.wording import rules, words_of
+from mcl.usecases.packs import Origin, planned, without_secrets
 
 # ---- What a person is asked before a step: gates of the plan. Pure.
 
@@ -86,6 +86,7 @@ def _literal(text: str) -> str:
 
 
 REFUSED = 2
+refused = partial(RepoError, exit=REFUSED)
 # What the Intent of each class may do at most: looking; changing; running what may change.
 _VERBS: Mapping[Effect, str] = {
     "read-only": "find",
@@ -95,23 +96,12 @@ _VERBS: Mapping[Effect, str] = {
 }
 
 
-@dataclass(frozen=True)
-class ContractOrigin:
-    """Who wants it, through which agent (DIDs), when (ISO 8601 UTC), and the ULIDs of the documents."""
-
-    actor: str
-    agent: str
-    at: str
-    intent_id: str
-    plan_id: str
-
-
 def plan_contract(
     contract: RepoIntent,
     repository: Resolved | None,
     *,
     prose: str,
-    origin: ContractOrigin,
+    origin: Origin,
     skill: Skill,
     tools: KnownTools,
     ripgrep: bool,
@@ -125,43 +115,16 @@ def plan_contract(
     Raises RepoError SECRET_INLINE (what looks like a key stands in it), NOT_PLANNED (the pack has no plan for
     it, or what it plans does not hold); SkillError TOOL_MISSING.
     """
-    for text in (prose, contract.text):
-        if found := find_secret("", text):
-            raise RepoError(
-                "SECRET_INLINE",
-                f"what looks like {found} stands in it, and what is asked for is kept in the journal",
-                fix="leave it out",
-                exit=REFUSED,
-            )
-    objects = _objects(contract, repository, prose, ripgrep=ripgrep)
-    intent = with_hash(
-        Intent(
-            id=origin.intent_id,
-            actor=origin.actor,
-            agent=origin.agent,
-            prose=prose,
-            frame=Frame(
-                verb=_VERBS[intent_types()[contract.intent].effect],
-                objects=tuple(SlotEntry(name=name, value=value) for name, value in objects.items() if value),
-            ),
-            state="proposed",
-            confidence=1.0,
-            created_at=origin.at,
-        )
+    without_secrets((prose, contract.text), refused, "leave it out")
+    intent, plan = planned(
+        skill,
+        _VERBS[intent_types()[contract.intent].effect],
+        _objects(contract, repository, prose, ripgrep=ripgrep),
+        prose=prose,
+        origin=origin,
+        tools=tools,
+        refusal=refused,
     )
-    try:
-        plan = make_plan(
-            skill,
-            intent,
-            id=origin.plan_id,
-            created_at=origin.at,
-            created_by=f"matrix://agent/{origin.agent}",
-            registry=tools,
-        )
-    except SkillError as problem:
-        if problem.code == "TOOL_MISSING":
-            raise
-        raise RepoError("NOT_PLANNED", problem.message, fix=problem.fix, exit=REFUSED) from problem
     return intent, with_questions(plan, contract, every=every or contract.requires_confirmation)
 
 

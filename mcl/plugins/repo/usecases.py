@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING
 import skills as shipped
 from executor.core.errors import KeyringError, ToolError
 from executor.gate.grants import Grants, workspace_of
-from executor.gate.verdict import Deny
 from executor.sandbox.history import history, main_folder
 from executor.store.home import Home
-from executor.walker import Verdict, Walker
-from ir import Intent, PlanTree
 from mcl.catalog.tools.foreign import all_tools
 from mcl.compiler.execution import as_told
 from mcl.core.errors import RepoError
@@ -26,11 +23,10 @@ from mcl.core.repositories import Repositories, Repository, Resolved
 from mcl.language.mtx.files import Cache
 from mcl.language.skills import load_skill
 from mcl.plugins.repo.contract import REFUSE, RepoIntent, intent_types, judge, shown
-from mcl.plugins.repo.plan import REFUSED, ContractOrigin, plan_contract, short
+from mcl.plugins.repo.plan import REFUSED, plan_contract, refused, short
 from mcl.plugins.repo.routing import Routed, route
-from mcl.usecases.accept import accept
-from mcl.usecases.direct import proposal
 from mcl.usecases.intents import cancel
+from mcl.usecases.packs import Judged, Origin, asked_of_gate
 from mcl.usecases.run import run
 
 if TYPE_CHECKING:
@@ -61,12 +57,6 @@ def rejected(contract: RepoIntent) -> RepoError | None:
     return RepoError(wrong.code, message, fix=fix, exit=wrong.exit)
 
 
-def denied(refusal: Deny) -> RepoError:
-    """What the gate refuses, as it is told to the person whose agent it is."""
-    wanted = f"if you want that: {refusal.example}" if refusal.code == "CAPABILITY_DENIED" else refusal.fix
-    return RepoError(refusal.code, refusal.reason, fix=wanted, exit=REFUSED)
-
-
 @contextmanager
 def keeping_refusals(home: Home, said: bytes, contract: RepoIntent | None = None) -> Iterator[None]:
     """Whatever is refused within is a record: its code, its intent, and the sha256 of what was said."""
@@ -86,24 +76,12 @@ _RUNS = "shell"  # the class of what runs a program
 _TELLS_WHICH = "pwd"  # it names no repository, and tells which one is meant
 
 
-@dataclass(frozen=True)
-class DraftedContract:
-    """A contract as it would be done. Nothing of it is signed or stored.
-
-    repository: None where the intent is about none. workspace: the folder that tools may work in.
-    """
+@dataclass(frozen=True, kw_only=True)
+class DraftedContract(Judged):
+    """A contract as it would be done. repository: None where the intent is about none."""
 
     contract: RepoIntent
     repository: Resolved | None
-    workspace: Path
-    intent: Intent
-    plan: PlanTree
-    verdicts: tuple[Verdict, ...]
-
-    @property
-    def denied(self) -> Deny | None:
-        """Why the gate refuses it; None where it does not."""
-        return next((one.reply for one in self.verdicts if isinstance(one.reply, Deny)), None)
 
 
 def draft_contract(
@@ -130,25 +108,26 @@ def draft_contract(
     home, here = home or open_home(), here or Path.cwd()
     repository = _repository(contract, home, here, strict=strict)
     workspace = repository.path if repository else here
-    keyring, clock, tools = home.keyring, home.clock, all_tools(home)
+    tools = all_tools(home)
     intent, plan = plan_contract(
         contract,
         repository,
         prose=prose,
-        origin=ContractOrigin(
-            keyring.user.did, keyring.agent.did, clock.now(), clock.new_id(), clock.new_id()
-        ),
+        origin=Origin.of(home),
         skill=load_skill(PACK, Cache(home.path / "cache")),
         tools=tools,
         ripgrep=_has_ripgrep(home),
         every=every,
     )
-    walker = Walker(home, tools, workspace=workspace)  # its plans have no steps, and dispatch nothing
-    try:
-        verdicts = walker.preflight_plan(intent, plan)
-    finally:
-        walker.close()
-    return DraftedContract(contract, repository, workspace, intent, plan, tuple(verdicts))
+    verdicts = asked_of_gate(home, tools, workspace, intent, plan)  # its plans have no steps
+    return DraftedContract(
+        workspace=workspace,
+        intent=intent,
+        plan=plan,
+        verdicts=verdicts,
+        contract=contract,
+        repository=repository,
+    )
 
 
 def _repository(contract: RepoIntent, home: Home, here: Path, *, strict: bool) -> Resolved | None:
@@ -386,11 +365,8 @@ def run_contract(
     home = home or open_home()
     with keeping_refusals(home, said or prose.encode(errors="surrogatepass"), contract):
         made = draft_contract(contract, prose=prose, home=home, here=here, strict=strict, every=every)
-        if made.denied is not None:
-            raise denied(made.denied)
-    id = made.intent.id
-    home.journal.append_many(proposal(home, made.intent, made.plan, home.clock.now()))
-    accept(id, intent_hash=made.intent.hash, plan_hash=made.plan.hash, home=home)
+        made.passed(refused)
+    id = made.sign(home)
     began(made)
     try:
         outcome = run(id, workspace=made.workspace, people=people, home=home)

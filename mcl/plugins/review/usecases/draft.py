@@ -8,25 +8,21 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import skills as shipped
 from executor.gate.grants import workspace_of
-from executor.gate.verdict import Deny
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from executor.walker import Verdict, Walker
-from ir import Frame, Intent, PlanTree, SlotEntry, with_hash
 from ir.errors import MclError
-from ir.inline_secrets import find_secret
 from mcl.catalog.tools.foreign import all_tools
-from mcl.core.errors import ReviewError, SkillError
+from mcl.core.errors import ReviewError
 from mcl.core.event_loop import at_once, outside_loop
 from mcl.core.home import open_home
 from mcl.language.mtx.files import Cache
-from mcl.language.plans.planner import KnownTools, make_plan
-from mcl.language.skills import Skill, load_skill
+from mcl.language.skills import load_skill
 from mcl.plugins.review.contract import Mode, contract
 from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.piece import ReviewTarget
 from mcl.plugins.review.target import in_folder, look_at
 from mcl.usecases.models import BUNDLED, Models
+from mcl.usecases.packs import Judged, Origin, asked_of_gate, planned, without_secrets
 
 if TYPE_CHECKING:
     from mcl.model import Model
@@ -62,25 +58,26 @@ class ReviewRequest:
         how = {"rules": "by fixed rules", "one": "by rules and a model", "deep": "in three passes"}
         return f"review {what} ({self.mode}, {how[self.passes]})"
 
+    def objects(self, contract: str) -> dict[str, str]:
+        """What fills the slots of the pack. contract: the digest of the mode's."""
+        return {
+            "path": self.path,
+            "base": self.base,
+            "staged": "true" if self.staged else "",
+            "mode": self.mode,
+            "passes": self.passes,
+            "contract": contract,
+            "model": self.model,
+            "memories": self.memories,
+        }
 
-@dataclass(frozen=True)
-class DraftedReview:
-    """A review as it would be run. Nothing of it is signed or stored.
 
-    workspace: the folder that tools may work in. note: what else a person should know of it.
-    """
+@dataclass(frozen=True, kw_only=True)
+class DraftedReview(Judged):
+    """A review as it would be run. note: what else a person should know of it."""
 
     asked: ReviewRequest
-    workspace: Path
-    intent: Intent
-    plan: PlanTree
-    verdicts: tuple[Verdict, ...]
     note: str = ""
-
-    @property
-    def denied(self) -> Deny | None:
-        """Why the gate refuses it; None where it does not."""
-        return next((one.reply for one in self.verdicts if isinstance(one.reply, Deny)), None)
 
 
 def draft_review(
@@ -135,13 +132,18 @@ def draft_review(
     asked = ReviewRequest(path, commit, staged, bound.mode, passes, known or "" if ai else "", memories)
     tools = all_tools(home)
     skill = load_skill(PACK, Cache(home.path / "cache"))
-    intent, plan = _planned(asked, bound.digest, home, skill, tools)
-    walker = Walker(home, tools, workspace=root, reasoner=_Later())
-    try:
-        verdicts = walker.preflight_plan(intent, plan)
-    finally:
-        walker.close()
-    return DraftedReview(asked, root, intent, plan, tuple(verdicts), note)
+    without_secrets((asked.prose, asked.path, asked.base), ReviewError, "name it otherwise")
+    intent, plan = planned(
+        skill,
+        "analyze",
+        asked.objects(bound.digest),
+        prose=asked.prose,
+        origin=Origin.of(home),
+        tools=tools,
+        refusal=ReviewError,
+    )
+    verdicts = asked_of_gate(home, tools, root, intent, plan, _Later())
+    return DraftedReview(workspace=root, intent=intent, plan=plan, verdicts=verdicts, asked=asked, note=note)
 
 
 async def _looked(bench: Bench, path: str, base: str, staged: bool) -> ReviewTarget | None:
@@ -258,51 +260,3 @@ class _Later:
 
     async def reason(self, **_: object) -> dict[str, object]:
         raise NotImplementedError  # a draft runs nothing
-
-
-def _planned(
-    asked: ReviewRequest, digest: str, home: Home, skill: Skill, tools: KnownTools
-) -> tuple[Intent, PlanTree]:
-    keyring, clock = home.keyring, home.clock
-    objects = {
-        "path": asked.path,
-        "base": asked.base,
-        "staged": "true" if asked.staged else "",
-        "mode": asked.mode,
-        "passes": asked.passes,
-        "contract": digest,
-        "model": asked.model,
-        "memories": asked.memories,
-    }
-    for text in (asked.prose, asked.path, asked.base):
-        if found := find_secret("", text):
-            raise ReviewError(
-                "SECRET_INLINE",
-                f"what looks like {found} stands in it, and what is asked for is kept in the journal",
-                fix="name it otherwise",
-            )
-    at = clock.now()
-    intent = with_hash(
-        Intent(
-            id=clock.new_id(),
-            actor=keyring.user.did,
-            agent=keyring.agent.did,
-            prose=asked.prose,
-            frame=Frame(
-                verb="analyze",
-                objects=tuple(SlotEntry(name=name, value=text) for name, text in objects.items() if text),
-            ),
-            state="proposed",
-            confidence=1.0,
-            created_at=at,
-        )
-    )
-    try:
-        by = f"matrix://agent/{keyring.agent.did}"
-        return intent, make_plan(
-            skill, intent, id=clock.new_id(), created_at=at, created_by=by, registry=tools
-        )
-    except SkillError as problem:
-        if problem.code == "TOOL_MISSING":
-            raise
-        raise ReviewError("NOT_PLANNED", problem.message, fix=problem.fix) from problem

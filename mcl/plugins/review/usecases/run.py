@@ -24,8 +24,6 @@ from mcl.plugins.review.finding import ReviewFinding
 from mcl.plugins.review.finding_text import NO_FINDINGS
 from mcl.plugins.review.usecases.draft import PACK, DraftedReview, draft_review
 from mcl.plugins.review.usecases.earlier import BLOCKED, found_before
-from mcl.usecases.accept import accept
-from mcl.usecases.direct import proposal
 from mcl.usecases.models import Models
 from mcl.usecases.run import run
 
@@ -270,14 +268,8 @@ def review_code(
         workspace=workspace,
         home=home,
     )
-    if (refusal := made.denied) is not None:
-        wanted = (
-            f"if you want that: {refusal.example}" if refusal.code == "CAPABILITY_DENIED" else refusal.fix
-        )
-        raise ReviewError(refusal.code, refusal.reason, fix=wanted)
-    id = made.intent.id
-    home.journal.append_many(proposal(home, made.intent, made.plan, home.clock.now()))
-    accept(id, intent_hash=made.intent.hash, plan_hash=made.plan.hash, home=home)
+    made.passed(ReviewError)
+    id = made.sign(home)
     began(made)
     outcome = run(id, workspace=made.workspace, listener=listener, model=model, ai=ai, home=home)
     return ReviewRun(made, outcome, found_before(home, made.workspace, made.plan, outcome.outputs))
