@@ -2,8 +2,9 @@
 
 A result is a frozen dataclass, and its JSON object has its fields in their order, by their names. A field's
 metadata says where that is otherwise: `called("node")` gives another name, `UNTOLD` leaves the field out,
-`WHERE_SAID` leaves it out where it is empty. Only what is not its fields (a flag in front of them, an error
-whose data comes first) writes a `to_json` of its own.
+`WHERE_SAID` leaves it out where it is empty. A class that tells properties too, or fields of its fields,
+lists in `JSON` what it tells: "ok size id=intent.id". Only what is neither (an error whose data comes first)
+writes a `to_json` of its own.
 
 A document that is signed is told in its canonical form, bytes as hexadecimal digits, a path as its text, a
 member of an enumeration as its value, a set sorted. What is none of these is a fault of ours and raises
@@ -13,11 +14,12 @@ TypeError: nobody shall read `<object at 0x…>` in a document.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, Final
+from operator import attrgetter
+from typing import Any, ClassVar, Final
 
 from ir.canonical import canonical_bytes
 from ir.document import Document
@@ -33,9 +35,10 @@ def called(name: str) -> dict[str, object]:
 
 
 class JsonResult:
-    """A dataclass whose JSON is its fields."""
+    """A dataclass whose JSON is its fields, or what `JSON` lists: names, or `name=attribute.of.it`."""
 
     __slots__ = ()
+    JSON: ClassVar[str] = ""
 
     def to_json(self) -> dict[str, Any]:
         """The JSON object."""
@@ -46,18 +49,21 @@ def fields_json(result: Any) -> dict[str, Any]:
     """The JSON object of a dataclass by its fields, whatever `to_json` it has."""
     told: dict[str, Any] = {}
     kind: Any = type(result)
-    for field, name, where_said in _told(kind):
-        value = getattr(result, field)
+    for value_of, name, where_said in _told(kind):
+        value = value_of(result)
         if value or not where_said:
             told[name] = as_json(value)
     return told
 
 
 @cache
-def _told(kind: Any) -> tuple[tuple[str, str, bool], ...]:
-    """What is told of a dataclass: each field, its name in JSON, and whether it is told only where said."""
-    named = ((one.name, one.metadata.get(_NAME, one.name), one.metadata) for one in fields(kind))
-    return tuple((field, name, _WHERE_SAID in said) for field, name, said in named if name)
+def _told(kind: Any) -> tuple[tuple[Callable[[Any], object], str, bool], ...]:
+    """What is told of a dataclass: how to get it, its name, and whether it is told only where said."""
+    known = {one.name: one.metadata for one in fields(kind)}
+    named = [(said.get(_NAME, field), field) for field, said in known.items()]
+    if listed := getattr(kind, "JSON", ""):
+        named = [(name, path or name) for name, _, path in (one.partition("=") for one in listed.split())]
+    return tuple((attrgetter(path), name, _WHERE_SAID in known.get(path, ())) for name, path in named if name)
 
 
 def as_json(value: object) -> Any:

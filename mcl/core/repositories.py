@@ -6,13 +6,14 @@ import shlex
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from executor.core.errors import ScopeError
 from executor.core.files import whole_file
 from executor.sandbox.paths import KEY
+from ir.results import WHERE_SAID
 from mcl.core.errors import RepoError
 
 REPOS: Final = "repos.json"  # key -> absolute path
@@ -38,7 +39,7 @@ class Repository:
 class Resolved(Repository):
     """The repository that something is done in. note: what a person should know of the choice, or ""."""
 
-    note: str = ""
+    note: str = field(default="", metadata=WHERE_SAID)
 
 
 class Repositories:

@@ -4,11 +4,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from executor.store.home import Home
 from ir.canonical import parse_json
 from ir.errors import UNVERIFIED, MclError
-from ir.results import fields_json
+from ir.results import JsonResult
 from mcl.core.errors import MemoryStoreError
 from mcl.core.home import open_home
 from mcl.memory import Memories, Memory, MemoryStore, Snapshot, new_memory
@@ -36,9 +37,10 @@ class Imported:
 
 
 @dataclass(frozen=True)
-class ProofReport:
+class ProofReport(JsonResult):
     """What a proof file says (`uri`, `text`), and each part of it that was checked."""
 
+    JSON: ClassVar = "ok uri text checks"
     uri: str
     text: str
     checks: tuple[ProofCheck, ...]
@@ -47,10 +49,6 @@ class ProofReport:
     def ok(self) -> bool:
         """Whether all of it holds."""
         return all(check.ok for check in self.checks)
-
-    def to_json(self) -> dict[str, object]:
-        """The report as a JSON object."""
-        return {"ok": self.ok, **fields_json(self)}
 
 
 def add(

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from executor import View, fold
 from executor.store.home import Home
 from ir import Intent, PlanTree, canonical_bytes, content_hash, derive_seed, with_hash
 from ir.errors import MclError
 from ir.intent import CompileMetadata
-from ir.results import as_json
+from ir.results import JsonResult
 from mcl.catalog.tools import registry
 from mcl.compiler.compiler import recompile
 from mcl.compiler.plan_writing import PlanOrigin, write_plan
@@ -56,9 +56,10 @@ class ReplayItem:
 
 
 @dataclass(frozen=True)
-class Replay:
+class Replay(JsonResult):
     """Everything that was compared, in order; the bytes last."""
 
+    JSON: ClassVar = "intent=intent_id same items"
     intent_id: str
     items: tuple[ReplayItem, ...]
 
@@ -66,10 +67,6 @@ class Replay:
     def same(self) -> bool:
         """Whether everything was compared and is the same."""
         return all(item.verdict == "same" for item in self.items)
-
-    def to_json(self) -> dict[str, object]:
-        """The comparison as a JSON object."""
-        return {"intent": self.intent_id, "same": self.same, "items": as_json(self.items)}
 
 
 def replay(

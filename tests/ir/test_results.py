@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
+from typing import ClassVar
 
 import pytest
 
@@ -39,6 +40,22 @@ def test_a_result_is_told_by_its_fields_in_their_order() -> None:
     said = {"node": "n1", "place": "a/b", "colour": "red", "parts": [{"seen": ["a", "b"], "digest": "01"}]}
     assert json.dumps(FOUND.to_json()) == json.dumps(said)
     assert Found("n1", Path("a"), Colour.RED, example="such").to_json()["example"] == "such"
+
+
+def test_a_result_that_lists_what_it_tells_is_told_by_its_list() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Report(JsonResult):
+        JSON: ClassVar = "ok place=found.place flaws fix"
+        found: Found
+        flaws: tuple[str, ...] = ()
+        fix: str = field(default="", metadata=WHERE_SAID)
+
+        @property
+        def ok(self) -> bool:
+            return not self.flaws
+
+    assert json.dumps(Report(FOUND).to_json()) == '{"ok": true, "place": "a/b", "flaws": []}'
+    assert Report(FOUND, fix="such").to_json()["fix"] == "such"
 
 
 def test_values_within_others_are_told_alike() -> None:

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
@@ -211,28 +211,24 @@ def map_work(*, root: Path | None = None, home: Home | None = None) -> WorkMap:
 
 
 @dataclass(frozen=True)
-class WorkTrace:
+class WorkTrace(JsonResult):
     """The lines that were asked for, oldest first, and what is to be said of the trace as a whole.
 
     unended: files that changed since a call of which nobody saw the end, and that no line tells of.
     """
 
+    JSON: ClassVar = (
+        "root=report.root ok=report.ok torn=report.torn unsigned=report.unsigned total "
+        "findings=report.findings unended lines"
+    )
     lines: tuple[TraceLine, ...]
     report: TraceReport
     unended: tuple[Unended, ...] = ()
 
-    def to_json(self) -> dict[str, object]:
-        """As a JSON object."""
-        return {
-            "root": str(self.report.root),
-            "ok": self.report.ok,
-            "torn": self.report.torn,
-            "unsigned": self.report.unsigned,
-            "total": len(self.report.lines),
-            "findings": self.report.findings,
-            "unended": self.unended,
-            "lines": self.lines,
-        }
+    @property
+    def total(self) -> int:
+        """How many lines the trace has."""
+        return len(self.report.lines)
 
 
 def trace_work(
@@ -273,16 +269,13 @@ def trace_work(
 
 
 @dataclass(frozen=True)
-class ValidatedWork:
+class ValidatedWork(JsonResult):
     """What became of a validation. path: the file, as it was given or found. intents: how many it has."""
 
+    JSON: ClassVar = "valid=report.valid errors=report.errors warnings=report.warnings"
     path: str
     intents: int
     report: FlawReport
-
-    def to_json(self) -> dict[str, object]:
-        """As a JSON object: valid, errors, warnings."""
-        return self.report.to_json()
 
 
 def validate_work(path: Path | None = None, *, start: Path | None = None) -> ValidatedWork:

@@ -5,16 +5,17 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from executor.core.errors import ScopeError
 from executor.sandbox.files import components
 from ir.canonical import parse_json
 from ir.characters import LINE_ENDS, holds
 from ir.errors import DocumentError
+from ir.results import WHERE_SAID, JsonResult
 
 # ---- The intents of the repository contract and the commands of mqlaunch, read from `intents.toml`.
 
@@ -82,34 +83,24 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True)
-class RepoIntent:
+class RepoIntent(JsonResult):
     """What is asked of a repository. repo: a key, None where none is named. args: as its intent wants them.
 
     message: for people; nothing is decided by it. requires_confirmation: the one who asked wants to be asked
     again. why: of a refusal made here, what was wrong; no part of the document.
     """
 
+    JSON: ClassVar = "schema intent repo command args message risk_level rollback_plan requires_confirmation"
+    schema: ClassVar = SCHEMA
     intent: str
     repo: str | None
     command: str | None
     args: tuple[str, ...]
     message: str
-    risk_level: str = ""
-    rollback_plan: str = ""
-    requires_confirmation: bool = False
+    risk_level: str = field(default="", metadata=WHERE_SAID)
+    rollback_plan: str = field(default="", metadata=WHERE_SAID)
+    requires_confirmation: bool = field(default=False, metadata=WHERE_SAID)
     why: str = ""
-
-    def to_json(self) -> dict[str, object]:
-        """The document: six fields in the contract's order, then the optional ones that say something."""
-        fields: dict[str, object] = {
-            "schema": SCHEMA,
-            "intent": self.intent,
-            "repo": self.repo,
-            "command": self.command,
-            "args": list(self.args),
-            "message": self.message,
-        }
-        return fields | {name: value for name in _OPTIONAL if (value := getattr(self, name))}
 
     @property
     def text(self) -> str:

@@ -7,13 +7,14 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import skills as shipped
 from executor.core.errors import KeyringError, ToolError
 from executor.gate.grants import Grants, workspace_of
 from executor.sandbox.history import history, main_folder
 from executor.store.home import Home
+from ir.results import JsonResult
 from mcl.catalog.tools.foreign import all_tools
 from mcl.compiler.execution import as_told
 from mcl.core.errors import RepoError
@@ -286,9 +287,13 @@ _NOTHING_FOUND = 1
 
 
 @dataclass(frozen=True)
-class ContractRun:
+class ContractRun(JsonResult):
     """What became of a contract."""
 
+    JSON: ClassVar = (
+        "contract=drafted.contract repository=drafted.repository intent=outcome.intent_id state "
+        "exit output failure=outcome.failure"
+    )
     drafted: DraftedContract
     outcome: "Outcome"
 
@@ -305,6 +310,11 @@ class ContractRun:
         """Did a person say no, or nobody yes?"""
         failure = self.outcome.failure
         return self.outcome.state == "cancelled" or (failure is not None and failure.code in _DECLINED)
+
+    @property
+    def state(self) -> str:
+        """How the run ended, a no of a person too."""
+        return "declined" if self.declined else self.outcome.state
 
     def problem(self) -> RepoError | None:
         """What went wrong, as it is told to a person; None where nothing did."""
@@ -326,19 +336,6 @@ class ContractRun:
         if failure is not None:
             return _EXITS.get(failure.code, FAILED)
         return _status(self.drafted.contract, self.output)
-
-    def to_json(self) -> dict[str, object]:
-        """All of it as a JSON object."""
-        outcome, made = self.outcome, self.drafted
-        return {
-            "contract": made.contract,
-            "repository": repository_json(made),
-            "intent": outcome.intent_id,
-            "state": "declined" if self.declined else outcome.state,
-            "exit": self.exit,
-            "output": self.output,
-            "failure": outcome.failure,
-        }
 
 
 def run_contract(
@@ -374,14 +371,6 @@ def run_contract(
         cancel(id, reason="interrupted", home=home)
         raise
     return ContractRun(made, outcome)
-
-
-def repository_json(made: DraftedContract) -> dict[str, str] | None:
-    """The repository of a draft, for programs."""
-    found = made.repository
-    if found is None:
-        return None
-    return {"key": found.key, "path": str(found.path), **({"note": found.note} if found.note else {})}
 
 
 def _status(contract: RepoIntent, output: dict[str, object]) -> int:

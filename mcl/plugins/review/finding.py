@@ -3,8 +3,9 @@
 import textwrap
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
-from typing import Final, Literal, get_args
+from typing import ClassVar, Final, Literal, get_args
 
+from ir.results import WHERE_SAID, JsonResult
 from mcl.core.errors import ReviewError
 
 # ---- The labels of a finding, from the worst to the least.
@@ -54,7 +55,7 @@ def _without_empty_ends(lines: list[str]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewFinding:
+class ReviewFinding(JsonResult):
     """One finding.
 
     severity: one of `SEVERITIES`. file: a path as it was told, never empty. line: 1-based; 0 is the whole
@@ -64,12 +65,13 @@ class ReviewFinding:
     Raises ReviewError FINDING_NOT_VALID.
     """
 
+    JSON: ClassVar = "severity location line body rule mark"
     severity: Severity
     file: str
     line: int
     body: str
-    rule: str = ""
-    mark: str = field(default="", compare=False)
+    rule: str = field(default="", metadata=WHERE_SAID)
+    mark: str = field(default="", compare=False, metadata=WHERE_SAID)
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:
@@ -93,17 +95,6 @@ class ReviewFinding:
     def marked_in(self, marks: Container[str]) -> bool:
         """Is its mark one of these?"""
         return bool(self.mark) and self.mark in marks
-
-    def to_json(self) -> dict[str, object]:
-        """The finding as a JSON object, with its rule and mark where it has them."""
-        said: dict[str, object] = {"severity": self.severity, "location": self.location}
-        more = {"rule": self.rule, "mark": self.mark}
-        return {
-            **said,
-            "line": self.line,
-            "body": self.body,
-            **{name: one for name, one in more.items() if one},
-        }
 
 
 def _not_valid(place: str, message: str) -> ReviewError:

@@ -6,9 +6,10 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from html import unescape
-from typing import Final, cast
+from typing import ClassVar, Final, cast
 
 from ir.characters import INVISIBLE, Kinds, without
+from ir.results import JsonResult
 from mcl.plugins.review.finding import (
     BLOCKING,
     FOREIGN,
@@ -313,12 +314,13 @@ class UnreadableLine:
 
 
 @dataclass(frozen=True, slots=True)
-class FindingsRead:
+class FindingsRead(JsonResult):
     """What was read: the findings in the order of the text, and what could not be read.
 
     outside: those of the findings whose label the contract does not have.
     """
 
+    JSON: ClassVar = "findings blocking unreadable"
     findings: tuple[ReviewFinding, ...] = ()
     unreadable: tuple[UnreadableLine, ...] = ()
     outside: tuple[ReviewFinding, ...] = ()
@@ -327,14 +329,6 @@ class FindingsRead:
     def blocking(self) -> bool:
         """Whether a finding stops what is reviewed, or something could not be read."""
         return bool(self.unreadable) or any(finding.blocking for finding in self.findings)
-
-    def to_json(self) -> dict[str, object]:
-        """The reading as a JSON object."""
-        return {
-            "findings": self.findings,
-            "blocking": self.blocking,
-            "unreadable": self.unreadable,
-        }
 
 
 def read_findings(text: str, *, labels: Collection[Severity] | None = None) -> FindingsRead:

@@ -325,14 +325,13 @@ def draft_view(
 def draft_json(made: "DraftedContract", *, by: str = "", note: str = "") -> dict[str, object]:
     """The same for programs."""
     from ir import canonical_bytes
-    from mcl.plugins.repo.usecases import repository_json
 
     denied = made.denied
     return {
         "contract": made.contract,
         **({"by": by} if by else {}),
         **({"note": note} if note else {}),
-        "repository": repository_json(made),
+        "repository": made.repository,
         "workspace": str(made.workspace),
         "decision": "deny" if denied else "ask" if any(one.reply for one in made.verdicts) else "allow",
         "verdicts": made.verdicts,

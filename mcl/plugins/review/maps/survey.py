@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 import anyio
 from anyio import from_thread, to_thread
 
 from executor.sandbox.paths import Workspace
+from ir.results import JsonResult
 from mcl.core.event_loop import at_once
 from mcl.plugins.review.maps.files import MapCache, SourceFile, SourceFiles, listed, read_all
 from mcl.plugins.review.maps.maps import MOMENT, MappedFile, Maps, rules
@@ -355,29 +356,21 @@ _SECOND: Final = 1_000_000_000  # nanoseconds
 
 
 @dataclass(frozen=True, slots=True)
-class DueFile:
+class DueFile(JsonResult):
     """A file that is to be reviewed.
 
     changes: commits since its last review, all of them where it had none, and one for what is not committed.
-    score: (hub + 0.1) × changes. reviewed: when; "" for never.
+    score: (hub + 0.1) × changes. reviewed: when; None for never.
     """
 
+    JSON: ClassVar = (
+        "file=file.path role=file.role score changes hub_score=file.hub importers=file.importers "
+        "last_review_timestamp=reviewed"
+    )
     file: MappedFile
     changes: int
     score: float
-    reviewed: str
-
-    def to_json(self) -> dict[str, object]:
-        """As a JSON object."""
-        return {
-            "file": self.file.path,
-            "role": self.file.role,
-            "score": self.score,
-            "changes": self.changes,
-            "hub_score": self.file.hub,
-            "importers": self.file.importers,
-            "last_review_timestamp": self.reviewed or None,
-        }
+    reviewed: str | None
 
 
 def due(seen: WorkspaceSurvey, reviews: Mapping[str, str], dirty: Container[str]) -> tuple[DueFile, ...]:
@@ -398,7 +391,7 @@ def due(seen: WorkspaceSurvey, reviews: Mapping[str, str], dirty: Container[str]
         )
         if changes:
             score = round((one.hub + _FLOOR) * changes, 3)
-            found.append(DueFile(one, changes, score, one.reviewed))
+            found.append(DueFile(one, changes, score, one.reviewed or None))
     return tuple(sorted(found, key=lambda one: (-one.score, one.file.path)))
 
 

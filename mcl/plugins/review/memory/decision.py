@@ -3,9 +3,10 @@
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from executor.core.globs import Glob, GlobError
+from ir.results import JsonResult
 from mcl.core.errors import ReviewError
 from mcl.core.yaml import FileFlaw as Flaw
 from mcl.core.yaml import ListNode, MapNode, Node, ScalarNode, read_tree, text_of
@@ -30,7 +31,7 @@ SECTIONS: Final = ("Context", "Decision", "Consequences")
 
 
 @dataclass(frozen=True)
-class ArchitectureDecision:
+class ArchitectureDecision(JsonResult):
     """A decision, as it stands in its Markdown file.
 
     id: ADR-0001. files: patterns of the paths that it is about; none: all. date: of the decision, 2026-11-22.
@@ -39,6 +40,7 @@ class ArchitectureDecision:
     there never was one.
     """
 
+    JSON: ClassVar = "id title kind status date files body path uri"
     id: str
     title: str
     body: str
@@ -74,20 +76,6 @@ class ArchitectureDecision:
             elif inside:
                 held.append(line)
         return "\n".join(held).strip()
-
-    def to_json(self) -> dict[str, object]:
-        """The decision as a JSON object."""
-        return {
-            "id": self.id,
-            "title": self.title,
-            "kind": self.kind,
-            "status": self.status,
-            "date": self.date,
-            "files": self.files,
-            "body": self.body,
-            "path": self.path,
-            "uri": self.uri,
-        }
 
 
 def body_of(context: str, decision: str, consequences: str) -> str:

@@ -8,15 +8,16 @@ imported otherwise counts as one.
 import hmac
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.store.keys.keyfile import marking_secret
 from ir.inline_secrets import without_secrets
+from ir.results import JsonResult
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import Memory
 from mcl.memory.words import Memories as Remembered
@@ -67,13 +68,14 @@ _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
-class Dismissal:
+class Dismissal(JsonResult):
     """A finding that does not count any more.
 
     mark: what it is known by. file, line, severity, rule, said: of the finding as it was when it was
     dismissed; rule is "" where a model said it. why: a person's words. by: the DID of the user. at: when.
     """
 
+    JSON: ClassVar = "mark location line severity rule said why by at uri"
     mark: str
     file: str
     line: int
@@ -89,12 +91,6 @@ class Dismissal:
     def location(self) -> str:
         """Where it stood: `file:line`."""
         return f"{self.file}:{self.line}"
-
-    def to_json(self) -> dict[str, object]:
-        """The dismissal as a JSON object."""
-        told = asdict(self)
-        del told["file"]  # the location says it
-        return {"mark": told.pop("mark"), "location": self.location, **told}
 
 
 class Dismissals:

@@ -15,9 +15,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from executor.sandbox.files import is_protected
+from ir.results import JsonResult
 from mcl.plugins.review.drift.rules import FlawRules, RepositoryFlaw, rules_of
 
 # ---- The rules of a release as data: what is looked at, what it weighs, what each flaw makes of it.
@@ -85,24 +86,14 @@ _NEXT: Final = 10  # things to do next that are told
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseCheck:
+class ReleaseCheck(JsonResult):
     """One thing that was looked at. said: what was found, in words."""
 
+    JSON: ClassVar = "id=looked.id title=looked.title weight=looked.weight status said flaws"
     looked: CheckKind
     status: Status
     said: str
     flaws: tuple[RepositoryFlaw, ...] = ()
-
-    def to_json(self) -> dict[str, object]:
-        """The check as a JSON object."""
-        return {
-            "id": self.looked.id,
-            "title": self.looked.title,
-            "weight": self.looked.weight,
-            "status": self.status,
-            "said": self.said,
-            "flaws": self.flaws,
-        }
 
 
 def status_of(flaws: Iterable[RepositoryFlaw]) -> Status:
@@ -112,9 +103,10 @@ def status_of(flaws: Iterable[RepositoryFlaw]) -> Status:
 
 
 @dataclass(frozen=True)
-class ReleaseReport:
+class ReleaseReport(JsonResult):
     """May it be released? intent: that of the tests where they ran or were refused, else ""."""
 
+    JSON: ClassVar = "verdict score workspace version intent checks next"
     workspace: Path
     version: str
     checks: tuple[ReleaseCheck, ...]
@@ -146,18 +138,6 @@ class ReleaseReport:
             fixes.setdefault(flaw.fix, []).append(flaw.place)
         told = [f"{fix}{_places(places)}" for fix, places in fixes.items()]
         return tuple(told[:_NEXT])
-
-    def to_json(self) -> dict[str, object]:
-        """The report as a JSON object."""
-        return {
-            "verdict": self.verdict,
-            "score": self.score,
-            "workspace": str(self.workspace),
-            "version": self.version,
-            "intent": self.intent,
-            "checks": self.checks,
-            "next": self.next,
-        }
 
 
 def _places(places: list[str]) -> str:
