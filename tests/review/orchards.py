@@ -6,9 +6,15 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+
+from executor.sandbox.paths import Workspace
+from mcl.core.event_loop import at_once
+from mcl.plugins.review.maps.maps import Maps
+from mcl.plugins.review.maps.survey import survey
 
 WHO = {
     **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},
@@ -83,3 +89,8 @@ def orchard(folder: Path) -> Path:
     """A repository with a package, its tests, and two commits by two people."""
     shutil.copytree(_template().name, folder, dirs_exist_ok=True)
     return folder
+
+
+def build(workspace: Workspace, *, reviews: Mapping[str, str] | None = None, **more: Any) -> Maps:
+    """The maps of a workspace, as they are made."""
+    return at_once(partial(survey, workspace, **more)).maps(reviews)

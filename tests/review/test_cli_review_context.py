@@ -7,12 +7,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from orchards import git, orchard, write
+from orchards import build, git, orchard, write
 from yards import Yard
 
 from executor.sandbox.paths import Workspace
 from mcl.plugins.review.maps.documents import IGNORED, documents
-from mcl.plugins.review.maps.survey import build
 from mcl.plugins.review.memory.history import ReviewMemories
 
 FOLDER = "generated/architecture"

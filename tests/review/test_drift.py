@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from orchards import build
 from sound import FILES, git, looked, sound, write
 
 from executor.sandbox.paths import Workspace
@@ -22,7 +23,6 @@ from mcl.core.home import open_home
 from mcl.plugins.review.drift.drift import PARTS, DriftReport, find_drift
 from mcl.plugins.review.drift.rules import MOST, drift_rules
 from mcl.plugins.review.maps.documents import documents
-from mcl.plugins.review.maps.survey import build
 from mcl.plugins.review.memory.decision import write_adr
 from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.usecases.release import review_drift

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from orchards import begun, commit, git, orchard, write
+from orchards import begun, build, commit, git, orchard, write
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
@@ -18,7 +18,6 @@ from mcl.plugins.review.maps import files
 from mcl.plugins.review.maps.documents import documents
 from mcl.plugins.review.maps.files import MapCache, stale
 from mcl.plugins.review.maps.maps import Maps
-from mcl.plugins.review.maps.survey import build
 
 
 def _built(folder: Path, cache: Path | None = None, **more: Any) -> Maps:

@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from orchards import orchard, write
+from orchards import build, orchard, write
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.maps import documents as loading
 from mcl.plugins.review.maps.documents import documents, load
-from mcl.plugins.review.maps.survey import build
 
 FOLDER = "generated/architecture"
 ROLES, OWNERS, SYMBOLS = (

@@ -16,7 +16,7 @@ from mcl.core.errors import ReviewError
 from mcl.memory import MemoryStore
 from mcl.memory.words import document_in
 from mcl.plugins.review.finding import SEVERITIES, ReviewFinding, in_order
-from mcl.plugins.review.memory.history import LEFT_OUT, ReviewMemories, without_quotes
+from mcl.plugins.review.memory.history import LEFT_OUT, TOP, ReviewMemories, without_quotes
 
 AT = "2026-11-22T10:00:00.000Z"
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
@@ -72,9 +72,9 @@ def test_the_next_review_is_told_the_five_worst_findings_of_the_last_one(memorie
     memories.history.record("a.py", findings=[finding("CRITICAL", 1, "of an older review")], mode="risk")
     found = [finding(severity, 7) for severity in reversed(SEVERITIES)]
     memories.history.record("a.py", findings=found, mode="risk")
-    assert [one.severity for one in memories.history.top("a.py")] == list(SEVERITIES[:5])
+    assert [one.severity for one in memories.history.last("a.py")[0].findings[:TOP]] == list(SEVERITIES[:5])
     memories.history.record("a.py", findings=[], mode="risk")
-    assert memories.history.top("a.py") == ()
+    assert memories.history.last("a.py")[0].findings == ()
 
 
 def test_a_file_is_known_by_its_path_in_the_workspace(
@@ -129,7 +129,7 @@ def test_nothing_leaves_this_machine_and_nothing_is_purged(
     monkeypatch.setattr("socket.getaddrinfo", never)
     for number in range(12):
         memories.history.record("a.py", findings=[finding(line=number)], mode="risk")
-    assert memories.history.top("a.py")
+    assert memories.history.last("a.py")
     for sql in ("DELETE FROM journal", "UPDATE journal SET kind = 'x'"):
         with pytest.raises(sqlite3.IntegrityError), home.db.write() as connection:
             connection.execute(sql)

@@ -33,23 +33,19 @@ async def _list(session: Service, arguments: Json, caller: Caller) -> Reply:
 
 
 def _listed(session: Service, status: str, agent: str) -> dict[str, object]:
-    here = here_of(session.folders)
-    root = find_root(here.work, session.workspace.root)
-    held = {lease.label: lease for lease in here.leases.all(root)}
-    intents: list[dict[str, object]] = []
-    for item in here.work.items(root):
-        if status and item.status != status:
-            continue
-        lease = held.get(item.label)
-        about: dict[str, object] = {"held_by": lease.agent, "held_until": lease.expires_at} if lease else {}
+    from mcl.plugins.agents.usecases import list_work
+
+    found = list_work(root=session.workspace.root, home=session.home)
+    own, intents = "", list[dict[str, object]]()
+    for item, lease in ((one.item, one.lease) for one in found.items):
+        own = item.label if lease and lease.agent == agent else own
+        about = {"held_by": lease.agent, "held_until": lease.expires_at} if lease else {}
         if item.blocked_reason:
             about["blocked_reason"] = item.blocked_reason
-        intents.append({**intent_json(item), "dependencies": list(item.dependencies), **about})
-    own = next((lease.label for lease in held.values() if lease.agent == agent), "")
-    answer: dict[str, object] = {"root": str(root), "agent": agent, "active": own, "intents": intents}
-    if not here.work.governed(root):
-        answer["note"] = _NONE
-    return answer
+        if not status or item.status == status:
+            intents.append({**intent_json(item), "dependencies": list(item.dependencies), **about})
+    answer: dict[str, object] = {"root": str(found.root), "agent": agent, "active": own, "intents": intents}
+    return answer if found.governed else {**answer, "note": _NONE}
 
 
 LIST: Final = Offered(

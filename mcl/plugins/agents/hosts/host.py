@@ -360,15 +360,15 @@ class HostAnswer:
     err: str = ""
 
 
-def answer_before(host: AgentHost, verdict: Verdict, reason: str = "", context: str = "") -> HostAnswer:
-    """The decision about a call. leave: none, the host's own rules decide. context: told to the model."""
-    reason, context = _shown(reason), _shown(context)
+def answer_before(host: AgentHost, verdict: Verdict, reason: str = "") -> HostAnswer:
+    """The decision about a call. leave: none, the host's own rules decide."""
+    reason = _shown(reason)
     if verdict == "leave":
         return HostAnswer(0, "{}")
     out: dict[str, Any]
     if host.style == "permission":
         said = {"hookEventName": host.pre, "permissionDecision": verdict, "permissionDecisionReason": reason}
-        out = {"hookSpecificOutput": {**said, **({"additionalContext": context} if context else {})}}
+        out = {"hookSpecificOutput": said}
     else:
         out = {"decision": verdict, "reason": reason}
         if verdict == "ask":

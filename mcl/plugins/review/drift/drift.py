@@ -68,7 +68,7 @@ def decision_flaws(tree: RepositoryTree, memories: ReviewMemories) -> Iterator[R
 
 
 def map_flaws(tree: RepositoryTree, cache: Path) -> Iterator[RepositoryFlaw]:
-    """Maps that are not of the files as they are. cache: as for ``mcl.plugins.review.maps.survey.build``."""
+    """Maps that are not of the files as they are. cache: as for ``mcl.plugins.review.maps.survey.survey``."""
     from mcl.plugins.review.maps.documents import load
     from mcl.plugins.review.maps.files import stale
     from mcl.plugins.review.maps.maps import FOLDER

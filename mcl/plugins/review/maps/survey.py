@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, TypeVar
 
@@ -18,7 +17,6 @@ from anyio import from_thread, to_thread
 
 from executor.sandbox.paths import Workspace
 from ir.results import JsonResult
-from mcl.core.event_loop import at_once
 from mcl.plugins.review.maps.files import MapCache, SourceFile, SourceFiles, listed, read_all
 from mcl.plugins.review.maps.maps import MOMENT, MappedFile, Maps, rules
 from mcl.plugins.review.maps.ownership import ChangeLog, FileChanges, read_log
@@ -273,33 +271,21 @@ class WorkspaceSurvey:
         return Maps(mapped, self.log.head, tree_of(files), self.log.history, left_out)
 
 
-def build(
-    workspace: Workspace,
-    *,
-    cache: Path | None = None,
-    reviews: Mapping[str, str] | None = None,
-    progress: Progress = lambda done, total, what: None,
-) -> Maps:
-    """Look at every source file of a workspace; nothing is written there.
-
-    Args:
-        cache: a folder (of the home) in which what was read is kept, so that only what changed is read again.
-        reviews: when files were reviewed last, ISO 8601 UTC by path.
-        progress: is told how many files are done, of how many, and what is being done.
-
-    Raises:
-        ScopeError: the workspace may not be opened.
-    """
-    return at_once(partial(survey, workspace, cache=cache, progress=progress)).maps(reviews)
-
-
 async def survey(
     workspace: Workspace,
     *,
     cache: Path | None = None,
     progress: Progress = lambda done, total, what: None,
 ) -> WorkspaceSurvey:
-    """Look at a workspace. The arguments are those of `build`."""
+    """Look at every source file of a workspace; nothing is written there.
+
+    Args:
+        cache: a folder (of the home) in which what was read is kept, so that only what changed is read again.
+        progress: is told how many files are done, of how many, and what is being done.
+
+    Raises:
+        ScopeError: the workspace may not be opened.
+    """
     paths = await listed(workspace)
     kept = await to_thread.run_sync(MapCache, cache, workspace.root)
     logs: list[ChangeLog] = []

@@ -104,7 +104,7 @@ class Dismissals:
         """Makes the marks of this workspace."""
         return Marks(self._place.home, self._place.key)
 
-    def dismiss(self, finding: ReviewFinding, why: str, *, at: str = "") -> Dismissal:
+    def dismiss(self, finding: ReviewFinding, why: str) -> Dismissal:
         """Dismiss a finding; one that is dismissed already gets these words. Secrets are taken out of them.
 
         Raises ReviewError NOT_DISMISSIBLE, DISMISSAL_SHAPE; MemoryStoreError, HomeError.
@@ -135,7 +135,7 @@ class Dismissals:
             "seal": self.maker.seal(finding.mark, said),
         }
         given = {"type": _TYPE, "id": f"dismissal.{finding.mark}", "text": said, "data": data}
-        made = self._place.made(given, kind=_KIND, at=at)
+        made = self._place.made(given, kind=_KIND)
         return _read(self._place.cortex.write([made])[0])
 
     def forget(self, mark: str) -> None:

@@ -194,11 +194,6 @@ class ReviewHistory:
         there, gone = takewhile(lambda memory: not memory.forgotten, newest), self._gone()
         return tuple(_read(memory, gone) for memory in there)
 
-    def top(self, file: str, n: int = TOP) -> tuple[ReviewFinding, ...]:
-        """The most severe findings of a file's last review, at most 5. Raises ReviewError REVIEW_PATH."""
-        newest = self.last(file, 1)
-        return newest[0].findings[: max(0, min(n, TOP))] if newest else ()
-
     def files(self) -> tuple[Review, ...]:
         """The last review of each file, in the order of their names."""
         gone = self._gone()

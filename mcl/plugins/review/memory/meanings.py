@@ -57,7 +57,6 @@ class Meanings:
         tags: Sequence[str] = (),
         source: str = "",
         id: str = "",
-        at: str = "",
         keep: bool = False,
     ) -> Meaning:
         """Remember a text; under an id that is there already, as its next version. What is remembered already
@@ -66,7 +65,7 @@ class Meanings:
         id: made of kind and text where it is empty. keep: what is there under it stays as it is. Secrets are
         taken out. Raises ReviewError MEANING_SHAPE; MemoryStoreError MEMORY_SHAPE; HomeError.
         """
-        made = self._made(Meaning(id, text, kind, tuple(dict.fromkeys(tags)), source, at))
+        made = self._made(Meaning(id, text, kind, tuple(dict.fromkeys(tags)), source))
         with self._place.home.db.write():
             there = self._place.now().resolve(made.address) if keep else None
             return _read(there or self._place.cortex.write([made])[0])

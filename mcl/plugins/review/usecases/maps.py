@@ -76,7 +76,7 @@ def build_context(
     are there already, nothing is signed or written.
 
     agree: is shown the plan with the gate's verdict, the maps, and the files that would be written; only its
-    True signs and runs it. progress: as for `mcl.plugins.review.maps.survey.build`.
+    True signs and runs it. progress: as for `mcl.plugins.review.maps.survey.survey`.
 
     Raises:
         ScopeError: the folder may not be opened, or what lies in the maps' place is no plain file.

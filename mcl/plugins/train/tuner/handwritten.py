@@ -41,9 +41,9 @@ def skills(folder: Path = FOLDER) -> dict[tuple[str, str], CorpusSkill]:
     return found
 
 
-def descriptions(folder: Path = FOLDER) -> dict[str, tuple[str, ...]]:
+def descriptions() -> dict[str, tuple[str, ...]]:
     """What the skills of skills.toml may say of themselves."""
-    return {name: tuple(row["descriptions"]) for name, row in _rows(folder)}
+    return {name: tuple(row["descriptions"]) for name, row in _rows(FOLDER)}
 
 
 def names(folder: Path = FOLDER) -> dict[tuple[str, str], tuple[str, ...]]:

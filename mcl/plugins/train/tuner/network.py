@@ -152,12 +152,12 @@ FAST_HALF = torch.cpu._is_avx512_bf16_supported()
 """Whether the processor multiplies bfloat16 faster than float32."""
 
 
-def orthogonal(stack: Tensor, steps: int = 5) -> Tensor:
+def orthogonal(stack: Tensor) -> Tensor:
     """Nearest semi-orthogonal matrices, roughly, for a stack [n, rows, columns]; bfloat16 is enough."""
     x = stack.to(torch.bfloat16) if FAST_HALF else stack
     x = x.transpose(-1, -2) if stack.shape[-2] > stack.shape[-1] else x
     x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
-    for _ in range(steps):
+    for _ in range(5):
         square = x @ x.transpose(-1, -2)
         x = _A * x + (_B * square + _C * square @ square) @ x
     turned: Tensor = x.transpose(-1, -2) if stack.shape[-2] > stack.shape[-1] else x
@@ -167,10 +167,8 @@ def orthogonal(stack: Tensor, steps: int = 5) -> Tensor:
 class Muon(torch.optim.Optimizer):
     """Muon with Nesterov momentum and decoupled weight decay; matrices of one shape go together."""
 
-    def __init__(
-        self, matrices: Iterable[Tensor], lr: float = 0.02, momentum: float = 0.95, decay: float = 0.01
-    ) -> None:
-        super().__init__(list(matrices), {"lr": lr, "momentum": momentum, "decay": decay})
+    def __init__(self, matrices: Iterable[Tensor], lr: float) -> None:
+        super().__init__(list(matrices), {"lr": lr, "momentum": 0.95, "decay": 0.01})
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:
