@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from executor.core.errors import ScopeError
 from executor.gate.policy import Policy
 from executor.gate.references import typed_args
 from executor.gate.verdict import Deny
-from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import visible
 from executor.store.home import Home
-from executor.tools.manifest import Effect, Manifest
+from executor.tools.manifest import Manifest
 from executor.tools.names import short_name
 from ir.results import as_json
 from mcl.catalog.extras import require_extras
 from mcl.core.event_loop import outside_loop
 from mcl.core.home import open_home
 from mcl.usecases.accept import accept
-from mcl.usecases.direct import NODE, direct_call, text_of
+from mcl.usecases.direct import NODE, direct_call, effect_in, text_of
 from mcl.usecases.intents import cancel
 from mcl.usecases.plans import Planned
 from mcl.usecases.plans import show as plan
@@ -113,29 +111,13 @@ def call_tool(
 def _propose(home: Home, manifest: Manifest, args: Mapping[str, object], place: Path, timeout_ms: int) -> str:
     """Draft, Intent and plan of the call, in one commit; the intent's id."""
     texts = {name: text_of(name, value) for name, value in args.items()}
-    effect = _effect(manifest, typed_args(texts, manifest, {}), place)
+    effect = effect_in(place, manifest, typed_args(texts, manifest, {}))
     words = " ".join(f"{name}={_short(text.replace('$${', '${'))}" for name, text in texts.items())
     called = manifest.name if manifest.outside else short_name(manifest.uri)
     prose = f"call {called}{f' with {words}' if words else ''}"
     made = direct_call(home, manifest, texts, effect, prose=prose, timeout_ms=timeout_ms)
     home.journal.append_many(made.envelopes(home, home.clock.now()))
     return made.intent.id
-
-
-def _effect(manifest: Manifest, args: Mapping[str, object], place: Path) -> Effect:
-    """What this call does, as things stand in the workspace."""
-    workspace = Workspace(place)
-
-    def exists(path: str) -> bool:
-        try:
-            return workspace.check(path) is not None
-        except ScopeError:
-            return True
-
-    try:
-        return manifest.effect(manifest.complete(args), exists)
-    finally:
-        workspace.close()
 
 
 def _short(text: str) -> str:

@@ -7,12 +7,14 @@ and kept like any other intent.
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from executor.core.errors import UnresolvedError
+from executor.core.errors import ScopeError, UnresolvedError
 from executor.core.hashing import json_bytes
 from executor.gate.effects import COVERS, over_ceiling
 from executor.gate.references import typed_args
+from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from ir import (
@@ -114,6 +116,22 @@ def direct_call(
         first = flaws[0]
         raise InputError(first.code, first.message, place="arguments", fix=first.fix)
     return DirectCall(intent, tree)
+
+
+def effect_in(place: Path, manifest: Manifest, args: Mapping[str, object]) -> Effect:
+    """What this call does, as things stand in a workspace."""
+    workspace = Workspace(place)
+
+    def exists(path: str) -> bool:
+        try:
+            return workspace.check(path) is not None
+        except ScopeError:
+            return True
+
+    try:
+        return manifest.effect(manifest.complete(args), exists)
+    finally:
+        workspace.close()
 
 
 def text_of(name: str, value: object) -> str:

@@ -283,8 +283,8 @@ def test_an_export_says_what_was_signed_and_is_the_same_again(project: Project) 
     project.file.unlink()
     done = export_work(write=True, root=project.root, home=project.home)
     assert done.path == project.file
-    assert project.file.read_bytes() == done.data
-    document = read_file(done.data)
+    assert project.file.read_text() == done.text
+    document = read_file(done.text.encode())
     assert validate(document).valid
     assert [entry.label for entry in document.entries] == ["INT-001", "INT-002"]
     assert project.sign().plan.nothing

@@ -319,11 +319,12 @@ def _read(path: Path) -> bytes:
 
 
 @dataclass(frozen=True)
-class ExportedWork:
+class ExportedWork(JsonResult):
     """The file as it was signed. path: where it was written; None where it was only asked for."""
 
+    JSON: ClassVar = "root intents=labels file=path text"
     root: Path
-    data: bytes
+    text: str
     labels: tuple[str, ...]
     path: Path | None
 
@@ -348,7 +349,7 @@ def export_work(
         )
     data = write_file(entry_of(item) for item in items)
     path = write_bytes(place, data, overwrite=overwrite) if write else None
-    return ExportedWork(place, data, tuple(item.label for item in items), path)
+    return ExportedWork(place, data.decode(), tuple(item.label for item in items), path)
 
 
 # ---- `mcl work import`: a person signs what the file says.

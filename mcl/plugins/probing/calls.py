@@ -17,7 +17,6 @@ from typing import Any, Final, Literal, cast
 import anyio
 
 from executor.sandbox.child import unlaunched
-from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.registry import Registry
@@ -27,7 +26,7 @@ from ir import IntentAcceptBody, MclError
 from mcl.core.home import sealed
 from mcl.plugins.probing.folder import Snapshot, changes, environment_of, look_at_home, moved, settle
 from mcl.plugins.probing.judgement import is_declared
-from mcl.usecases.direct import direct_call, texts_of
+from mcl.usecases.direct import direct_call, effect_in, texts_of
 
 # ---- What a process does while a tool works in it: files that are opened and changed, programs,
 # connections.
@@ -271,7 +270,7 @@ def run_example(
     home = tools.open(place / "mcl")
     settle(place, home)
     args = {**given, **{name: moved(str(given[name]), host) for name in manifest.scope.urls if name in given}}
-    effect = _effect(manifest, args, place / "work")
+    effect = effect_in(place / "work", manifest, args)
     watch = ProbeWatch(_limits(manifest, place, host))
     watched = _Watched(tools.registry, watch, lambda: look_at_home(place / "mcl"))
     said = _called(home, cast("Registry", watched), manifest, args, effect, place / "work")
@@ -350,18 +349,3 @@ def _limits(manifest: Manifest, place: Path, host: str) -> Callable[[Seen], bool
         return True
 
     return allowed
-
-
-def _effect(manifest: Manifest, args: Mapping[str, object], work: Path) -> Effect:
-    workspace = Workspace(work)
-
-    def exists(path: str) -> bool:
-        try:
-            return workspace.check(path) is not None
-        except MclError:
-            return True
-
-    try:
-        return manifest.effect(manifest.complete(args), exists)
-    finally:
-        workspace.close()

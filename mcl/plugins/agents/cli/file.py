@@ -1,7 +1,7 @@
 """`mcl work import`, `export`, `validate` and `trace`: work as files."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,7 @@ from mcl.core.text import one_line, safe
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from mcl.plugins.agents.file.document import IntentEntry
     from mcl.plugins.agents.usecases import ValidatedWork
     from mcl.plugins.agents.work.signature import ImportChange, ImportPlan
 
@@ -46,18 +47,11 @@ def export(
     from mcl.plugins.agents.usecases import export_work
 
     done = export_work(write=write, overwrite=overwrite, root=root, home=use_home())
-    Output(as_json).document(
-        {
-            "root": str(done.root),
-            "intents": list(done.labels),
-            "file": str(done.path) if done.path else None,
-            "text": done.data.decode(),
-        }
-    )
+    Output(as_json).document(done)
     if done.path:
         note(safe(f"written: {done.path}"))
     elif not as_json:
-        write_text(done.data.decode())
+        write_text(done.text)
 
 
 # ---- `mcl work import`: a person reads what the file says, and signs it.
@@ -129,15 +123,10 @@ def _change(change: "ImportChange") -> "Iterator[RenderableType]":
         facts += [
             ("name", entry.name),
             *((("what", entry.description),) if entry.description else ()),
-            *((("owner", entry.owner),) if entry.owner else ()),
-            *(("may change", pattern) for pattern in entry.owned_scope),
-            *(("constraint", text) for text in entry.constraints),
-            *(
-                ("criterion", one if isinstance(one, str) else _typed(one.to_json()))
-                for one in entry.acceptance_criteria
+            *facts_of(
+                entry,
+                [one if isinstance(one, str) else _typed(one.to_json()) for one in entry.acceptance_criteria],
             ),
-            *(("after", label) for label in entry.dependencies),
-            *(("see", text) for text in entry.references),
         ]
     if entry is not None and entry.blocked_reason:
         facts.append(("because", entry.blocked_reason))
@@ -147,6 +136,20 @@ def _change(change: "ImportChange") -> "Iterator[RenderableType]":
         was = [(name, line) for name in change.fields for line in _lines(before.get(name))]
         yield plain("  was signed as", "dim")
         yield rows([(name.partition("_")[2] or name, field(line, "dim")) for name, line in was])
+
+
+def facts_of(entry: "IntentEntry", criteria: "Sequence[str]") -> "Iterator[tuple[str, str]]":
+    """What an entry says of its work, line by line. criteria: in words."""
+    if entry.owner:
+        yield "owner", entry.owner
+    several = {
+        "may change": entry.owned_scope,
+        "constraint": entry.constraints,
+        "criterion": criteria,
+        "after": entry.dependencies,
+        "see": entry.references,
+    }
+    yield from ((name, text) for name, texts in several.items() for text in texts)
 
 
 def _lines(value: object) -> list[str]:

@@ -14,7 +14,7 @@ from mcl.cli.people import AtTerminal
 from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, columns, listing, moment, plain, rows
 from mcl.core.environment import AGENT
 from mcl.core.text import one_line, safe
-from mcl.plugins.agents.cli.file import Root, work
+from mcl.plugins.agents.cli.file import Root, facts_of, work
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -76,12 +76,7 @@ def work_view(found: "ListedWork") -> "list[RenderableType]":
         ("status", item.status),
         *((("because", item.blocked_reason),) if item.blocked_reason else ()),
         *((("held by", held),) if held else ()),
-        *((("owner", item.owner),) if item.owner else ()),
-        *(("may change", pattern) for pattern in item.owned_scope),
-        *(("constraint", text) for text in item.constraints),
-        *(("criterion", text) for text in item.criteria),
-        *(("after", label) for label in item.dependencies),
-        *(("see", text) for text in item.references),
+        *facts_of(item, item.criteria),
         ("signed", f"{moment(item.accepted_at)} by {item.signed_by}"),
         ("documents", f"mcl show {item.intent_id}"),
     ]

@@ -5,10 +5,11 @@ from typing import Any, Final
 
 import typer
 
-from mcl.cli.arguments import example
+from mcl.cli.arguments import noun, verb
 from mcl.cli.output import note
 from mcl.cli.plan import ShowsByDefault
-from mcl.plugins.review.cli import maps, memory, release, review
+from mcl.plugins.review.cli import maps, memory, review
+from mcl.plugins.review.cli.release import check_command, drift_command
 
 _REVIEW: Final = (  # in the order of the help
     (
@@ -66,7 +67,7 @@ _REVIEW: Final = (  # in the order of the help
         'mcl review remember "Only store/ talks to SQLite" --kind convention --tag store',
         "mcl review remember - --kind summary --source docs/design.md < summary.txt",
     ),
-    (("drift", release.drift_command), "mcl review drift", "mcl review drift --workspace ../shop --json"),
+    (("drift", drift_command), "mcl review drift", "mcl review drift --workspace ../shop --json"),
 )
 _CONTEXT: Final = (
     (("build", maps.build_command), "mcl review context build", "mcl review context build --yes --json"),
@@ -78,12 +79,9 @@ _CONTEXT: Final = (
     (("status", maps.status_command), "mcl review context status"),
 )
 _RELEASE: Final = (
-    (
-        ("check", release.check_command),
-        "mcl release check",
-        "mcl release check --no-tests --workspace ../shop",
-        "mcl release check --strict --json",
-    ),
+    "mcl release check",
+    "mcl release check --no-tests --workspace ../shop",
+    "mcl release check --strict --json",
 )
 
 
@@ -105,39 +103,32 @@ class ReviewsByDefault(ShowsByDefault):
 
 def register_review(app: typer.Typer) -> None:
     """Add `mcl review`."""
-    noun = typer.Typer(
-        name="review",
+    reviews = noun(
+        "review",
+        "Reviews of code. `mcl review FILE` is `mcl review file FILE`.",
+        *("mcl review app.py", "mcl review --diff", "mcl review src --no-ai"),
         cls=ReviewsByDefault,
-        help="Reviews of code. `mcl review FILE` is `mcl review file FILE`.",
-        epilog=example("mcl review app.py", "mcl review --diff", "mcl review src --no-ai"),
-        rich_markup_mode=None,
         subcommand_metavar="[FILE] | COMMAND [ARGS]...",
     )
-    context = typer.Typer(
-        name="context",
-        help="Maps of a repository: what its files are, what they offer, who owns them.",
+    context = noun(
+        "context",
+        "Maps of a repository: what its files are, what they offer, who owns them.",
+        *("mcl review context build", "mcl review context show src/app.py"),
         no_args_is_help=True,
-        epilog=example("mcl review context build", "mcl review context show src/app.py"),
-        rich_markup_mode=None,
     )
-    _add(noun, _REVIEW)
+    _add(reviews, _REVIEW)
     _add(context, _CONTEXT)
-    noun.add_typer(context)
-    app.add_typer(noun)
+    reviews.add_typer(context)
+    app.add_typer(reviews)
 
 
 def register_release(app: typer.Typer) -> None:
     """Add `mcl release`."""
-    noun = typer.Typer(
-        name="release",
-        help="May this repository be released?",
-        epilog=example("mcl release check"),
-        rich_markup_mode=None,
-    )
-    _add(noun, _RELEASE)
-    app.add_typer(noun)
+    release = noun("release", "May this repository be released?", "mcl release check")
+    verb(release, "check", *_RELEASE)(check_command)
+    app.add_typer(release)
 
 
-def _add(noun: typer.Typer, verbs: tuple[Any, ...]) -> None:
+def _add(group: typer.Typer, verbs: tuple[Any, ...]) -> None:
     for (name, command), *examples in verbs:
-        noun.command(name, epilog=example(*examples))(command)
+        verb(group, name, *examples)(command)

@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 _SHOWN = 240  # characters of a text in a list
 
 
+def _listing(heads: tuple[str, ...], lines: "Sequence[Sequence[tuple[str, str]]]") -> RenderableType:
+    return listing(heads, lines) if lines else plain("nothing", DIM)
+
+
 def files_view(reviews: "Sequence[Review]") -> Iterator[RenderableType]:
     """The last review of each file."""
     lines = [((one.file, ""), (one.mode, DIM), (moment(one.at), DIM), _counted(one)) for one in reviews]
-    yield listing(("file", "mode", "reviewed", "found"), lines) if lines else plain("nothing", DIM)
+    yield _listing(("file", "mode", "reviewed", "found"), lines)
 
 
 def history_view(reviews: "Sequence[Review]") -> Iterator[RenderableType]:
@@ -57,7 +61,7 @@ def decisions_view(decisions: "Sequence[ArchitectureDecision]") -> Iterator[Rend
         ((one.id, ""), (one.kind, DIM), (one.status, DIM), (one_line(one.title, _SHOWN), ""))
         for one in decisions
     ]
-    yield listing(("id", "kind", "status", "title"), lines) if lines else plain("nothing", DIM)
+    yield _listing(("id", "kind", "status", "title"), lines)
 
 
 def decision_view(one: "ArchitectureDecision") -> Iterator[RenderableType]:
@@ -93,7 +97,7 @@ def meanings_view(meanings: "Sequence[Meaning]") -> Iterator[RenderableType]:
         ((one.id, ""), (one.kind, DIM), (one_line(one.source, 60), DIM), (one_line(one.text, _SHOWN), ""))
         for one in meanings
     ]
-    yield listing(("id", "kind", "source", "says"), lines) if lines else plain("nothing", DIM)
+    yield _listing(("id", "kind", "source", "says"), lines)
 
 
 def dismissals_view(dismissals: "Sequence[Dismissal]") -> Iterator[RenderableType]:
@@ -107,7 +111,7 @@ def dismissals_view(dismissals: "Sequence[Dismissal]") -> Iterator[RenderableTyp
         )
         for one in dismissals
     ]
-    yield listing(("place", "rule", "dismissed", "why"), lines) if lines else plain("nothing", DIM)
+    yield _listing(("place", "rule", "dismissed", "why"), lines)
 
 
 def bootstrap_view(done: "Bootstrapped") -> Iterator[RenderableType]:

@@ -102,10 +102,6 @@ class RepositoryTree:
         except ScopeError:  # a protected name is nothing that a page leads to, but it is no flaw of the page
             return True
 
-    def under(self, folder: str) -> tuple[str, ...]:
-        """The files below a folder."""
-        return tuple(path for path in self.files if path.startswith(f"{folder}/"))
-
     @property
     def spent(self) -> bool:
         """Has more been read than one look may? Then nothing more is."""

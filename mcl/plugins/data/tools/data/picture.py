@@ -52,7 +52,6 @@ def _width(text: str) -> int:
 
 
 _LABELS = 24  # names under the axis that can be read
-_LONG = 6  # characters from which names stand aslant
 _STYLES = ("base.css", "style.css", "graph.css")
 _LEFT_OUT = ("script", "desc")  # pygal's words to its own script, which is not there
 
