@@ -36,7 +36,8 @@ def meanings(home: Home, tmp_path: Path) -> Meanings:
 @pytest.mark.parametrize("kind", MEANINGS)
 def test_a_text_has_a_kind_tags_a_source_and_a_moment(meanings: Meanings, kind: Any) -> None:
     told = meanings.remember("Only store/ talks to SQLite", kind=kind, tags=["store"], source="README.md:3")
-    assert (told.kind, told.tags, told.source, told.at) == (kind, ("store",), "README.md:3", AT)
+    assert (told.kind, told.tags, told.source) == (kind, ("store",), "README.md:3")
+    assert told.at[:20] == AT[:20]
     assert meanings.get(told.id) == told
     assert meanings.recall("sqlite") == meanings.all() == (told,)
 

@@ -172,7 +172,7 @@ class HookGate:
             root = root or working_in
             if root is None:
                 if self._in_home(path, event.cwd):
-                    return HookDecision("deny", violation=refusals.protected_path(path))
+                    return HookDecision("deny", violation=refusals.refused("protected_path", path))
                 continue
             here = self._here(root, caller.agent)
             inside = (below(place, root) if place is not None else None) or ""
@@ -185,7 +185,7 @@ class HookGate:
             return _LEAVE
         here = targets[0][0]
         if any(one.root != here.root for one, _ in targets):
-            several = refusals.link_on_the_way(event.paths[-1])
+            several = refusals.refused("link_on_the_way", event.paths[-1])
             return self._refuse(event, here, several, event.paths[-1])
         held = here.held()
         assert held is not None, "the gate lets nothing be written without"
@@ -202,9 +202,9 @@ class HookGate:
     def _written(self, event: Event, here: CallCheckouts, path: str, inside: str) -> Allow | Ask | Violation:
         """What the gate says of one file. inside: relative to the folder, "" where it lies elsewhere."""
         if self._in_home(path, event.cwd):
-            return refusals.protected_path(path)
+            return refusals.refused("protected_path", path)
         if _is_read_in_two_ways(path, event):  # what is judged would not be what is written
-            return refusals.read_in_two_ways(path)
+            return refusals.refused("read_in_two_ways", path)
         args: dict[str, object] = {"path": inside or os.path.join(event.cwd, path)}  # noqa: PTH118
         saw = self._seen.of(here.root, here.agent, inside) if inside else None
         if saw is not None and os.path.lexists(here.root / inside):  # what is gone is not stale
@@ -273,9 +273,9 @@ class HookGate:
         except NotPlainError:
             return None
         if found == "person":
-            return self._refuse(event, here, refusals.person_only(event.command), "")
+            return self._refuse(event, here, refusals.refused("person_only", event.command), "")
         if found == "named":
-            return self._refuse(event, here, refusals.other_agent(caller.agent), "")
+            return self._refuse(event, here, refusals.refused("other_agent", caller.agent), "")
         if found == "secret":
             return HookDecision("ask", "The command names something protected. Allow it?")
         if found == "leave" or reach_of(".", cwd, here.root)[0] is not PathReach.INSIDE:
