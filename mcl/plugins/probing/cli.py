@@ -64,7 +64,6 @@ def verify_tools(
 
 
 def _document(found: "VerifiedTools", said: "VerifiedContracts") -> dict[str, object]:
-    from dataclasses import asdict
 
     return {
         "sound": found.sound and said.sound,
@@ -74,7 +73,7 @@ def _document(found: "VerifiedTools", said: "VerifiedContracts") -> dict[str, ob
                 "uri": tool.manifest.uri,
                 "approved": tool.approved_pin,
                 "found": tool.manifest.pin,
-                "changes": [asdict(change) for change in tool.changes],
+                "changes": tool.changes,
             }
             for tool in found.tools
             if tool.standing == "changed"

@@ -183,8 +183,7 @@ def validate(
     from mcl.plugins.agents.usecases import validate_work
 
     checked, out = validate_work(file), Output(as_json)
-    out.document(checked)
-    out.view(_shown_of_validate(checked))
+    out.show(checked, _shown_of_validate(checked))
     return 0 if checked.report.valid else UNVERIFIED
 
 

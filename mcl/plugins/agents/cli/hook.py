@@ -98,8 +98,9 @@ def install(
     change = change_of(known, settings, place)
     if change.needed:
         write_change(change)
-    out.document({**told, "written": change.needed, "diff": change.diff})
-    out.view(written_view(known.title, known.docs, change))
+    out.show(
+        {**told, "written": change.needed, "diff": change.diff}, written_view(known.title, known.docs, change)
+    )
     if not as_json:
         _warn(place, other if doubled else None, replaced, agent)
     return 0

@@ -61,8 +61,7 @@ def show(label: Label, root: Root = None, as_json: AsJson = False) -> None:
     from mcl.plugins.agents.usecases import show_work
 
     found, out = show_work(label, root=root, home=use_home()), Output(as_json)
-    out.document(found)
-    out.view(work_view(found))
+    out.show(found, work_view(found))
 
 
 def work_view(found: "ListedWork") -> "list[RenderableType]":
@@ -154,8 +153,7 @@ def complete(
     person = not agent and not os.environ.get(AGENT) and sys.stdin.isatty() and may_answer(home)
     people = AtTerminal(later=True) if person else None
     found = complete_work(label, notes=notes, agent=agent, people=people, root=root, home=home)
-    out.document(found)
-    out.view(_view(found))
+    out.show(found, _view(found))
     for warning in found.warnings:
         note(safe(f"warning: {warning}"))
     if not found.success:

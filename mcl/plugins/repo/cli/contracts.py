@@ -294,8 +294,10 @@ def _explained(asked: ContractRequest, home: "Home", *, as_json: bool) -> int:
         strict=asked.strict,
         every=asked.every,
     )
-    out.document(draft_json(made, by=asked.by, note=asked.note))
-    out.view(draft_view(made, out.people, by=asked.by, note=asked.note))
+    out.show(
+        draft_json(made, by=asked.by, note=asked.note),
+        draft_view(made, out.people, by=asked.by, note=asked.note),
+    )
     return REFUSED if made.denied else 0
 
 

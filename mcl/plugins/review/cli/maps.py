@@ -1,6 +1,5 @@
 """`mcl review context` and `next`: maps of a repository, and what to review first by them."""
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
 from mcl.cli.arguments import AsJson, Workspace, argument, option
@@ -137,28 +136,19 @@ def _stale(stale: "tuple[StaleEntry, ...]") -> list[str]:
 
 
 def _built(built: "MapsBuild") -> dict[str, object]:
-    called = built.called
-    outcome = called.outcome if called else None
-    state = (
-        "unchanged"
-        if called is None
-        else outcome.state
-        if outcome
-        else "denied"
-        if called.refused
-        else "declined"
-    )
+    told = dict.fromkeys(("intent_id", "output", "failure")) | {"state": "unchanged"}
+    called, maps = built.called.to_json() if built.called else told, built.maps
     return {
-        "state": state,
-        "intent_id": called.intent_id if called else None,
-        "files": len(built.maps.files),
-        "head": built.maps.head,
-        "tree": built.maps.tree,
-        "history": built.maps.history,
-        "left_out": built.maps.left_out,
+        "state": called["state"],
+        "intent_id": called["intent_id"],
+        "files": len(maps.files),
+        "head": maps.head,
+        "tree": maps.tree,
+        "history": maps.history,
+        "left_out": maps.left_out,
         "differing": built.differing,
-        "output": called.output if called else None,
-        "failure": (called and called.refused) or (outcome and outcome.failure) or None,
+        "output": called["output"],
+        "failure": called["failure"],
     }
 
 
@@ -172,7 +162,7 @@ def _looked(found: "MappedContext") -> dict[str, object]:
         "lines": one.lines,
         "size": one.size,
         "sha256": one.sha256,
-        "symbols": [asdict(each) for each in one.symbols],
+        "symbols": one.symbols,
         "hub_score": one.hub,
         "importers": one.importers,
         "author": one.author or None,

@@ -51,9 +51,7 @@ def bootstrap_command(workspace: Workspace = None, as_json: AsJson = False) -> N
     memories, opened = _memories(workspace, home := use_home(signs=True)), _folder(workspace, home)
     with closing(opened):
         done = bootstrap(memories, opened)
-    out = Output(as_json)
-    out.document(done)
-    out.view(bootstrap_view(done))
+    Output(as_json).show(done, bootstrap_view(done))
 
 
 # ---- `mcl review decide`: a decision of architecture is written down.
@@ -166,20 +164,16 @@ def decisions_command(
     if check or read:
         with closing(_folder(workspace, home)) as opened:
             found = decisions.take_in(opened) if read else decisions.compare(opened)
-        shown = [{"what": one.what, "path": one.path, "id": one.id, "why": one.why} for one in found]
-        out.document({"differences": shown, "read": read})
-        out.view(differences_view(found, read=read))
+        out.show({"differences": found, "read": read}, differences_view(found, read=read))
         return 1 if found and check else 0
     listed = decisions.relevant(inside(about, workspace)) if about else decisions.all()
     if not id:
-        out.document({"decisions": listed})
-        out.view(decisions_view(listed))
+        out.show({"decisions": listed}, decisions_view(listed))
         return 0
     one = next((one for one in listed if one.id == id.upper()), None)
     if one is None:
         raise ReviewError("DECISION_UNKNOWN", "no such decision", place=id, fix="mcl review decisions")
-    out.document(one)
-    out.view(decision_view(one))
+    out.show(one, decision_view(one))
     return 0
 
 
@@ -198,9 +192,7 @@ def recall_command(
     meanings = _memories(workspace, use_home()).meanings
     found = meanings.recall(words, limit or len(meanings.all())) if words.strip() else meanings.all()
     found = found[:limit] if limit else found
-    out = Output(as_json)
-    out.document({"meanings": found})
-    out.view(meanings_view(found))
+    Output(as_json).show({"meanings": found}, meanings_view(found))
 
 
 # ---- `mcl review remember`: something about a workspace that reviews are told.
@@ -247,9 +239,7 @@ def history_command(
 
     history = _memories(workspace, use_home()).history
     found = history.last(inside(file, workspace), limit) if file else history.files()
-    out = Output(as_json)
-    out.document({"reviews": found})
-    out.view(history_view(found) if file else files_view(found))
+    Output(as_json).show({"reviews": found}, history_view(found) if file else files_view(found))
 
 
 # ---- `mcl review dismiss`: a person says that what a review found is no fault.
@@ -307,8 +297,7 @@ def dismiss_command(
     home, out = use_home(signs=True), Output(as_json)
     if forget:
         gone = review_undismiss(places, rule=rule, mark=mark, workspace=workspace, home=home)
-        out.document({"forgotten": gone})
-        out.view(dismissals_view(gone))
+        out.show({"forgotten": gone}, dismissals_view(gone))
         note("these count again")
         return
     words = as_typed(why)
@@ -335,6 +324,4 @@ def dismissals_command(
     from mcl.plugins.review.usecases.memory import review_dismissals
 
     found = review_dismissals(file, workspace=workspace, home=use_home())
-    out = Output(as_json)
-    out.document({"dismissals": found})
-    out.view(dismissals_view(found))
+    Output(as_json).show({"dismissals": found}, dismissals_view(found))

@@ -36,8 +36,7 @@ def check_command(
     home, out = use_home(signs=not no_tests), Output(as_json)
     with steps() as step:
         report = check_release(workspace or Path.cwd(), tests=not no_tests, step=step, home=home)
-    out.document(report)
-    out.view(release_view(report))
+    out.show(report, release_view(report))
     return BLOCKED if report.verdict == "blocked" or (strict and report.verdict == "warning") else 0
 
 
@@ -64,8 +63,7 @@ def drift_command(workspace: Workspace = None, as_json: AsJson = False) -> int:
             progress=lambda done, total, what: step("drift", done, total, what),
             home=home,
         )
-    out.document(report)
-    out.view(drift_view(report))
+    out.show(report, drift_view(report))
     return FOUND if report.flaws else 0
 
 
