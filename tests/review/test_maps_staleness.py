@@ -6,12 +6,11 @@ import os
 from pathlib import Path
 
 import anyio
-from orchards import commit, git, orchard, write
+from orchards import build, commit, git, orchard, write
 
 from executor.sandbox.paths import Workspace
 from mcl.plugins.review.maps.files import stale
 from mcl.plugins.review.maps.maps import StaleEntry
-from mcl.plugins.review.maps.survey import build
 
 
 def _stale(folder: Path, maps: object = None) -> list[tuple[str, str]]:
