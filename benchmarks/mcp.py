@@ -55,8 +55,8 @@ def prepare(folder: Path, name: str, *command: str) -> None:
     from mcl.catalog.definitions import Definitions
     from mcl.catalog.outside import OutsideTools
     from mcl.core.home import open_home
-    from mcl.upstream import Upstreams
     from mcl.upstream.servers import Servers
+    from mcl.upstream.upstreams import Upstreams
 
     with open_home(folder / "home") as home:
         servers, definitions = Servers(home), Definitions(home)

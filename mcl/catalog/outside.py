@@ -23,7 +23,8 @@ from mcl.catalog.suspicion import revealed
 from mcl.upstream.channels import Channel, Channels
 
 if TYPE_CHECKING:
-    from mcl.upstream import Kind, Upstreams
+    from mcl.upstream.answers import Kind
+    from mcl.upstream.upstreams import Upstreams
 
 # Whoever makes the call limits its time: a plan's node, or its tool's manifest.
 _LONGEST_S: Final = 7200.0

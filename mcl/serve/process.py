@@ -27,16 +27,16 @@ from mcl.serve.call_questions import CallQuestions
 from mcl.serve.offered.tools import OFFERED
 from mcl.serve.server import Face
 from mcl.serve.service import ServedRuns, Service
-from mcl.upstream import Upstreams
 from mcl.upstream.channels import Channels
 from mcl.upstream.servers import Servers
+from mcl.upstream.upstreams import Upstreams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from executor.store.home import Home
     from mcl.serve.service import GoalCompiler
-    from mcl.upstream import Kind
+    from mcl.upstream.answers import Kind
 
 
 # ---- Everything that a server needs, opened in its order and closed in the other.

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from mcl.catalog.activity import Activity
     from mcl.catalog.definitions import Definitions
     from mcl.serve.exchange import Caller
-    from mcl.upstream import Upstreams
     from mcl.upstream.channels import Channels
+    from mcl.upstream.upstreams import Upstreams
 
 _WHO: Final = "a call over MCP"  # that holds a place which another run wants to write to
 

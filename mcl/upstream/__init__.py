@@ -2,11 +2,5 @@
 restarted when they die.
 
 It builds on the executor and on mcl's core. What the servers' tools mean, and who approved them, the catalog
-above it knows.
+above it knows. Nothing is imported here: who looks at an entry does not load what connects.
 """
-
-from mcl.upstream.answers import KINDS, Kind, Result
-from mcl.upstream.upstream import OnListing, Status
-from mcl.upstream.upstreams import Upstreams
-
-__all__ = ["KINDS", "Kind", "OnListing", "Result", "Status", "Upstreams"]

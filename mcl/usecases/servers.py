@@ -20,7 +20,8 @@ from mcl.upstream.servers import Server, Servers
 if TYPE_CHECKING:
     from mcl.catalog.definitions import Definitions, DescribedTool
     from mcl.catalog.suspicion import Suspicion
-    from mcl.upstream import Status, Upstreams
+    from mcl.upstream.upstream import Status
+    from mcl.upstream.upstreams import Upstreams
 
 # What most programs need to find others and their own settings; everything else is named by the person.
 USUAL: Final = ("PATH", "HOME")
@@ -162,7 +163,7 @@ async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:
     from mcl.catalog.definitions import Definitions, Observed
     from mcl.catalog.outside import OutsideTools
     from mcl.catalog.suspicion import examine_server
-    from mcl.upstream import Upstreams
+    from mcl.upstream.upstreams import Upstreams
 
     servers = Servers(home)
     entries = {name: servers.require(name) for name in dict.fromkeys(names)}
@@ -203,7 +204,7 @@ async def _offers(
     upstreams: Upstreams, server: str, definitions: Definitions
 ) -> tuple[dict[str, int], dict[str, str], tuple[str, ...]]:
     """How many of each kind, which kinds it could not list, and which tools cannot be used, with reasons."""
-    from mcl.upstream import KINDS
+    from mcl.upstream.answers import KINDS
 
     offers, flaws, bad = dict[str, int](), dict[str, str](), tuple[str, ...]()
     for kind in KINDS:

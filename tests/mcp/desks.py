@@ -26,8 +26,8 @@ from mcl.catalog.definitions import Definitions
 from mcl.catalog.manifests import is_pseudo
 from mcl.catalog.outside import OutsideTools
 from mcl.core.home import open_home
-from mcl.upstream import Upstreams
 from mcl.upstream.servers import Servers
+from mcl.upstream.upstreams import Upstreams
 from tests.conftest import make_home
 
 PEERS = Path(__file__).parent / "peers"

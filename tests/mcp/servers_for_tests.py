@@ -13,8 +13,8 @@ import pytest
 
 from executor import Home
 from mcl.core.errors import McpError
-from mcl.upstream import Upstreams
 from mcl.upstream.servers import Servers
+from mcl.upstream.upstreams import Upstreams
 
 PEERS = Path(__file__).parent / "peers"
 PATIENCE = 60.0  # seconds; a busy machine is no failure

@@ -19,8 +19,8 @@ from executor import AlwaysApprove, Home, Outcome
 from mcl.catalog.definitions import Definitions, Observed
 from mcl.catalog.outside import OutsideTools
 from mcl.core.home import open_home
-from mcl.upstream import Upstreams
 from mcl.upstream.servers import Servers
+from mcl.upstream.upstreams import Upstreams
 from mcl.usecases.call import call_tool
 from mcl.usecases.plans import check_file as check_plan_file
 from mcl.usecases.plans import show as plan
@@ -197,7 +197,7 @@ def test_a_server_is_neither_started_nor_loaded_where_its_tools_are_only_looked_
     look = (
         "import sys; from mcl import plans, tools;"
         f" names = [one.name for one in tools.list()]; plans.show({intent!r});"
-        " print('described:say' in names, 'mcp' in sys.modules, 'mcl.upstream' in sys.modules)"
+        " print('described:say' in names, 'mcp' in sys.modules, 'mcl.upstream.upstreams' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", look], env=desk.environment, cwd=desk.workspace, capture_output=True, text=True

@@ -15,8 +15,8 @@ from servers_for_tests import PATIENCE, entered, told, up_again
 
 from executor import Home
 from mcl.core.errors import McpError
-from mcl.upstream import Upstreams
 from mcl.upstream.answers import FaultError
+from mcl.upstream.upstreams import Upstreams
 
 
 @asynccontextmanager

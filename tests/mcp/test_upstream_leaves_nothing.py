@@ -24,7 +24,7 @@ from pathlib import Path
 import anyio
 from mcl.core.home import open_home
 from mcl.upstream.servers import Servers
-from mcl.upstream import Upstreams
+from mcl.upstream.upstreams import Upstreams
 
 async def main():
     async with Upstreams(Servers(open_home(Path(sys.argv[1])))) as upstreams:

@@ -22,7 +22,7 @@ from mcl.catalog.tools.registry import registry
 if TYPE_CHECKING:
     from mcl.catalog.definitions import DescribedTool
     from mcl.catalog.outside import OutsideTools
-    from mcl.upstream import Upstreams
+    from mcl.upstream.upstreams import Upstreams
 
 
 class Foreign:
@@ -121,8 +121,8 @@ class _Late:
         is told to foreign."""
         await self._wanted.wait()
         try:
-            from mcl.upstream import Upstreams
             from mcl.upstream.servers import Servers
+            from mcl.upstream.upstreams import Upstreams
 
             async with Upstreams(Servers(self._home), on_listing=foreign.outside.heard) as upstreams:
                 self._found = upstreams

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from mcl.serve.caller import ListChanges
     from mcl.serve.service import Service
-    from mcl.upstream import Kind
+    from mcl.upstream.answers import Kind
 
 
 # ---- Completing an argument of a prompt or a template: asked of the server that has it, where a person let

@@ -39,7 +39,7 @@ from mcl.serve.shelf import shown
 if TYPE_CHECKING:
     from executor.sandbox.redaction import Redactor
     from mcl.serve.service import Service
-    from mcl.upstream import Kind
+    from mcl.upstream.answers import Kind
 
 
 # ---- Names that our clients know other servers' resources and prompts by: ``mcl://server/uri``,
