@@ -1,19 +1,13 @@
 """`mcl key`: whose signatures count."""
 
-from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import ask_passphrase, use_home
 from mcl.cli.output import Output, note
 from mcl.cli.views.layout import BAD, DIM, listing, moment
 
-
-class Role(StrEnum):
-    """What a key may sign."""
-
-    user = "user"
-    agent = "agent"
+Role = Literal["user", "agent"]  # what a key may sign
 
 
 Did = Annotated[str, argument("DID", "A did:key:z6Mk… .")]
@@ -56,7 +50,7 @@ def new_key(
     as_json: AsJson = False,
 ) -> None:
     """Replace an own key; the old one is retired, and what it signed stays good."""
-    pair = use_home().keyring.new(role.value)
+    pair = use_home().keyring.new(role)
     Output(as_json).document({"did": pair.did, "role": pair.role})
     if not as_json:
         print(pair.did)
@@ -64,7 +58,7 @@ def new_key(
 
 @verb(keys, "seal", "mcl key seal")
 def seal_key(
-    role: Annotated[Role, option("--role", "Whose key to seal.")] = Role.user,
+    role: Annotated[Role, option("--role", "Whose key to seal.")] = "user",
     as_json: AsJson = False,
 ) -> None:
     """Seal an own key with a passphrase, which is asked for whenever something is signed with it.
@@ -72,7 +66,7 @@ def seal_key(
     It stays the same key. If a program may have read it before, replace it: mcl key new.
     """
     home = use_home(signs=True)
-    pair = home.keyring.seal(role.value, ask_passphrase("new passphrase: ", again="once more: "))
+    pair = home.keyring.seal(role, ask_passphrase("new passphrase: ", again="once more: "))
     Output(as_json).document({"did": pair.did, "role": pair.role, "sealed": True})
     note(f"sealed: {pair.did}")
 
@@ -80,11 +74,11 @@ def seal_key(
 @verb(keys, "export", "mcl key export --role user > ada.key.json")
 def export_key(
     did: Annotated[str, argument("DID", "Which key; without it the own key of --role.")] = "",
-    role: Annotated[Role, option("--role", "Which own key.")] = Role.user,
+    role: Annotated[Role, option("--role", "Which own key.")] = "user",
 ) -> None:
     """Write the public half of a key as JSON, for others to trust."""
     home = use_home()
-    own = home.keyring.user if role is Role.user else home.keyring.agent
+    own = home.keyring.user if role == "user" else home.keyring.agent
     Output(as_json=True).document({**home.keyring.export(did or own.did), **home.marks})
 
 
@@ -102,7 +96,7 @@ def trust_key(
     home = use_home()
     if not did.startswith("did:"):
         did = _exported(did, role, unattended=home.unattended)
-    entry = home.keyring.trust(did, role.value, label=label)
+    entry = home.keyring.trust(did, role, label=label)
     Output(as_json).document(entry)
     note(f"trusted as {entry.role}: {entry.did}")
 
@@ -132,7 +126,7 @@ def _exported(file: str, role: Role, *, unattended: bool) -> str:
         raise KeyringError(
             "BAD_KEY_FILE", "this is no exported key", place=file, fix="write one: mcl key export > FILE"
         )
-    if role is Role.user and said.get("unattended") and not unattended:
+    if role == "user" and said.get("unattended") and not unattended:
         raise KeyringError(
             "KEY_UNATTENDED",
             "this key is of a home that no person attends; its signatures are nobody's word here",

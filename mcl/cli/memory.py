@@ -3,9 +3,8 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import IO, Annotated, Final
+from typing import IO, Annotated, Final, Literal
 
 import typer
 
@@ -49,13 +48,6 @@ memory = noun(
 # ---- `mcl memory add`, `forget` and `learning`: what changes memories.
 
 MAX_TEXT_BYTES = 4 * 16_384  # no text of the longest allowed length is larger
-
-
-class Switch(StrEnum):
-    """On or off."""
-
-    on = "on"
-    off = "off"
 
 
 @verb(
@@ -154,7 +146,7 @@ def forget(
 
 @verb(memory, "learning", "mcl memory learning", "mcl memory learning off")
 def learning(
-    switch: Annotated[Switch | None, argument("[on|off]", "Turn it on or off.")] = None,
+    switch: Annotated[Literal["on", "off"] | None, argument("[on|off]", "Turn it on or off.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell whether accepted answers are learned from, or turn that on or off.
@@ -163,7 +155,7 @@ def learning(
     """
     from mcl.usecases import memories
 
-    wanted = None if switch is None else switch is Switch.on
+    wanted = None if switch is None else switch == "on"
     on = memories.learning(wanted, home=use_home(signs=switch is not None))
     Output(as_json).document({"learning": "on" if on else "off"})
     if not as_json:

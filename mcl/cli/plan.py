@@ -1,9 +1,8 @@
 """`mcl plan`: what would run, and what the gate says to it; `mcl correct`: change what a run is to do."""
 
 import sys
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -56,13 +55,7 @@ plans = noun(
 )
 
 
-class GraphForm(Enum):
-    """How a plan is drawn."""
-
-    SVG = "svg"
-    PNG = "png"
-    MERMAID = "mermaid"
-    DOT = "dot"
+GraphForm = Literal["svg", "png", "mermaid", "dot"]  # how a plan is drawn
 
 
 @verb(
@@ -106,9 +99,9 @@ def plan_command(
 def _draw(seen: "Planned", form: GraphForm, place: Path | None, home: "Home") -> None:
     from mcl.usecases.plans import picture as drawn
 
-    picture = drawn(seen, form.value, home)
+    picture = drawn(seen, form, home)
     if place is None:
-        if form is GraphForm.PNG and sys.stdout.isatty():
+        if form == "png" and sys.stdout.isatty():
             raise typer.BadParameter("a png is nothing for a terminal: name a file with --out")
         write_bytes(picture)
     else:

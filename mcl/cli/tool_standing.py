@@ -1,9 +1,8 @@
 """`mcl tool approve`, `reject`, `quarantine` and `classify`: a person's word on a tool."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -195,12 +194,7 @@ _WORD = {
 }
 
 
-class Operation(StrEnum):
-    """How a tool treats what is there."""
-
-    read = "read"
-    write = "write"
-    destructive = "destructive"
+Operation = Literal["read", "write", "destructive"]  # how a tool treats what is there
 
 
 @verb(
@@ -232,14 +226,14 @@ def classify_tool(
     found = acts.classified(tool, home=home)
     if not (as_json and yes):
         out.tell(_view(found))
-    says = f"{operation.value} ({', '.join(sorted(set(classes)))})"
+    says = f"{operation} ({', '.join(sorted(set(classes)))})"
     if not yes and not agreed(f"Let {found.manifest.name} count as {says}, as it is now?"):
         out.document({**found.to_json(), "code": "NOT_AGREED"})
         note("not classified; nothing was changed")
         return REFUSED
     after = acts.classify(
         tool,
-        operation.value,
+        operation,
         classes,
         pin=pin or found.manifest.pin,
         reason=reason,
