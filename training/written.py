@@ -39,7 +39,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _SLOT = re.compile(r"[a-z][a-z0-9_]*")
 
 
-class WrittenError(ValueError):
+class WriterFileError(ValueError):
     """A line that is not as the markup wants it: file, line, what is wrong."""
 
 
@@ -71,7 +71,7 @@ class WrittenGoal:
 
 
 @dataclass(frozen=True)
-class Writer:
+class GoalWriter:
     """One hand: the part it writes for, who it is, the skills it invented, its goals."""
 
     part: str
@@ -95,8 +95,8 @@ def shelf(folder: Path = FOLDER) -> dict[str, WrittenSkill]:
     return _skills(folder / "shelf.toml", "shelf")
 
 
-def writers(folder: Path = FOLDER, parts: Sequence[str] = PARTS) -> list[Writer]:
-    """All writers of these parts, in the order of parts and names. Raises WrittenError."""
+def writers(folder: Path = FOLDER, parts: Sequence[str] = PARTS) -> list[GoalWriter]:
+    """All writers of these parts, in the order of parts and names. Raises WriterFileError."""
     common = shelf(folder)
     return [
         read_writer(path, common)
@@ -105,11 +105,11 @@ def writers(folder: Path = FOLDER, parts: Sequence[str] = PARTS) -> list[Writer]
     ]  # fmt: skip
 
 
-def read_writer(path: Path, common: Mapping[str, WrittenSkill]) -> Writer:
-    """The goals in `path` and the skills beside it. Raises WrittenError."""
+def read_writer(path: Path, common: Mapping[str, WrittenSkill]) -> GoalWriter:
+    """The goals in `path` and the skills beside it. Raises WriterFileError."""
     own = _skills(path.with_suffix(".toml"), path.stem) if path.with_suffix(".toml").exists() else {}
     if both := sorted(own.keys() & common.keys()):
-        raise WrittenError(f"{path.stem}.toml: {', '.join(both)} stands on the shelf already")
+        raise WriterFileError(f"{path.stem}.toml: {', '.join(both)} stands on the shelf already")
     known = {**common, **own}
     head: dict[str, str] = {}
     goals: list[WrittenGoal] = []
@@ -131,8 +131,8 @@ def read_writer(path: Path, common: Mapping[str, WrittenSkill]) -> Writer:
                     raise ValueError("`@ persona:`, `@ language:` and a section come before the first goal")
                 goals.append(_goal(line, section, known, head["language"], path.stem, number))
         except ValueError as error:
-            raise WrittenError(f"{path.parent.name}/{path.name}:{number}: {error}") from None
-    return Writer(path.parent.name, path.stem, head.get("persona", ""), own, tuple(goals))
+            raise WriterFileError(f"{path.parent.name}/{path.name}:{number}: {error}") from None
+    return GoalWriter(path.parent.name, path.stem, head.get("persona", ""), own, tuple(goals))
 
 
 def _skills(path: Path, source: str) -> dict[str, WrittenSkill]:
@@ -140,12 +140,12 @@ def _skills(path: Path, source: str) -> dict[str, WrittenSkill]:
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise WrittenError(f"{path.name}: {error}") from None
+        raise WriterFileError(f"{path.name}: {error}") from None
     for name, row in rows.items():
         try:
             found[name] = _skill(name, row, source)
         except (ValueError, TypeError, KeyError) as error:
-            raise WrittenError(f"{path.name}: [{name}]: {error}") from None
+            raise WriterFileError(f"{path.name}: [{name}]: {error}") from None
     return found
 
 
@@ -318,7 +318,7 @@ def parse(line: str) -> tuple[str, list[LabelMark], list[int]]:
     return text, marks, starts
 
 
-def repeated(all_: Sequence[Writer]) -> Iterator[str]:
+def repeated(all_: Sequence[GoalWriter]) -> Iterator[str]:
     """Goals that say what another said, but for case, punctuation and blanks."""
     seen: dict[str, str] = {}
     for writer in all_:
@@ -331,7 +331,7 @@ def repeated(all_: Sequence[Writer]) -> Iterator[str]:
             seen.setdefault(same, place)
 
 
-def counts(all_: Sequence[Writer]) -> Iterator[str]:
+def counts(all_: Sequence[GoalWriter]) -> Iterator[str]:
     """What there is, line by line: by writer, kind, language, skill and constraint."""
     goals = [goal for writer in all_ for goal in writer.goals]
     skills = Counter(wish.skill for goal in goals for wish in goal.wishes)
@@ -363,7 +363,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = parser.parse_args(arguments).writer
     try:
         found = [read_writer(FOLDER / f"{name}.txt", shelf())] if name else writers()
-    except (WrittenError, OSError) as error:
+    except (WriterFileError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     wrong = list(repeated(found))

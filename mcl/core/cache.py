@@ -36,6 +36,7 @@ def read_own(path: str) -> bytes:
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     try:
         found = os.fstat(handle)
+        # What others could have written is not even read.
         mine = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o022)
         if not (stat.S_ISREG(found.st_mode) and mine and found.st_size < MAX_ENTRY):
             raise ValueError("not an entry of this user's")

@@ -95,6 +95,7 @@ def system_zone() -> str:
             return zone_of(name)
         except InputError:
             continue
+    # A container often has no name for its zone; where its clock is UTC all year, it is UTC.
     offsets = [datetime(2026, month, 1).astimezone().utcoffset() for month in _HALVES]
     if not any(offsets):
         return "UTC"

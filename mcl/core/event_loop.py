@@ -50,6 +50,8 @@ def at_once(work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
 
     if AWAITED.get():
         from_thread.run(told)
+    # A loop that runs cannot be entered again from within: the work gets a loop of its own, in a thread of
+    # its own, for which this one waits.
     elif _looping():
         with ThreadPoolExecutor(1) as other:
             other.submit(anyio.run, told).result()
@@ -113,6 +115,7 @@ async def _in_thread(work: Callable[[], Answer]) -> Answer:
     finally:
         AWAITED.reset(token)
     [answer] = ended
+    # The work ended as cancelled: where this task was cancelled too, its own cancel is raised here.
     if isinstance(answer, CancelledError):
         await checkpoint()
     if isinstance(answer, BaseException):

@@ -79,6 +79,7 @@ def picture_of(
     """
     said: dict[str, str] = {}
     for verdict in verdicts:
+        # A node may be judged several times, for each of its calls: what stops it is what is drawn.
         if verdict.decision != "allow" or verdict.node_id not in said:
             said[verdict.node_id] = verdict.decision
     places: dict[int, int] = {}
@@ -245,6 +246,7 @@ def _small(text: str) -> str:
 
 def _text(text: str) -> str:
     """Text for a label in HTML: nothing in it is markup."""
+    # Graphviz reads backslashes in labels itself: `\N` would become the name of the node.
     return escape(text).replace("\\", "&#92;")
 
 

@@ -42,6 +42,7 @@ def open_home(
     HomeError, KeyringError.
     """
     path = path or locate()
+    # Before it is opened, which makes it.
     fresh = not (path / "mcl.db").exists()
     home = Home.open(
         path,

@@ -113,6 +113,8 @@ class Repositories:
                     place=key,
                     fix="remove one: mcl repo remove KEY",
                 )
+            # First the repository, then which one is active: the other way round, a crash between the two
+            # would leave a name that leads nowhere.
             self._write(REPOS, {one.key: str(one.path) for one in (*known, added)})
             if self.active() is None:
                 self._write(STATE, {"active": key})
@@ -306,6 +308,7 @@ def _document(place: Path) -> dict[str, Any]:
     from executor.store.database import explain_os
 
     try:
+        # The file says where commands are run: a link that somebody put there is not followed.
         descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         return {}

@@ -94,6 +94,7 @@ def plain_value(node: Node) -> object:
         return {key.text: plain_value(value) for key, value in node.pairs}
     kind, text = node.kind, node.text
     if kind == "int":
+        # The length first: a number of a million digits takes seconds to read.
         if len(text) > 20 or abs(number := int(text, 0 if text[:2] in ("0o", "0x") else 10)) > 2**53:
             raise ValueError("a number that is too large")
         return number
@@ -241,6 +242,7 @@ class Composer:
         text: str = event.value
         if event.tag is not None:
             raise _refused("tags are not read here", event)
+        # An escape may spell half of a surrogate pair, which no file and no database takes.
         if not text.isascii() and _HALF.search(text):
             raise _refused("half a character, as an escape", event)
         style = event.style or ""
@@ -279,6 +281,8 @@ class Composer:
         if event.anchor not in self._anchors:
             raise _refused(f"the alias {shown(event.anchor)} stands for nothing that ends before it", event)
         node, size, levels = self._anchors[event.anchor]
+        # Counted as if written out: nine aliases of nine aliases, nine times over, are a few hundred bytes
+        # and a billion values.
         self._aliases, self._values = self._aliases + 1, self._values + size
         if self._aliases > self._allowed or self._values > MAX_VALUES:
             message = f"more than {self._allowed} aliases, or they stand for more than {MAX_VALUES} values"
@@ -319,6 +323,8 @@ class Composer:
             seen.add(text)
             if text == "<<" and key.plain:
                 self._find("YAML_PARSE_ERROR", "merge keys (<<) are not read here; write the fields out", key)
+            # YAML would take `yes`, `1` and `null` for keys of other types, JSON and whoever reads the file
+            # do not.
             elif key.kind != "text":
                 self._find("INVALID_TYPE", f"the key {text or 'null'} is no text; write it in quotes", key)
 

@@ -160,8 +160,7 @@ class Skill:
         """
         from collections import Counter
 
-        # Here, because mcl.model loads much that a list of skills needs not.
-        from mcl.language.bm25 import stems
+        from mcl.language.bm25 import stems  # here, as a list of skills needs no word search
 
         hints = (slot.hint for slot in self.slots)
         words = (self.id, self.display, self.description, *self.tags, *hints, *self.examples)
@@ -259,6 +258,8 @@ def find_skills(folders: Sequence[Path], *, cache: Path | None = None) -> Skills
                 skill, id, error = None, skill_id({}, path), told
             if id in holders:
                 shadowed.append(Shadowed(id, holders[id], path))
+            # Also where it is broken: an earlier skill of this name is another program than the one that
+            # somebody put here on purpose.
             holders[id] = path
             found.pop(id, None)
             broken.pop(id, None)
@@ -282,6 +283,8 @@ def load_skill(folder: Path, store: Cache | None = None) -> Skill:
     def template() -> PlanTemplate:
         return read_template(plan, source, skill_digest=loaded.digest, scope=skill, store=store)
 
+    # A plan that was found good with this very skill is read when it is asked for; any other is checked now,
+    # so that a list of skills tells what is broken.
     if is_kept(source, skill_digest=loaded.digest, store=store):
         return replace(skill, plan=template)
     made = template()

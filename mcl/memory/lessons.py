@@ -146,6 +146,8 @@ def bundle(
     if not memories.size or tokens < 1:
         return Bundle()
     ordered: dict[str, Memory] = {}
+    # In this order, and each memory once: what is pinned is told first, and stays where another search finds
+    # it too.
     for found in (
         memories.find(types=types, tags=(PINNED,), limit=_MOST, without=UNTOLD),
         *(memories.find(types=types, tags=(tag,), near=goal, limit=_MOST, without=UNTOLD) for tag in tags),

@@ -86,6 +86,8 @@ class Memory:
         these are not the bytes that a memory makes."""
         try:
             memory = checked(cls._read(parse_json(document), seq))
+            # Two spellings of one memory would have two hashes, and a proof for one would not be a proof for
+            # the other.
             if memory.document() == document:
                 return memory
             why = "the bytes are not canonical"

@@ -145,6 +145,7 @@ class Proof:
             return [ProofCheck("signature", False, f"{error.code}: {error.message}")]
         body = record.body
         size, root = body.get("size"), body.get("root")
+        # A signature is over one root; that of another snapshot, however genuine, says nothing of this one.
         if record.kind not in (PUT, FORGET) or (size, root) != (
             self.snapshot.size,
             _hash(self.snapshot.root),

@@ -92,6 +92,7 @@ def span_rules(prose: str, longest: int) -> str:
     The length follows from what the runs are taken of, windows of the prose: an intersection with a bounded
     repetition makes llguidance's lexer fail on long words of one letter.
     """
+    # Each window once: a prose that repeats itself has many alike.
     windows = dict.fromkeys(_windows(list(_chunks(prose, longest)), longest))
     parts = [
         f"PART_{number}: %regex {json.dumps({'substring_chunks': window}, ensure_ascii=False)}\n"
@@ -199,6 +200,8 @@ def read_frame(
     for said in _said(b"".join(pieces)):
         probability = 1.0
         for end, piece, chance in zip(ends, pieces, answer.probabilities, strict=True):
+            # A token may hold the end of one value and the beginning of the next mark: all that share a byte
+            # with the value count.
             if end > said.start and end - len(piece) < said.end:
                 probability *= chance
         field = said.name if said.section == "constraints" else f"slot.{said.name}"

@@ -203,10 +203,14 @@ def open_model_file(path: Path, *, home_path: Path | None) -> ModelFile:
     if not S_ISREG(stat.st_mode):
         raise ModelError("MODEL_MISSING", "this is no file", place=str(path), fix=NO_AI)
     seen = known.get(str(path))
+    # Hashing a large model takes seconds: as long as size and time of change are those of the last check, its
+    # digest is too.
     if seen and (seen.size, seen.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
         return ModelFile(path, seen.sha256)
     _check_kind(path, read_header(path))
     digest = file_digest(path)
+    # llama.cpp ends the process on some damage that a header does not show. So an unknown file is loaded once
+    # in a child, which may die; the bundled one is known by its digest.
     if _published_digest(path) != digest:
         _load_apart(path)
     known[str(path)] = _Seen(stat.st_size, stat.st_mtime_ns, digest)

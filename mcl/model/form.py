@@ -200,6 +200,7 @@ def _clip(text: str, limit: int) -> str:
 
 
 def _text(text: str) -> Piece:
+    # With a blank, as a word stands in running text: its tokens are then those that it has there.
     return Piece(f" {text}", special=False)
 
 
@@ -363,6 +364,7 @@ def _best_path(rows: Sequence[Sequence[float]]) -> list[int]:
     greedy = [max(range(len(row)), key=row.__getitem__) for row in rows]
     if all(tag != 1 or (i > 0 and greedy[i - 1] != 0) for i, tag in enumerate(greedy)):
         return greedy
+    # No tag is impossible: a zero would have no logarithm, and would forbid all that follows.
     floor = 1e-9
     outside, within = 0.0, -math.inf
     back: list[tuple[bool, bool, int]] = []  # (outside came from within, within came from within, its tag)

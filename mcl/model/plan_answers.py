@@ -125,6 +125,7 @@ def _nodes(form: PlanForm, nodes: int) -> Iterator[str]:
 
 def _call(tool: PlanTool, name: str, at: int) -> Iterator[str]:
     """The rules of one tool at one place: arguments in the tool's order, those that it needs first."""
+    # Sorting is stable, so that arguments keep the tool's own order within both halves.
     ordered = sorted(tool.arguments, key=lambda one: not one.required)
     needed = sum(one.required for one in ordered)
     pairs = [f"{literal(_quoted(one.name))} COLON ({_value(one, at)})" for one in ordered]

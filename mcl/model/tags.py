@@ -181,6 +181,7 @@ class TagModel:
             if read.allowed is not allowed:  # all units of a prompt share one tuple
                 allowed, labels = read.allowed, [self._label(label) for label in read.allowed]
                 temperature = self._temperatures[shape.kind_of(read)]
+            # The square root: the sum alone would prefer long labels, the mean short ones.
             logits = self._context.logits(index)
             rows.append(
                 softmax(
@@ -267,6 +268,8 @@ def _temperature(weights: Weights, kind: str) -> float:
 
 def _special_ids(weights: Weights) -> dict[str, int]:
     ids: dict[str, int] = {}
+    # Looked up and not counted from the end of the vocabulary: a tuned or converted file may have other
+    # numbers.
     for name in shape.SPECIALS:
         tokens = weights.tokens(shape.token_text(name), specials=True)
         if len(tokens) != 1:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.written import (
-    WrittenError,
+    WriterFileError,
     main,
     parse,
     read_writer,
@@ -75,14 +75,14 @@ def test_an_option_may_have_words_of_its_own(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: str, wrong: str) -> None:
-    with pytest.raises(WrittenError, match=r"train/baker\.txt:\d+: ") as caught:
+    with pytest.raises(WriterFileError, match=r"train/baker\.txt:\d+: ") as caught:
         read_writer(write(tmp_path, text), shelf())
     assert wrong in str(caught.value)
 
 
 def test_a_skill_of_the_shelf_is_not_written_anew(tmp_path: Path) -> None:
     skills = '[files-find]\nverbs = ["find"]\ndescription = "Finds."\n'
-    with pytest.raises(WrittenError, match="stands on the shelf"):
+    with pytest.raises(WriterFileError, match="stands on the shelf"):
         read_writer(write(tmp_path, "", skills), shelf())
 
 

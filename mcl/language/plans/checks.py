@@ -92,6 +92,7 @@ def check_against(shape: PlanShape, skill: Skill, tools: CheckedTools) -> list[M
         check = _Case(shape.source, skill, tools, ("plans", index), case)
         check.all(reachable=not always)
         findings += check.findings
+        # Cases are tried in order: behind one without conditions nothing is reached.
         always = always or not case["when"]
     return sorted(set(findings))
 
