@@ -14,7 +14,7 @@ from mcl.plugins.agents.work.completion import MAX_NOTES, complete
 from mcl.plugins.agents.work.selection import SelectResult, intent_json, select
 from mcl.plugins.agents.work.store import find_root
 from mcl.serve.exchange import Caller, Json, Reply, refused
-from mcl.serve.offered.tool import KEEPS, LOOKS, Offered
+from mcl.serve.offered.tool import KEEPS, LOOKS, OBJECT, OBJECTS, TEXT, TEXTS, Offered, gives, takes, text
 
 if TYPE_CHECKING:
     from mcl.serve.service import Service
@@ -54,28 +54,12 @@ LIST: Final = Offered(
     description="The intents that a person signed for this folder: what each is for, its status, the files"
     " that may be changed under it (owned_scope), its constraints and acceptance criteria, and which agent"
     " holds it. Where there are any, you change files only under one that you selected.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "status_filter": {
-                "type": "string",
-                "enum": list(STATUSES),
-                "description": "Only those with this status; all where it is left out.",
-            }
-        },
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "root": {"type": "string"},
-            "agent": {"type": "string"},
-            "active": {"type": "string"},
-            "intents": {"type": "array", "items": {"type": "object"}},
-            "note": {"type": "string"},
-        },
-        "required": ["root", "agent", "active", "intents"],
-    },
+    input_schema=takes(
+        status_filter=text("Only those with this status; all where it is left out.", enum=list(STATUSES))
+    ),
+    output_schema=gives(
+        "root agent active intents", root=TEXT, agent=TEXT, active=TEXT, intents=OBJECTS, note=TEXT
+    ),
     annotations=LOOKS,
     run=_list,
     example={},
@@ -126,29 +110,13 @@ SELECT: Final = Offered(
     " signed work; without one such calls are refused. The answer has its scope (the files that you may"
     " change), its constraints and its acceptance criteria. One at a time: complete_intent or"
     " release_active_intent ends it, and so do some minutes without a call.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "intent_id": {
-                "type": "string",
-                "maxLength": 200,
-                "description": "Its id, such as INT-001, as list_active_intents tells it.",
-            }
-        },
-        "required": ["intent_id"],
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "success": {"type": "boolean"},
-            "context": {"type": "string"},
-            "intent": {"type": "object"},
-            "warnings": {"type": "array", "items": {"type": "string"}},
-            "expires_at": {"type": "string"},
-        },
-        "required": ["success"],
-    },
+    input_schema=takes(
+        "intent_id",
+        intent_id=text("Its id, such as INT-001, as list_active_intents tells it.", maxLength=200),
+    ),
+    output_schema=gives(
+        "success", success={"type": "boolean"}, context=TEXT, intent=OBJECT, warnings=TEXTS, expires_at=TEXT
+    ),
     annotations=KEEPS,
     run=_select,
     example=_SELECT_EXAMPLE,
@@ -179,34 +147,21 @@ COMPLETE: Final = Offered(
     description="Say that the intent which you selected is done, and how you saw to it. Criteria that can be"
     " looked at are looked at; those in words wait for a person (SIGN_OFF_PENDING), who signs them off on a"
     " terminal: ask for that. When all of them hold the intent is DONE, and you hold it no more.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "intent_id": {
-                "type": "string",
-                "maxLength": 200,
-                "description": "Its id, such as INT-001; what you selected where it is left out.",
-            },
-            "verification_notes": {
-                "type": "string",
-                "maxLength": MAX_NOTES,
-                "description": "What shows that the criteria are met; for the person who signs off.",
-            },
-        },
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "success": {"type": "boolean"},
-            "id": {"type": "string"},
-            "status": {"type": "string"},
-            "criteria": {"type": "array", "items": {"type": "object"}},
-            "left": {"type": "array", "items": {"type": "string"}},
-            "warnings": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["success", "id", "status"],
-    },
+    input_schema=takes(
+        intent_id=text("Its id, such as INT-001; what you selected where it is left out.", maxLength=200),
+        verification_notes=text(
+            "What shows that the criteria are met; for the person who signs off.", maxLength=MAX_NOTES
+        ),
+    ),
+    output_schema=gives(
+        "success id status",
+        success={"type": "boolean"},
+        id=TEXT,
+        status=TEXT,
+        criteria=OBJECTS,
+        left=TEXTS,
+        warnings=TEXTS,
+    ),
     annotations=KEEPS,
     run=_complete,
     example=_COMPLETE_EXAMPLE,
@@ -226,16 +181,8 @@ RELEASE: Final = Offered(
     title="Give up an intent",
     description="Give up the intent that you selected, to switch to another or because you cannot go on. What"
     " you changed stays, the intent stays IN_PROGRESS, and another agent may select it.",
-    input_schema={"type": "object", "properties": {}, "additionalProperties": False},
-    output_schema={
-        "type": "object",
-        "properties": {
-            "released": {"type": "string"},
-            "intent_id": {"type": "string"},
-            "agent": {"type": "string"},
-        },
-        "required": ["released"],
-    },
+    input_schema=takes(),
+    output_schema=gives("released", released=TEXT, intent_id=TEXT, agent=TEXT),
     annotations=KEEPS,
     run=_release,
     example={},

@@ -12,7 +12,7 @@ from executor.core.hashing import json_size
 from ir import IntentAttestBody, IntentFailBody
 from mcl.core.errors import McpError
 from mcl.serve.exchange import Caller, Json, Reply
-from mcl.serve.offered.tool import KEEPS, LOOKS, Offered
+from mcl.serve.offered.tool import KEEPS, LOOKS, OBJECT, OBJECTS, TEXT, TEXTS, Offered, gives, takes, text
 from mcl.usecases.documents import of_result, of_shown
 
 if TYPE_CHECKING:
@@ -142,49 +142,30 @@ COMPILE_INTENT: Final = Offered(
     " status compiled (then a person accepts it on a terminal: mcl accept ID, and run_intent runs it),"
     " clarify (call again with intent and answers, one for each question id) or refused. Nothing runs,"
     f" and this tool accepts nothing. {ACCEPT_FIRST}",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "goal": {
-                "type": "string",
-                "minLength": 1,
-                "description": "What is wanted, in plain words, at most 8192 characters.",
-            },
-            "intent": {
-                "type": "string",
-                "minLength": 1,
-                "description": "Instead of goal: the id of an intent that asked questions.",
-            },
-            "answers": {
-                "type": "object",
-                "additionalProperties": {"type": "string"},
-                "minProperties": 1,
-                "description": "With intent: an answer for each question id; an empty text drops its field.",
-            },
-            "skill": {"type": "string", "minLength": 1, "description": "Use this skill; choose none."},
-            "verb": {"type": "string", "minLength": 1, "description": "Use this verb; choose none."},
-            "zone": {
-                "type": "string",
-                "minLength": 1,
-                "description": "IANA time zone that dates in the goal are read in; left out, the person's.",
-            },
+    input_schema=takes(
+        goal=text("What is wanted, in plain words, at most 8192 characters.", minLength=1),
+        intent=text("Instead of goal: the id of an intent that asked questions.", minLength=1),
+        answers={
+            "type": "object",
+            "additionalProperties": TEXT,
+            "minProperties": 1,
+            "description": "With intent: an answer for each question id; an empty text drops its field.",
         },
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "status": {"enum": ["compiled", "clarify", "refused"]},
-            "id": {"type": "string"},
-            "intent": {"type": "object"},
-            "plan": {"type": ["object", "null"]},
-            "questions": {"type": "array", "items": {"type": "object"}},
-            "reason": {"type": "string"},
-            "message": {"type": "string"},
-            "next": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["status", "id"],
-    },
+        skill=text("Use this skill; choose none.", minLength=1),
+        verb=text("Use this verb; choose none.", minLength=1),
+        zone=text("IANA time zone that dates in the goal are read in; left out, the person's.", minLength=1),
+    ),
+    output_schema=gives(
+        "status id",
+        status={"enum": ["compiled", "clarify", "refused"]},
+        id=TEXT,
+        intent=OBJECT,
+        plan={"type": ["object", "null"]},
+        questions=OBJECTS,
+        reason=TEXT,
+        message=TEXT,
+        next=TEXTS,
+    ),
     annotations=KEEPS,
     run=_compile,
     example=_EXAMPLE,
@@ -207,35 +188,21 @@ GET_INTENT: Final = Offered(
     description="The Intent, its plan, its state (clarifying, proposed, accepted, executing, completed,"
     " failed, cancelled), what its nodes gave, the evidence it ended with, questions that wait for a"
     f" person, and how it goes on. {ACCEPT_FIRST}",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "intent": {
-                "type": "string",
-                "minLength": 1,
-                "description": "Its id, a unique beginning of one, or @last.",
-            }
-        },
-        "required": ["intent"],
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "id": {"type": "string"},
-            "state": {"type": "string"},
-            "prose": {"type": "string"},
-            "intent": {"type": ["object", "null"]},
-            "plan": {"type": ["object", "null"]},
-            "questions": {"type": "array", "items": {"type": "object"}},
-            "nodes": {"type": "object"},
-            "outputs": {"type": "object"},
-            "evidence": {"type": ["object", "null"]},
-            "gates": {"type": "array", "items": {"type": "object"}},
-            "how_to_go_on": {"type": "string"},
-        },
-        "required": ["id", "state"],
-    },
+    input_schema=takes("intent", intent=text("Its id, a unique beginning of one, or @last.", minLength=1)),
+    output_schema=gives(
+        "id state",
+        id=TEXT,
+        state=TEXT,
+        prose=TEXT,
+        intent={"type": ["object", "null"]},
+        plan={"type": ["object", "null"]},
+        questions=OBJECTS,
+        nodes=OBJECT,
+        outputs=OBJECT,
+        evidence={"type": ["object", "null"]},
+        gates=OBJECTS,
+        how_to_go_on=TEXT,
+    ),
     annotations=LOOKS,
     run=_get,
     example={"intent": "@last"},

@@ -12,7 +12,7 @@ from executor.core.errors import WalkError
 from executor.core.hashing import json_hash
 from mcl.serve.exchange import Caller, Form, Json, Reply, WantedForms, refused
 from mcl.serve.offered.intents import ACCEPT_FIRST, bounded, how_to_accept
-from mcl.serve.offered.tool import Offered
+from mcl.serve.offered.tool import OBJECT, OBJECTS, TEXT, Offered, gives, takes, text
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -225,41 +225,30 @@ RUN_INTENT: Final = Offered(
     description="Run the plan of an intent that a person accepted, and wait for its end; what nobody"
     " accepted is refused. Each call is judged, gates ask a person, and progress is told a node. A call that"
     f" is cancelled stops the run; resume goes on with it. {ACCEPT_FIRST}",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "intent": {
-                "type": "string",
-                "minLength": 1,
-                "description": "Its id, a unique beginning of one, or @last.",
-            },
-            "resume": {
-                "type": "boolean",
-                "description": "Go on with a run that was interrupted; what completed is not done again.",
-            },
-            "wait_s": {
-                "type": "integer",
-                "minimum": 0,
-                "maximum": LONGEST,
-                "description": "Answer after so many seconds at the latest; the run goes on.",
-            },
+    input_schema=takes(
+        "intent",
+        intent=text("Its id, a unique beginning of one, or @last.", minLength=1),
+        resume={
+            "type": "boolean",
+            "description": "Go on with a run that was interrupted; what completed is not done again.",
         },
-        "required": ["intent"],
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "id": {"type": "string"},
-            "state": {"enum": ["completed", "executing", "cancelled"]},
-            "nodes": {"type": "object"},
-            "outputs": {"type": "object"},
-            "criteria": {"type": "array", "items": {"type": "object"}},
-            "evidence": {"type": "string"},
-            "how_to_go_on": {"type": "string"},
+        wait_s={
+            "type": "integer",
+            "minimum": 0,
+            "maximum": LONGEST,
+            "description": "Answer after so many seconds at the latest; the run goes on.",
         },
-        "required": ["id", "state"],
-    },
+    ),
+    output_schema=gives(
+        "id state",
+        id=TEXT,
+        state={"enum": ["completed", "executing", "cancelled"]},
+        nodes=OBJECT,
+        outputs=OBJECT,
+        criteria=OBJECTS,
+        evidence=TEXT,
+        how_to_go_on=TEXT,
+    ),
     annotations={
         "readOnlyHint": False,
         "destructiveHint": True,

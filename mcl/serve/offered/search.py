@@ -16,7 +16,7 @@ from executor.gate.verdict import Deny
 from ir import MclError
 from mcl.core.errors import McpError
 from mcl.serve.exchange import Caller, Json, Reply
-from mcl.serve.offered.tool import Offered
+from mcl.serve.offered.tool import OBJECT, TEXT, TEXTS, Offered, takes, text
 from mcl.serve.shelf import Shelf, Shelved
 
 if TYPE_CHECKING:
@@ -209,39 +209,28 @@ DESCRIBE_TOOL = Offered(
         " an example call, whether a person approved it, what is suspicious about it, what the gate would say"
         " to the example now, and what to do next."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "name": {
-                "type": "string",
-                "maxLength": 200,
-                "description": "server:tool, as retrieve_tools gives it",
-            }
-        },
-        "required": ["name"],
-        "additionalProperties": False,
-    },
+    input_schema=takes("name", name=text("server:tool, as retrieve_tools gives it", maxLength=200)),
     output_schema={
         "type": "object",
         "required": ["name", "server", "definition", "standing", "call_with", "example", "gate"],
         "properties": {
-            "name": {"type": "string"},
-            "server": {"type": "string"},
-            "definition": {"type": "object"},
-            "standing": {"type": "string"},
+            "name": TEXT,
+            "server": TEXT,
+            "definition": OBJECT,
+            "standing": TEXT,
             "suspicions": {"type": "array"},
             "operation": {"enum": ["read", "write", "destructive"]},
-            "effects": {"type": "array", "items": {"type": "string"}},
-            "call_with": {"type": "string"},
-            "example": {"type": "object"},
+            "effects": TEXTS,
+            "call_with": TEXT,
+            "example": OBJECT,
             "gate": {
                 "type": "object",
                 "required": ["decision", "next"],
                 "properties": {
                     "decision": {"enum": ["allow", "ask", "deny"]},
-                    "code": {"type": "string"},
-                    "reason": {"type": "string"},
-                    "next": {"type": "string"},
+                    "code": TEXT,
+                    "reason": TEXT,
+                    "next": TEXT,
                 },
             },
         },
@@ -335,20 +324,16 @@ RETRIEVE_TOOLS = Offered(
         " call_tool_write or call_tool_destructive, with name = the hit's name. Without a query it lists"
         " tools by name."
     ),
-    input_schema={
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "maxLength": 2000, "description": "what you want to do"},
-            "limit": {"type": "integer", "minimum": 1, "maximum": MOST, "default": _USUAL},
-            "server": {"type": "string", "maxLength": 32, "description": "only of this server"},
-            "include_quarantined": {
-                "type": "boolean",
-                "default": False,
-                "description": "also tools that no person approved yet; they cannot be called",
-            },
+    input_schema=takes(
+        query=text("what you want to do", maxLength=2000),
+        limit={"type": "integer", "minimum": 1, "maximum": MOST, "default": _USUAL},
+        server=text("only of this server", maxLength=32),
+        include_quarantined={
+            "type": "boolean",
+            "default": False,
+            "description": "also tools that no person approved yet; they cannot be called",
         },
-        "additionalProperties": False,
-    },
+    ),
     output_schema={
         "type": "object",
         "required": ["tools", "searched", "not_approved"],
@@ -362,23 +347,21 @@ RETRIEVE_TOOLS = Offered(
                         *("call_with", "standing"),
                     ],
                     "properties": {
-                        "name": {"type": "string"},
-                        "title": {"type": "string"},
-                        "description": {"type": "string"},
-                        "inputSchema": {"type": "object"},
+                        "name": TEXT,
+                        "title": TEXT,
+                        "description": TEXT,
+                        "inputSchema": OBJECT,
                         "score": {"type": "number", "minimum": 0, "maximum": 1},
-                        "server": {"type": "string"},
-                        "annotations": {"type": "object"},
-                        "call_with": {
-                            "enum": ["call_tool_read", "call_tool_write", "call_tool_destructive"],
-                        },
-                        "standing": {"type": "string"},
+                        "server": TEXT,
+                        "annotations": OBJECT,
+                        "call_with": {"enum": ["call_tool_read", "call_tool_write", "call_tool_destructive"]},
+                        "standing": TEXT,
                     },
                 },
             },
             "searched": {"type": "integer"},
             "not_approved": {"type": "integer"},
-            "note": {"type": "string"},
+            "note": TEXT,
         },
     },
     annotations={"readOnlyHint": True, "openWorldHint": False, "idempotentHint": True},

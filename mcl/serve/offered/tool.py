@@ -46,6 +46,30 @@ class Offered:
     kept: bool = True
 
 
+# ---- JSON Schemas of what a tool takes and gives.
+
+TEXT: Final[Json] = {"type": "string"}
+OBJECT: Final[Json] = {"type": "object"}
+TEXTS: Final[Json] = {"type": "array", "items": TEXT}
+OBJECTS: Final[Json] = {"type": "array", "items": OBJECT}
+
+
+def text(description: str, **bounds: object) -> Json:
+    """A text that is told of."""
+    return {**TEXT, **bounds, "description": description}
+
+
+def gives(required: str = "", /, **properties: Json) -> Json:
+    """An object. required: the names of properties that are always there, with blanks between."""
+    needed = {"required": required.split()} if required else {}
+    return {**OBJECT, "properties": properties, **needed}
+
+
+def takes(required: str = "", /, **properties: Json) -> Json:
+    """An object of these properties and no others."""
+    return {**gives(required, **properties), "additionalProperties": False}
+
+
 _TOLD: Final = 5  # findings
 _SAID: Final = 200  # characters of one
 

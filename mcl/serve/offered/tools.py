@@ -13,7 +13,7 @@ from mcl.serve.exchange import Caller, Json, Reply
 from mcl.serve.offered.intents import COMPILE_INTENT, GET_INTENT
 from mcl.serve.offered.run_intent import RUN_INTENT
 from mcl.serve.offered.search import DESCRIBE_TOOL, RETRIEVE_TOOLS
-from mcl.serve.offered.tool import LOOKS, Offered
+from mcl.serve.offered.tool import LOOKS, OBJECTS, TEXT, Offered, gives, takes, text
 
 if TYPE_CHECKING:
     from mcl.serve.service import Service
@@ -139,35 +139,23 @@ READ_ACTIVITY: Final = Offered(
     " verdict (allowed, asked, denied, failed) with its code, arguments without secrets, sizes, times. All"
     " filters together must hold. Pages end with `next`: give it as cursor, with the same filters, for what"
     " is older; it is empty at the end. Rows under `flaws` do not verify and are not shown.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "server": _any_of("Calls of this server; mcl is mcl itself."),
-            "tool": _any_of("Calls of this tool: its name, or server:tool."),
-            "operation": _any_of("Declared as this; none: nothing was declared.", OPERATIONS),
-            "sensitivity": _any_of("Declared as this.", SENSITIVITIES),
-            "status": _any_of("The verdict.", VERDICTS),
-            "code": _any_of("The code of a refusal or failure, such as SERVER_MISMATCH."),
-            "intent": _any_of("The id of an intent, or how it begins."),
-            "agent": _any_of("The DID of an agent, or how it begins."),
-            "client": _any_of("What a client calls itself."),
-            "since": {"type": "string", "description": f"From then on, {_WHEN}"},
-            "until": {"type": "string", "description": f"Before then, {_WHEN}"},
-            "text": {"type": "string", "description": "Words that the call is shown with, in any case."},
-            "limit": {"type": "integer", "minimum": 1, "maximum": _MOST, "default": _LIMIT},
-            "cursor": {"type": "string", "description": "The `next` of the page before."},
-        },
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "activity": {"type": "array", "items": {"type": "object"}},
-            "next": {"type": "string"},
-            "flaws": {"type": "array", "items": {"type": "object"}},
-        },
-        "required": ["activity", "next", "flaws"],
-    },
+    input_schema=takes(
+        server=_any_of("Calls of this server; mcl is mcl itself."),
+        tool=_any_of("Calls of this tool: its name, or server:tool."),
+        operation=_any_of("Declared as this; none: nothing was declared.", OPERATIONS),
+        sensitivity=_any_of("Declared as this.", SENSITIVITIES),
+        status=_any_of("The verdict.", VERDICTS),
+        code=_any_of("The code of a refusal or failure, such as SERVER_MISMATCH."),
+        intent=_any_of("The id of an intent, or how it begins."),
+        agent=_any_of("The DID of an agent, or how it begins."),
+        client=_any_of("What a client calls itself."),
+        since=text(f"From then on, {_WHEN}"),
+        until=text(f"Before then, {_WHEN}"),
+        text=text("Words that the call is shown with, in any case."),
+        limit={"type": "integer", "minimum": 1, "maximum": _MOST, "default": _LIMIT},
+        cursor=text("The `next` of the page before."),
+    ),
+    output_schema=gives("activity next flaws", activity=OBJECTS, next=TEXT, flaws=OBJECTS),
     annotations=LOOKS,
     run=_read_activity,
     example={"status": "denied", "since": "2h", "limit": 10},
