@@ -9,9 +9,9 @@ import: longer than a compile.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 Gram: TypeAlias = str | tuple[str, str]  # a word, or two that follow one another
 _K1, _B = 1.2, 0.75
@@ -100,6 +100,38 @@ class Bm25:
         return math.fsum(bound(rarity(self._total, count)) for count in having)
 
 
+Feature = TypeVar("Feature")
+
+
+class Examples(Generic[Feature]):
+    """A few hundred example sentences by their features, which count the more the fewer have them."""
+
+    def __init__(self, examples: Sequence[Mapping[Feature, float]]) -> None:
+        """examples: of each how much of each feature is in it."""
+        having = Counter(feature for one in examples for feature in one)
+        self._many = len(examples)
+        self._unheard = math.log(1 + self._many)
+        self._rarity = {one: math.log(1 + self._many / (1 + count)) for one, count in having.items()}
+        self._shares: dict[Feature, list[tuple[int, float]]] = {feature: [] for feature in having}
+        for place, one in enumerate(examples):
+            weights, length = self._weighed(one)
+            for feature, weight in weights.items():
+                self._shares[feature].append((place, weight / length))
+
+    def products(self, said: Mapping[Feature, float]) -> tuple[list[float], float]:
+        """Of each example its cosine with what is said, times a length; and that length."""
+        weights, length = self._weighed(said)
+        products = [0.0] * self._many
+        for feature, weight in weights.items():
+            for place, share in self._shares.get(feature, ()):
+                products[place] += weight * share
+        return products, length
+
+    def _weighed(self, said: Mapping[Feature, float]) -> tuple[dict[Feature, float], float]:
+        weights = {one: count * self._rarity.get(one, self._unheard) for one, count in said.items()}
+        return weights, math.sqrt(math.fsum(weight * weight for weight in weights.values()))
+
+
 # ---- Which of a few hundred skills a goal's words are like, from counts that are made once a catalogue.
 
 
@@ -111,17 +143,9 @@ class Likeness:
         said = list(skills)
         self._words = Bm25([words for words, _ in said])
         examples = [(place, one) for place, (_, ones) in enumerate(said) for one in ones]
-        having = Counter(gram for _, one in examples for gram in one)
         self._skills = len(said)
         self._of = [place for place, _ in examples]
-        self._unheard = math.log(1 + len(examples))
-        self._rarity = {gram: math.log(1 + len(examples) / (1 + count)) for gram, count in having.items()}
-        self._shares: dict[Gram, list[tuple[int, float]]] = {gram: [] for gram in having}
-        for place, (_, one) in enumerate(examples):
-            weights = {gram: count * self._rarity[gram] for gram, count in one.items()}
-            length = math.sqrt(math.fsum(weight * weight for weight in weights.values()))
-            for gram, weight in weights.items():
-                self._shares[gram].append((place, weight / length))
+        self._examples = Examples([one for _, one in examples])
 
     def words(self, prose: str) -> list[float]:
         """BM25 of each skill over all that it says of itself; 0 shares nothing."""
@@ -131,14 +155,7 @@ class Likeness:
         """Of each skill the cosine (words and pairs of words, weighed by rarity) with the most similar of its
         examples, 0 to 1."""
         best = [0.0] * self._skills
-        if not self._of:
-            return best
-        said = {gram: count * self._rarity.get(gram, self._unheard) for gram, count in grams(prose).items()}
-        length = math.sqrt(math.fsum(weight * weight for weight in said.values()))
-        products = [0.0] * len(self._of)
-        for gram, weight in said.items():
-            for place, share in self._shares.get(gram, ()):
-                products[place] += weight * share
+        products, length = self._examples.products(grams(prose))
         for place, product in zip(self._of, products, strict=True):
             if product > best[place] * length:
                 best[place] = product / length

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example, option
+from mcl.cli.arguments import AsJson, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
 from mcl.cli.progress import progress_bar
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 def register_check(tools: typer.Typer) -> None:
     """Add this verb."""
-    tools.command(
-        "check",
-        epilog=example("mcl tool check", "mcl tool check --docs docs --json", "mcl tool check --no-probe"),
-    )(verify_tools)
+    lines = ("mcl tool check", "mcl tool check --docs docs --json", "mcl tool check --no-probe")
+    verb(tools, "check", *lines)(verify_tools)
 
 
 def verify_tools(
@@ -133,10 +131,8 @@ def _named(tool: "KnownTool") -> str:
 
 def register_contracts(tools: typer.Typer) -> None:
     """Add this verb."""
-    tools.command(
-        "contracts",
-        epilog=example("mcl tool contracts", "mcl tool contracts --json", "mcl tool contracts --out docs"),
-    )(contract_table)
+    lines = ("mcl tool contracts", "mcl tool contracts --json", "mcl tool contracts --out docs")
+    verb(tools, "contracts", *lines)(contract_table)
 
 
 def contract_table(

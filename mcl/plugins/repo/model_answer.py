@@ -3,10 +3,10 @@
 import functools
 import json
 import math
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mcl.language.bm25 import Examples
 from mcl.model.answers import place_of, shown, span_rules
 from mcl.model.protocol import (
     Candidate,
@@ -54,27 +54,13 @@ _KINDS = {"REPO": "0repo", "FILE": "0name", "NAME": "0name", "COMMAND": "0comman
 _RUN_WEIGHT = 0.4  # of a run of characters; words and pairs of words count whole
 
 
-@dataclass(frozen=True)
-class _Index:
-    """of: the intent of each example. rarity: of each feature. shares: the examples that have it."""
-
-    of: tuple[str, ...]
-    rarity: dict[str, float]
-    unheard: float
-    shares: dict[str, list[tuple[int, float]]]
-
-
 def likeness(prompt: str, keys: Collection[str]) -> dict[str, float]:
     """Of each intent how like `prompt` is to what it is asked for with, 0 to 1. keys: known repositories."""
-    index = _index()
-    said = _weighed(_counted(prompt, keys), index.rarity, index.unheard)
-    products = [0.0] * len(index.of)
-    for feature, weight in said.items():
-        for place, share in index.shares.get(feature, ()):
-            products[place] += weight * share
+    of, examples = _examples()
+    products, length = examples.products(_counted(prompt, keys))
     best = dict.fromkeys(intent_types(), 0.0)
-    for name, product in zip(index.of, products, strict=True):
-        best[name] = max(best[name], product)
+    for name, product in zip(of, products, strict=True):
+        best[name] = max(best[name], product / (length or 1.0))
     return best
 
 
@@ -87,27 +73,15 @@ def asking_words() -> frozenset[str]:
 
 
 @functools.cache
-def _index() -> _Index:
-    examples = [
-        (kind.name, _counted(text, ()))
+def _examples() -> tuple[tuple[str, ...], Examples[str]]:
+    """The intent of each example, and the examples."""
+    told = [
+        (kind.name, text)
         for kind in intent_types().values()
         for language in _LANGUAGES
         for text in kind.asked[language]
     ]
-    having = Counter(feature for _, counts in examples for feature in counts)
-    rarity = {feature: math.log(1 + len(examples) / (1 + count)) for feature, count in having.items()}
-    unheard = math.log(1 + len(examples))
-    shares: dict[str, list[tuple[int, float]]] = {feature: [] for feature in having}
-    for place, (_, counts) in enumerate(examples):
-        for feature, weight in _weighed(counts, rarity, unheard).items():
-            shares[feature].append((place, weight))
-    return _Index(tuple(name for name, _ in examples), rarity, unheard, shares)
-
-
-def _weighed(counts: dict[str, float], rarity: dict[str, float], unheard: float) -> dict[str, float]:
-    weights = {feature: count * rarity.get(feature, unheard) for feature, count in counts.items()}
-    length = math.sqrt(math.fsum(weight * weight for weight in weights.values())) or 1.0
-    return {feature: weight / length for feature, weight in weights.items()}
+    return tuple(name for name, _ in told), Examples([_counted(text, ()) for _, text in told])
 
 
 def _counted(text: str, keys: Collection[str]) -> dict[str, float]:

@@ -5,10 +5,11 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event
 
 from anyio import to_thread
 
+from mcl.compiler.execution import ModelReasoner
 from mcl.core.errors import ModelError, ReviewError
 from mcl.model.files import GgufHeader
 from mcl.model.form import FORM
@@ -321,7 +322,7 @@ OUTPUT = "text"
 """The one output of a review's step."""
 
 
-class Reviewing:
+class Reviewing(ModelReasoner):
     """Prompts and answers of the steps `structure`, `review` and `consistency` of a review's plan.
 
     A step's inputs are texts: mode, contract (the digest of `contract(mode)`), pieces (those of what is
@@ -333,10 +334,7 @@ class Reviewing:
     """
 
     def __init__(self, load: Callable[[], Model]) -> None:
-        self._load = load
-        self._model: Model | None = None
-        # A model is not for several threads; a step that was given up may still be in it.
-        self._turn = Lock()
+        super().__init__(load)
         self._questions: dict[tuple[str, str], ReviewQuestion] = {}
 
     def prompt(self, skill_ref: str, name: str, inputs: Mapping[str, str]) -> tuple[str, str]:
