@@ -23,8 +23,12 @@ verbs = typer.Typer()
 # ---- What is known of them.
 
 
-@verb(verbs, "show", "mcl show @last", "mcl show 01K --json")
-def show_command(intent: IntentId, as_json: AsJson = False) -> None:
+@verb(verbs, "show", "mcl show @last", "mcl show @last --why", "mcl show 01K --json")
+def show_command(
+    intent: IntentId,
+    why: Annotated[bool, option("--why", "Also show why its open questions are asked.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Show an intent: its goal, Frame, questions, plan and state; of a review what it found."""
     from mcl.usecases.documents import of_shown
     from mcl.usecases.intents import show
@@ -34,11 +38,23 @@ def show_command(intent: IntentId, as_json: AsJson = False) -> None:
     found = show(intent, home=home)
     own = runs_of(found)
     added, text = own.said(home, found) if own is not None else ({}, "")
+    reasons = None
+    if why:
+        from mcl.usecases.compile import why_asked
+
+        reasons = why_asked(found.id, home=home)
+        added = {**added, "why": reasons.document() if reasons is not None else None}
     out.document(of_shown(found) | added)
     if not as_json:
         from mcl.cli.views.intent import shown_view
 
         out.tell(shown_view(found, out.people, found_text=text))
+    if reasons is not None and not as_json:
+        from mcl.cli.views.reasons import reasons_view
+
+        out.tell(reasons_view(reasons))
+    elif why and not as_json:
+        note("nothing is asked here, or skills and memories changed since: mcl compile GOAL --why --dry-run")
 
 
 @verb(verbs, "list", "mcl list", "mcl list --state proposed")

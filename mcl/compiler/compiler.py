@@ -36,14 +36,23 @@ from ir import (
     canonical_bytes,
 )
 from ir.scalars import ULID_PATTERN
-from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
+from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
 from mcl.compiler.pipeline import Pipeline
 from mcl.compiler.stages.classify import check_choice
 from mcl.compiler.stages.extract import read_answer
 from mcl.compiler.stages.request import GoalOptions, GoalRequest, normalise, patches_for, without_secret
-from mcl.compiler.tape import About, Recorder, Tapes, Unloaded, with_tape, with_tapes
+from mcl.compiler.tape import (
+    About,
+    NotRecordedError,
+    Player,
+    Recorder,
+    Tapes,
+    Unloaded,
+    with_tape,
+    with_tapes,
+)
 from mcl.core.environment import zone_of
-from mcl.core.errors import InputError, MemoryStoreError
+from mcl.core.errors import InputError, MemoryStoreError, SkillError
 from mcl.core.home import sealed
 from mcl.language.mtx.core import Core, core_of
 from mcl.language.plans.planner import KnownTools
@@ -64,6 +73,7 @@ __all__ = [
     "compile_goal",
     "recompile",
     "recompile_with_answers",
+    "why_asked",
 ]
 
 _TAPE: Final = "record.compile"
@@ -170,6 +180,22 @@ def check_answer(id: str, name: str, text: str, *, home: Home, skills: Skills) -
     stores nothing and asks no model."""
     pipeline = Pipeline(home, skills, core_of(home.path), None, time.monotonic)
     answered(pipeline, home, id, home.journal.view(id), {name: text}, _tape(home, id)[1])
+
+
+def why_asked(id: str, *, home: Home, skills: Skills) -> CompileReasons | None:
+    """What the open questions of an intent were decided by. None where it has none, or where skills or
+    memories have changed since, so that the recorded answers of the model no longer suffice.
+
+    Asks no model and stores nothing.
+    """
+    view, (tape, _) = home.journal.view(id), _tape(home, id)
+    if tape is None or not view.questions:
+        return None
+    pipeline = Pipeline(home, skills, core_of(home.path), None, lambda: 0.0)
+    try:
+        return pipeline.run(_request_of(home, id, view), Player(tape)).reasons
+    except (NotRecordedError, InputError, SkillError):  # its skill is gone, say
+        return None
 
 
 def recompile(

@@ -17,6 +17,7 @@ from mcl.usecases.models import Models
 if TYPE_CHECKING:
     from executor.tools.registry import Registry
     from mcl.compiler.compiler import Clarify, Compiled, Refused
+    from mcl.compiler.outcome import CompileReasons
     from mcl.compiler.tape import Unloaded
     from mcl.model import Model
 
@@ -123,6 +124,15 @@ def answer(
         unseen=unseen,
         tools=own_tools,
     )
+
+
+def why_asked(
+    intent: str, *, skills: Sequence[Path] = (), home: Home | None = None
+) -> "CompileReasons | None":
+    """What the open questions of an intent were decided by; None where it has none, or what decided has
+    changed."""
+    home = home or open_home()
+    return compiler.why_asked(find_intent(home, intent), home=home, skills=installed(home.path, skills))
 
 
 def check_answer(

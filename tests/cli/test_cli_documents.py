@@ -139,3 +139,19 @@ def test_why_a_goal_is_asked_about_is_shown_with_the_limit(mcl):
 
 def test_why_is_not_told_unasked(mcl):
     assert "why" not in mcl("compile", "write a report", "--no-ai", "--dry-run", "--json").document
+
+
+def test_why_open_questions_are_asked_is_told_later_too_and_nothing_is_stored_for_it(mcl):
+    asked = mcl("compile", "write a report", "--no-ai", "--skill", "files-report", "--why", "--json").document
+    rows = len(mcl("log", "@last", "--json").document["rows"])
+    shown = mcl("show", "@last", "--why", "--json").document
+    assert shown["why"] == asked["why"]
+    assert "asked: what blocks is always asked" in mcl("show", "@last", "--why").out
+    assert len(mcl("log", "@last", "--json").document["rows"]) == rows
+
+
+def test_why_of_an_intent_without_questions_says_how_to_ask(mcl):
+    mcl(*mcl.COMPILE)
+    told = mcl("show", "@last", "--why")
+    assert told.code == 0
+    assert "mcl compile GOAL --why" in told.err
