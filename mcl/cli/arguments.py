@@ -68,6 +68,8 @@ AsJson = Annotated[bool, option("--json", "One JSON document on standard output.
 AsJsonLines = Annotated[
     bool, option("--json", "JSON on standard output, one object a line for each of them.")
 ]
+Yes = Annotated[bool, option("--yes", "Do not ask; for scripts.")]
+Reason = Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")]
 SkillDirectories = Annotated[
     list[Path] | None, option("--skills DIR", "Further folder of skills; may be given several times.")
 ]

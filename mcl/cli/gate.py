@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from mcl.cli.arguments import AsJson, argument, noun, option, verb
+from mcl.cli.arguments import AsJson, Reason, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
 from mcl.cli.views.layout import DIM, listing, moment
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 GateId = Annotated[str, argument("GATE", "Id of a gate, or a unique beginning of it.")]
 Option = Annotated[str, option("--option WORD", "A listed answer; needed where several would do.")]
-Reason = Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")]
 
 
 gates = noun("gate", "Gates: questions that wait for you.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, SkillDirectories, Workspace, option, verb
+from mcl.cli.arguments import AsJson, IntentId, Reason, SkillDirectories, Workspace, Yes, option, verb
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note
 from mcl.cli.people import agreed
@@ -97,7 +97,7 @@ def list_command(
 @verb(verbs, "accept", "mcl accept @last", "mcl accept 01K --yes")
 def accept_command(
     intent: IntentId,
-    yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
+    yes: Yes = False,
     plan_hash: Annotated[
         str, option("--plan-hash HASH", "The plan you read; --yes needs it where a model wrote it.")
     ] = "",
@@ -159,7 +159,7 @@ def accept_command(
 @verb(verbs, "cancel", 'mcl cancel @last --reason "not needed any more"')
 def cancel_command(
     intent: IntentId,
-    reason: Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")] = "",
+    reason: Reason = "",
     as_json: AsJson = False,
 ) -> None:
     """Cancel an intent that has not ended.

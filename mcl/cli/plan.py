@@ -10,8 +10,10 @@ from typer.core import TyperGroup
 from mcl.cli.arguments import (
     AsJson,
     IntentId,
+    Reason,
     SkillDirectories,
     Workspace,
+    Yes,
     argument,
     complete_intent,
     noun,
@@ -199,11 +201,11 @@ def correct_command(
     removed: Annotated[
         list[str] | None, option("--unset PATH", "Take a field or node away; may be given several times.")
     ] = None,
-    reason: Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")] = "",
+    reason: Reason = "",
     retry_from: Annotated[
         str, option("--retry-from NODE", "Run this node, and what waits for it, again.")
     ] = "",
-    yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
+    yes: Yes = False,
     workspace: Workspace = None,
     skills: SkillDirectories = None,
     as_json: AsJson = False,

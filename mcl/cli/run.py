@@ -14,6 +14,7 @@ from mcl.cli.arguments import (
     NoAi,
     SkillDirectories,
     Workspace,
+    Yes,
     argument,
     complete_intent,
     folder,
@@ -210,7 +211,7 @@ def undo_command(
         list[str] | None, option("--except PATH", "Leave this file as it is; may be given several times.")
     ] = None,
     check: Annotated[bool, option("--check", "Only show what would happen.")] = False,
-    yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
+    yes: Yes = False,
     prune: Annotated[
         bool, option("--prune", "Remove what is kept for old intents; they cannot be undone then.")
     ] = False,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mcl.cli.arguments import AsJson, ToolName, ToolNames, option, verb
+from mcl.cli.arguments import AsJson, Reason, ToolName, ToolNames, Yes, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.people import agreed
@@ -35,7 +35,6 @@ def nothing_known(server: str, home: "Home") -> str:
 
 Server = Annotated[str, option("--server NAME", "All of this server that wait for it.")]
 Pin = Annotated[str, option("--pin HASH", "Only if this is what its manifest hashes to.")]
-Reason = Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")]
 
 
 @verb(
@@ -49,7 +48,7 @@ def approve_tool(
     names: ToolNames = None,
     server: Server = "",
     every: Annotated[bool, option("--all", "All that wait for it.")] = False,
-    yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
+    yes: Yes = False,
     despite_warnings: Annotated[
         bool, option("--despite-warnings", "Also tools that say something suspicious of themselves.")
     ] = False,
@@ -207,9 +206,9 @@ def classify_tool(
     tool: ToolName,
     operation: Annotated[Operation, typer.Argument(help="What it does to what is there.")],
     effects: Annotated[str, option("--effects CLASSES", "read, write, network, shell, chain; with commas.")],
-    yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
+    yes: Yes = False,
     pin: Annotated[str, option("--pin HASH", "Only if this is what was approved of it.")] = "",
-    reason: Annotated[str, option("--reason TEXT", "Why; it is kept in the journal.")] = "",
+    reason: Reason = "",
     as_json: AsJson = False,
 ) -> int:
     """Say what a tool of another server does.
