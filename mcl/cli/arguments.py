@@ -114,13 +114,13 @@ def complete_tool(incomplete: str) -> Iterator[tuple[str, str]]:
     from executor.store.home import Home
     from executor.tools.names import short_name
     from mcl.catalog.tools import registry
+    from mcl.catalog.tools.foreign import Foreign
     from mcl.core.home import locate
-    from mcl.usecases.tools import foreign_tools
 
     known = [(short_name(one.uri), one.description) for one in registry().manifests]
     if (place := locate()) and (place / "mcl.db").exists():
         with Home.open(place) as home:
-            known += [(one.name, one.manifest.description) for one in foreign_tools(home)]
+            known += [(one.name, one.manifest.description) for one in Foreign(home).known()]
     for name, description in known:
         if name.startswith(incomplete):
             yield name, description.partition(".")[0]

@@ -26,9 +26,9 @@ verbs = typer.Typer()
 
 def nothing_known(server: str, home: "Home") -> str:
     """What to do where nothing is known of a server's tools, as nobody connected to it yet; else ""."""
-    from mcl.usecases.tools import foreign_tools
+    from mcl.catalog.tools.foreign import Foreign
 
-    if any(one.manifest.outside and one.manifest.outside.server == server for one in foreign_tools(home)):
+    if any(one.manifest.outside and one.manifest.outside.server == server for one in Foreign(home).known()):
         return ""
     return f"nothing is known of its tools yet; mcl server check {server} connects to it and sees"
 

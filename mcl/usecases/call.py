@@ -15,15 +15,16 @@ from executor.tools.manifest import Manifest
 from executor.tools.names import short_name
 from ir.results import as_json
 from mcl.catalog.extras import require_extras
+from mcl.catalog.tools.foreign import all_tools
 from mcl.core.event_loop import outside_loop
 from mcl.core.home import open_home
 from mcl.usecases.accept import accept
-from mcl.usecases.direct import NODE, direct_call, effect_in, text_of
+from mcl.usecases.direct import NODE, direct_call, effect_in, proposal, text_of
 from mcl.usecases.intents import cancel
 from mcl.usecases.plans import Planned
 from mcl.usecases.plans import show as plan
 from mcl.usecases.run import run
-from mcl.usecases.tools import find_manifest, tools_of
+from mcl.usecases.tools import find_manifest
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
@@ -93,7 +94,7 @@ def call_tool(
     outside_loop("call_tool")
     home = home or open_home()
     place = workspace or Path.cwd()
-    tools = tools_of(home)
+    tools = all_tools(home)
     manifest = find_manifest(name, tools)
     require_extras([short_name(manifest.uri)])
     Policy.load(home.path / "policy.toml", tools)  # before anything is drafted
@@ -116,7 +117,7 @@ def _propose(home: Home, manifest: Manifest, args: Mapping[str, object], place: 
     called = manifest.name if manifest.outside else short_name(manifest.uri)
     prose = f"call {called}{f' with {words}' if words else ''}"
     made = direct_call(home, manifest, texts, effect, prose=prose, timeout_ms=timeout_ms)
-    home.journal.append_many(made.envelopes(home, home.clock.now()))
+    home.journal.append_many(proposal(home, made.intent, made.plan, home.clock.now()))
     return made.intent.id
 
 

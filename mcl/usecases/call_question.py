@@ -43,7 +43,7 @@ from ir import (
     is_ulid,
 )
 from mcl.core.home import sealed
-from mcl.usecases.direct import NODE, DirectCall
+from mcl.usecases.direct import NODE, proposal
 
 EXACT_CALL: Final = "matrix://rule/exact-call"
 MAX_REASON: Final = 1000  # characters of what a person gives as reason
@@ -320,7 +320,7 @@ def approve(home: Home, asked: CallQuestion, *, reason: str = "", unseen: bool =
             place=asked.id,
             fix="seal it: MCL_PASSPHRASE=… mcl key new --role user; whoever wanted the call has to ask again",
         )
-    made = DirectCall(asked.intent, asked.plan).envelopes(home, at)
+    made = proposal(home, asked.intent, asked.plan, at)
     agreed = IntentAcceptBody(asked.intent.hash, at, plan_hash=asked.plan.hash, unseen=unseen)
     accept = sealed(home, "intent.accept", agreed, intent=id, at=at, causation=made[-1].id)
     question = PolicyGateBody(
@@ -336,7 +336,7 @@ def approve(home: Home, asked: CallQuestion, *, reason: str = "", unseen: bool =
 def deny(home: Home, asked: CallQuestion, *, reason: str = "", unseen: bool = False) -> Decision:
     """Refuse the call, signed with the user's key. Raises as `approve`, but for the last of GateError."""
     at, id, unseen = home.clock.now(), asked.intent.id, home.unseen(unseen)
-    made = DirectCall(asked.intent, asked.plan).envelopes(home, at)
+    made = proposal(home, asked.intent, asked.plan, at)
     said = IntentCancelBody(at, reason, unseen)
     cancel = sealed(home, "intent.cancel", said, intent=id, at=at, causation=asked.id)
     _commit(home, asked, [*made, cancel])

@@ -61,10 +61,6 @@ class DirectCall:
     intent: Intent
     plan: PlanTree
 
-    def envelopes(self, home: Home, at: str) -> list[Envelope]:
-        """Draft, Intent and plan as they are appended together; the first is signed by the user's key."""
-        return proposal(home, self.intent, self.plan, at)
-
 
 def direct_call(
     home: Home,

@@ -18,6 +18,7 @@ from executor.gate.approvals import APPROVE, DENY, Offer, binding_hash
 from executor.store.lifecycle.events import GateState
 from executor.walker.questions import listed
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
+from mcl.catalog.tools.foreign import all_tools
 from mcl.core.errors import InputError
 from mcl.core.home import open_home, sealed
 from mcl.usecases import call_question
@@ -31,7 +32,6 @@ from mcl.usecases.call_question import (
     find_call_question,
 )
 from mcl.usecases.direct import NODE
-from mcl.usecases.tools import tools_of
 
 _LONGEST: Final = timedelta(minutes=1440)  # that a question about a call stays open
 
@@ -322,7 +322,7 @@ class _CallOverMcp:
         home, asked = self.home, self.asked
         view, now = home.journal.view(asked.intent.id), self.standing
         was = call_question.decided(home, asked, view) if now == "decided" else None
-        tools, flaw = tools_of(home), ""
+        tools, flaw = all_tools(home), ""
         try:
             args = call_question.require_same(home, asked, tools)
         except GateError as problem:
@@ -355,7 +355,7 @@ class _CallOverMcp:
         home, asked = self.home, self.asked
         call_question.require_open(home, asked)
         if decision == APPROVE:
-            call_question.require_same(home, asked, tools_of(home))
+            call_question.require_same(home, asked, all_tools(home))
         end = call_question.approve if decision == APPROVE else call_question.deny
         done = end(home, asked, reason=reason)
         return Decided(self.gate, decision, reason, done.by, done.at, done.envelope)

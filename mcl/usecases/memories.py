@@ -126,13 +126,12 @@ def list(
     types: Sequence[str] = (),
     tags: Sequence[str] = (),
     limit: int = 50,
-    offset: int = 0,
     at: str | int | None = None,
     home: Home | None = None,
 ) -> Sequence[Memory]:
     """Current memories, the most important and newest first; the rest as of find. limit: 0 for all."""
     memories = _memories(home, at)
-    return memories.find(types=types, tags=tags, limit=limit or max(1, memories.size), offset=offset)
+    return memories.find(types=types, tags=tags, limit=limit or max(1, memories.size))
 
 
 def show(uri: str, *, at: str | int | None = None, home: Home | None = None) -> Memory:

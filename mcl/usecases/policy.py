@@ -10,8 +10,8 @@ from executor.tools.names import nearest
 from executor.tools.registry import Registry
 from ir.errors import UNVERIFIED, USAGE
 from ir.results import JsonResult, as_json
+from mcl.catalog.tools.foreign import Foreign, all_tools
 from mcl.core.home import open_home
-from mcl.usecases.tools import foreign_tools, tools_of
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def check(*, home: Home | None = None) -> CheckedPolicy:
         result. ManifestError: BAD_COMMANDS.
     """
     home = home or open_home()
-    policy, tools = Policy.read(home.path / "policy.toml"), tools_of(home)
+    policy, tools = Policy.read(home.path / "policy.toml"), all_tools(home)
     problem = None
     try:
         policy = policy.closing(tools)
@@ -100,7 +100,7 @@ def _checked(entry: Denied, policy: Policy, tools: Registry, home: Home) -> Chec
     if named is None:
         flaw, near = policy.flaw(entry, tools), entry.nearest(tools)
         return CheckedEntry(entry.text, place, "unknown", (), str(flaw["message"]), tuple(near))
-    theirs = [one.manifest for one in foreign_tools(home) if one.server == named.server]
+    theirs = [one.manifest for one in Foreign(home).known() if one.server == named.server]
     found = [one for one in (*tools.own, *theirs) if named.means(one.uri, one.pin)]
     if found:
         return CheckedEntry(entry.text, place, "closed", tuple(dict.fromkeys(one.name for one in found)))

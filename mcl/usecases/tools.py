@@ -107,11 +107,11 @@ def list(*, home: Home | None = None) -> tuple[KnownTool, ...]:
     """All tools in the order of their addresses; those of other servers behind mcl's own. Raises
     ManifestError, PolicyError."""
     home = home or open_home()
-    approved, tools = Pins(home).approved(), tools_of(home)
+    approved, tools = Pins(home).approved(), all_tools(home)
     policy = Policy.load(home.path / "policy.toml", tools)
     own = [_known(manifest, approved.get(manifest.uri), policy) for manifest in tools.own]
     said = _classified(home)
-    return (*own, *(_foreign(known, policy, said) for known in foreign_tools(home)))
+    return (*own, *(_foreign(known, policy, said) for known in Foreign(home).known()))
 
 
 def show(name: str, *, home: Home | None = None) -> KnownTool:
@@ -121,12 +121,12 @@ def show(name: str, *, home: Home | None = None) -> KnownTool:
     Without a version the highest. Raises InputError TOOL_UNKNOWN with the nearest names.
     """
     home = home or open_home()
-    tools = tools_of(home)
-    manifest = find_manifest(name, tools, lambda: [one.manifest for one in foreign_tools(home)])
+    tools = all_tools(home)
+    manifest = find_manifest(name, tools, lambda: [one.manifest for one in Foreign(home).known()])
     policy = Policy.load(home.path / "policy.toml", tools)
     if manifest.outside is not None:
         uri, said = manifest.uri, _classified(home)
-        return next(_foreign(one, policy, said) for one in foreign_tools(home) if one.manifest.uri == uri)
+        return next(_foreign(one, policy, said) for one in Foreign(home).known() if one.manifest.uri == uri)
     return _known(manifest, Pins(home).approved().get(manifest.uri), policy)
 
 
@@ -139,14 +139,14 @@ def check(*, home: Home | None = None) -> VerifiedTools:
     except ManifestError as problem:
         return VerifiedTools((), (problem,))
     there = {tool.manifest.uri for tool in tools if tool.standing != "gone"}
-    known = tools_of(home)
+    known = all_tools(home)
     gone = tuple(uri for uri in Pins(home).approved() if uri not in there and known.fault(uri) is None)
     return VerifiedTools(tools, tuple(known.broken.values()), gone)
 
 
 def broken_tools(*, home: Home | None = None) -> tuple[ManifestError, ...]:
     """Why tools are not there that should be: commands that cannot be used."""
-    return tuple(tools_of(home or open_home()).broken.values())
+    return tuple(all_tools(home or open_home()).broken.values())
 
 
 def approve(
@@ -224,17 +224,6 @@ def quarantine(name: str, *, reason: str = "", home: Home | None = None) -> Know
         pins.quarantine(found.manifest.uri)
         home.journal.record("record.tool.quarantined", {**body, "pin": found.manifest.pin})
     return show(found.manifest.uri, home=home)
-
-
-def tools_of(home: Home) -> Registry:
-    """The tools of this build, those that the home declares, and those of other servers. Raises
-    ManifestError."""
-    return all_tools(home)
-
-
-def foreign_tools(home: Home) -> "tuple[DescribedTool, ...]":
-    """What is known of tools of other servers; without any nothing of it is loaded."""
-    return Foreign(home).known()
 
 
 def find_manifest(name: str, tools: Registry, more: Callable[[], Sequence[Manifest]] = tuple) -> Manifest:

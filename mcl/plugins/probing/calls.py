@@ -26,7 +26,7 @@ from ir import IntentAcceptBody, MclError
 from mcl.core.home import sealed
 from mcl.plugins.probing.folder import Snapshot, changes, environment_of, look_at_home, moved, settle
 from mcl.plugins.probing.judgement import is_declared
-from mcl.usecases.direct import direct_call, effect_in, texts_of
+from mcl.usecases.direct import direct_call, effect_in, proposal, texts_of
 
 # ---- What a process does while a tool works in it: files that are opened and changed, programs,
 # connections.
@@ -314,7 +314,7 @@ def _called(
         texts = texts_of(args, manifest)
         made = direct_call(home, manifest, texts, effect, prose=f"probe {manifest.name}")
         at, id = home.clock.now(), made.intent.id
-        proposed = made.envelopes(home, at)
+        proposed = proposal(home, made.intent, made.plan, at)
         body = IntentAcceptBody(intent_hash=made.intent.hash, accepted_at=at, plan_hash=made.plan.hash)
         accepted = sealed(home, "intent.accept", body, intent=id, at=at, causation=proposed[-1].id)
         home.journal.append_many([*proposed, accepted])

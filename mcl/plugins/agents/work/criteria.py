@@ -40,8 +40,8 @@ from ir import (
     MclError,
     Predicate,
 )
+from mcl.catalog.tools.foreign import all_tools
 from mcl.core.event_loop import at_once
-from mcl.usecases.tools import tools_of
 
 _REQUEST: Final = "matrix://tool/http/request@1.0.0"
 
@@ -91,7 +91,7 @@ def _external(
 
 
 def _seen(home: Home, workspace: Workspace, intent: Intent, place: int, url: str) -> _Seen:
-    registry, redactor = tools_of(home), Redactor()
+    registry, redactor = all_tools(home), Redactor()
     said = Declaration("read", "internal", "a success criterion names this address")
     call = Call(_REQUEST, {"method": "GET", "url": url}, "", f"success[{place}]", declaration=said)
     leave = decide(call, _context(home, workspace, registry))
