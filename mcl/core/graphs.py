@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from executor.core.errors import ToolError
+from executor.core.telling import counted
 from executor.sandbox.process import run_command
 from executor.walker.preflight import Verdict
 from ir import PlanNode, PlanTree
@@ -96,7 +97,7 @@ def picture_of(
             (child, len(boxes) - 1, place if numbered else 0)
             for place, child in sorted(enumerate(node.children, 1), reverse=True)
         )
-    count = f"{len(boxes)} node{'s' if len(boxes) != 1 else ''}"
+    count = counted(len(boxes), "node")
     below = "  ·  ".join(part for part in (plan.intent_id.rpartition("/")[2], state, count) if part)
     return Picture((*_wrapped(goal, 80, 2), plain(below)), tuple(boxes))
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from executor import JournalError, LifecycleError, View
+from executor.core.telling import some
 from executor.store.home import Home
 from ir import ClarifyQuestion, Envelope, Intent, IntentCancelBody, PlanTree
 from ir.errors import MclError
@@ -34,7 +35,7 @@ def find_intent(home: Home, text: str) -> str:
     if found:
         raise InputError(
             "INTENT_AMBIGUOUS",
-            f"{len(found)} intents begin with {text}: {_some(found)}",
+            f"{len(found)} intents begin with {text}: {some(found, _NEAREST)}",
             place="intent",
             fix="give more characters of the id",
             data={"nearest": list(found[:_NEAREST])},
@@ -56,16 +57,13 @@ def _nearest(home: Home, wanted: str) -> tuple[str, ...]:
 def _unknown(text: str, nearest: tuple[str, ...]) -> InputError:
     return InputError(
         "INTENT_UNKNOWN",
-        f"no intent begins with {text}; nearest: {_some(nearest)}" if nearest else "there is no intent yet",
+        f"no intent begins with {text}; nearest: {some(nearest, _NEAREST)}"
+        if nearest
+        else "there is no intent yet",
         place="intent",
         fix="mcl list shows them all" if nearest else 'mcl compile "GOAL" makes one',
         data={"nearest": list(nearest)},
     )
-
-
-def _some(ids: tuple[str, ...]) -> str:
-    more = f" and {len(ids) - _NEAREST} more" if len(ids) > _NEAREST else ""
-    return ", ".join(ids[:_NEAREST]) + more
 
 
 # ---- What the journal says about one intent, and about all.

@@ -14,6 +14,7 @@ from typing import Any, Final
 import executor.tools
 import mcl.catalog.tools
 from executor.core.errors import ManifestError
+from executor.core.telling import some
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
 from ir.results import JsonResult
@@ -107,8 +108,7 @@ def _against(name: str, told: Documented, contracts: Mapping[str, Contract], fol
             message = f"it says that {tool} is class {safety or 'none'}; it is {contracts[tool]['class']}"
             yield Drift("CLASS_DIFFERS", name, message, fix)
         elif told.contracts is not None and (fields := _differing(told.contracts[tool], contracts[tool])):
-            more = f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else ""
-            message = f"it says otherwise of {tool}: {', '.join(fields[:_SHOWN])}{more}"
+            message = f"it says otherwise of {tool}: {some(fields, _SHOWN)}"
             yield Drift("CONTRACT_DIFFERS", name, message, fix)
 
 

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from executor.core.telling import counted
 from executor.gate.approvals import Offer
 from executor.gate.verdict import Ask, Deny
 from ir import OutputRef, PlanNode, PlanTree, parse_references
@@ -41,7 +42,7 @@ def plan_head(plan: PlanTree) -> Text:
     """One line: how many nodes, which side effects, and whether a model wrote it."""
     nodes = [node for node, _ in plan.root.walk()]
     effects = sorted({effect_of(node) for node in nodes} - {""})
-    count = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
+    count = counted(len(nodes), "node")
     written = "written by a model" if plan.grammar else ""
     effect = " ".join(effects) or "no side effects"
     return joined((("Plan", STRONG), (count, ""), (effect, ""), (written, WARN)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
+from executor.core.telling import counted
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, columns, joined, one_line, plain
 from mcl.core.text import safe
 from mcl.language.mtx.ast import File, Node
@@ -99,9 +100,9 @@ def summary(checked: Iterable[CheckedFile]) -> RenderableType:
     warnings = sum(len(file.warnings) for file in files)
     return joined(
         (
-            (_count(len(files), "file"), ""),
-            (_count(errors, "error"), BAD if errors else DIM),
-            (_count(warnings, "warning"), WARN if warnings else DIM),
+            (counted(len(files), "file"), ""),
+            (counted(errors, "error"), BAD if errors else DIM),
+            (counted(warnings, "warning"), WARN if warnings else DIM),
             ("ok" if not errors else "not ok", BAD if errors else GOOD),
         )
     )
@@ -121,10 +122,6 @@ def checked_document(file: CheckedFile) -> dict[str, object]:
         "errors": [finding_document(finding) for finding in file.errors],
         "warnings": [finding_document(finding) for finding in file.warnings],
     }
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 # ---- What came of a skill's examples.

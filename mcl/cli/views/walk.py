@@ -16,6 +16,7 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
+from executor.core.telling import counted
 from executor.walker.interfaces import WalkEvent
 from executor.walker.undo.images import Pruned
 from executor.walker.undo.records import NotUndone
@@ -357,7 +358,7 @@ def uncovered_view(files: Sequence[NotUndone]) -> Iterator[RenderableType]:
 
 def pruned_view(pruned: Pruned) -> Iterator[RenderableType]:
     """What was removed, and what is left."""
-    count = f"{pruned.images} image{'s' if pruned.images != 1 else ''}"
+    count = counted(pruned.images, "image")
     yield plain(f"removed {count} ({_size(pruned.size)}); {_size(pruned.left)} are kept")
     yield from (plain(f"  {intent} can no longer be undone", DIM) for intent in pruned.intents)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Final, Literal
 
+from executor.core.telling import some
 from executor.tools.manifest import Manifest
 from ir.results import UNTOLD, JsonResult
 from mcl.catalog.contracts.drift import Drift
@@ -186,8 +187,7 @@ def _is_below(path: str, places: Sequence[str]) -> bool:
 
 
 def _shown(things: Sequence[str]) -> str:
-    more = f", and {len(things) - _MOST} more" if len(things) > _MOST else ""
-    return ", ".join(things[:_MOST]) + more
+    return some(things, _MOST, ", and")
 
 
 # ---- What is found out about an example of a tool.

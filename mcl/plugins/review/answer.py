@@ -9,6 +9,7 @@ from threading import Event
 
 from anyio import to_thread
 
+from executor.core.telling import some
 from mcl.compiler.execution import ModelReasoner
 from mcl.core.errors import ModelError, ReviewError
 from mcl.model.files import GgufHeader
@@ -76,9 +77,7 @@ def gathered(findings: Iterable[ReviewFinding]) -> list[ReviewFinding]:
 
 
 def _also(rest: list[ReviewFinding]) -> str:
-    named = ", ".join(str(one.line) for one in rest[:_NAMED])
-    more = f" and {len(rest) - _NAMED:,} more" if len(rest) > _NAMED else ""
-    return f"The same is said of the lines {named}{more}."
+    return f"The same is said of the lines {some([str(one.line) for one in rest], _NAMED)}."
 
 
 def written(model: Writer, question: ReviewQuestion, goes_on: Callable[[], bool] = lambda: True) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from executor.core.telling import counted
 from mcl.cli.arguments import AsJson, argument, folder, noun, option, verb
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note, write_text
@@ -204,7 +205,7 @@ def _shown_of_validate(checked: "ValidatedWork") -> "Iterator[RenderableType]":
             overflow="fold",
         )
     counts = ((checked.intents, "intent"), (len(report.errors), "error"), (len(report.warnings), "warning"))
-    parts = [(f"{number} {noun}" + ("" if number == 1 else "s"), "") for number, noun in counts]
+    parts = [(counted(number, noun), "") for number, noun in counts]
     yield joined((*parts, ("valid", GOOD) if report.valid else ("not valid", BAD)))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from executor.core.telling import some
 from executor.store.home import Home
 from executor.store.journal.record import Record, seal_record
 from mcl.core.errors import WorkError
@@ -246,5 +247,4 @@ def _not_found(document: IntentFile, work: SignedWork, root: Path, label: str) -
 
 
 def _some(labels: Sequence[str]) -> str:
-    more = f" and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
-    return (", ".join(labels[:_LISTED]) or "none") + more
+    return some(labels, _LISTED) or "none"

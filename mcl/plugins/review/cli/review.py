@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from executor.core.telling import counted, some
 from mcl.cli.arguments import AsJson, Workspace, argument, option, read_source
 from mcl.cli.home import use_home
 from mcl.cli.output import note, note_error, write_document, write_line, write_text
@@ -229,12 +230,12 @@ def _summary(result: "ReviewRun") -> str:
     output, looked = result.output, result.looked
     count, files = output["count"], output["files"]
     blocking = sum(one.blocking for one in result.findings)
-    said = f"{_many(count, 'finding')} in {_many(files, 'file')}"
+    said = f"{counted(count, 'finding')} in {counted(files, 'file')}"
     said += f", {blocking:,} of them block{'s' if blocking == 1 else ''}" if blocking else ""
     said += _who(result)
     said += f"; dismissed: {len(gone):,}" if (gone := result.dismissed) else ""
     if lost := len(output["unreadable"]):
-        said += f"; {_many(lost, 'line')} could not be read as a finding, which blocks too"
+        said += f"; {counted(lost, 'line')} could not be read as a finding, which blocks too"
     if output["truncated"]:
         said += "; there is more than is told here"
     said += "" if result.whole else "; the review is not whole"
@@ -248,9 +249,8 @@ def _who(result: "ReviewRun") -> str:
         return ""
     if not ruled:
         return ", none of them of a rule: the model said them"
-    named = ", ".join(f"{one_line(one.location, 80)} {one.rule}" for one in ruled[:_NAMED])
-    more = f" and {len(ruled) - _NAMED:,} more" if len(ruled) > _NAMED else ""
-    return f"; of rules: {named}{more}; the model said the others"
+    named = some([f"{one_line(one.location, 80)} {one.rule}" for one in ruled], _NAMED)
+    return f"; of rules: {named}; the model said the others"
 
 
 def _left_out(looked: dict[str, object]) -> str:
@@ -262,10 +262,6 @@ def _left_out(looked: dict[str, object]) -> str:
     else:
         named = str(looked.get("text", "")).rpartition("; left out: ")[2]  # all, also those without a name
     return f"; left out: {named}"
-
-
-def _many(count: int, name: str) -> str:
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
 # ---- `mcl review parse`: the findings in any text, read so that none is passed over.

@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from executor.core.telling import counted
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, listing, moment, plain, rows
 from mcl.core.text import one_line
 
@@ -151,7 +152,7 @@ def drift_view(report: "DriftReport") -> Iterator[RenderableType]:
     """Each flaw, then how many there are."""
     yield from _flaws(report.flaws)
     files = f"{report.files:,}{' (and more)' if report.cut else ''} files"
-    count = f"{len(report.flaws)} flaw{'' if len(report.flaws) == 1 else 's'}" if report.flaws else "no drift"
+    count = counted(len(report.flaws), "flaw") if report.flaws else "no drift"
     version = f"version {report.version}" if report.version else ""
     yield joined(((count, BAD if report.flaws else GOOD), (files, DIM), (version, DIM)))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from executor.core.clock import Clock
 from executor.core.errors import ScopeError, ToolError
+from executor.core.telling import counted
 from executor.tools.project.changes import CONFLICTS
 from executor.tools.project.sources import language_of
 from executor.tools.tool import Bench
@@ -295,7 +296,7 @@ class ReleaseInputs:
         if not files:
             return ReleaseCheck(looked, "does not apply", "no Python files")
         flaws = compile_flaws(self.tree, release_rules(), _of(step, looked))
-        said = _many(len(files), "Python file")
+        said = counted(len(files), "Python file")
         return _made(looked, flaws, said, of=f"in {said}")
 
     def _drift(self, looked: CheckKind, step: Step) -> ReleaseCheck:
@@ -338,7 +339,7 @@ class ReleaseInputs:
         files = len(found.target.pieces) if found.target else 0
         since = f"changed since {found.since}" if found.since else "in all"
         flaws = scan_flaws(found, release_rules(), _of(step, looked), self.memories.dismissals.known())
-        said = f"{_many(files, 'file')} {since}"
+        said = f"{counted(files, 'file')} {since}"
         return _made(looked, flaws, said, of=f"in {said}")
 
 
@@ -348,12 +349,7 @@ def _made(looked: CheckKind, flaws: Iterable[RepositoryFlaw], said: str, *, of: 
     if not found:
         return ReleaseCheck(looked, "pass", said)
     told = bounded(found, release_rules().flaws, more="MORE_FLAWS")
-    count = f"{len(found):,} flaw{'s' if len(found) > 1 else ''}"
-    return ReleaseCheck(looked, status_of(found), f"{count} {of}".rstrip(), told)
-
-
-def _many(count: int, name: str) -> str:
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
+    return ReleaseCheck(looked, status_of(found), f"{counted(len(found), 'flaw')} {of}".rstrip(), told)
 
 
 def _of(step: Step, looked: CheckKind) -> Callable[[int, int, str], None]:

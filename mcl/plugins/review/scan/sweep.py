@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from executor.core.telling import counted
 from mcl.plugins.review.finding import BLOCKING, SEVERITIES, ReviewFinding, in_order
 from mcl.plugins.review.scan.patterns import ScanSource, scan_source
 from mcl.plugins.review.scan.weights import KnownMarks
@@ -96,9 +97,10 @@ def sweep(
 
 def told(found: SweepResult) -> str:
     """12 files: 1 RISK, 3 NOTE; left out: 2 binary"""
-    files = f"{found.files:,} file{'' if found.files == 1 else 's'}"
     counts = ", ".join(f"{found.counts[one]:,} {one}" for one in SEVERITIES if found.counts[one])
     why = Counter(one.why for one in found.skipped)
     left = ", ".join(f"{count:,} {name}" for name, count in sorted(why.items()))
-    said = f"{files}: {counts or 'nothing found'}" + (f"; left out: {left}" if left else "")
+    said = f"{counted(found.files, 'file')}: {counts or 'nothing found'}" + (
+        f"; left out: {left}" if left else ""
+    )
     return said + (f"; dismissed: {len(found.dismissed):,}" if found.dismissed else "")

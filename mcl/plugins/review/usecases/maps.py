@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.core.errors import ScopeError
+from executor.core.telling import some
 from executor.gate.grants import workspace_of
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
@@ -252,6 +253,4 @@ def maps_note(root: Path, told: Mapping[str, Any], looked: Mapping[str, Any]) ->
     ]
     if not old:
         return ""
-    more = f" and {len(old) - _NAMED:,} more" if len(old) > _NAMED else ""
-    named = ", ".join(old[:_NAMED]) + more
-    return f"the maps are old for {named}, and the model was told no symbols of them; {_AGAIN}"
+    return f"the maps are old for {some(old, _NAMED)}, and the model was told no symbols of them; {_AGAIN}"

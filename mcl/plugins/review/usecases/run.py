@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
+from executor.core.telling import some
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from ir.errors import MclError
@@ -56,8 +57,7 @@ def changed_meanwhile(root: Path, looked: Mapping[str, Any], since: str) -> str:
                     found.append(str(one["path"]))
             except MclError:  # it is a link now, or may not be opened any more
                 found.append(str(one["path"]))
-    more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
-    return ", ".join(found[:_NAMED]) + more
+    return some(found, _NAMED)
 
 
 def _differs(workspace: Workspace, one: Mapping[str, Any], began: float) -> bool:

@@ -13,6 +13,7 @@ from zlib import crc32
 from anyio import from_thread, to_thread
 
 from executor.core.errors import ToolError
+from executor.core.telling import some
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from ir.display import of_value
@@ -102,10 +103,9 @@ def _only(table: Table, numbers: list[int]) -> int | None:
     person says."""
     if len(numbers) > 1:
         named = [of_value(table.names[place], _LABEL) for place in numbers]
-        more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         raise ToolError(
             "COLUMN_UNCLEAR",
-            f"{table.path!r} has several columns of numbers: {', '.join(named[:_NAMED])}{more}",
+            f"{table.path!r} has several columns of numbers: {some(named, _NAMED)}",
             place="y",
             fix=f"say which one is drawn: y = {named[0]}, for one",
         )

@@ -8,6 +8,7 @@ from typing import Any
 from anyio import from_thread, to_thread
 
 from executor.core.errors import ToolError
+from executor.core.telling import counted
 from executor.sandbox.redaction import visible_value
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.data.column import Column
@@ -99,7 +100,7 @@ def _told(
     table: Table, rows: int, ragged: int, figures: Sequence[Mapping[str, Any]], left_out: int
 ) -> Iterator[str]:
     form, width = table.form, len(table.names)
-    what = f"{rows:,} row{'s' * (rows != 1)}, {width:,} column{'s' * (width != 1)}"
+    what = f"{counted(rows, 'row')}, {counted(width, 'column')}"
     yield f"{table.path}: {what} ({form.separator}, {form.encoding})"
     if not form.header:
         yield "the first row is taken for data, not for names"

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from executor.core.errors import ToolError
 from executor.core.hashing import json_bytes
+from executor.core.telling import counted
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home
 from executor.tools.project.sources import language_of
@@ -116,11 +117,8 @@ def _unseen(target: ReviewTarget) -> Iterator[ReviewFinding]:
 
 def _told(target: ReviewTarget) -> str:
     """3 files, 120 lines to be judged; left out: 1 deleted, 2 binary"""
-    files = len(target.pieces)
     lines = sum(last - first + 1 for piece in target.pieces for first, last in piece.lines)
-    told = (
-        f"{files:,} file{'' if files == 1 else 's'}, {lines:,} line{'' if lines == 1 else 's'} to be judged"
-    )
+    told = f"{counted(len(target.pieces), 'file')}, {counted(lines, 'line')} to be judged"
     why = Counter(one.why for one in target.skipped)
     left = ", ".join(f"{count:,} {name}" for name, count in sorted(why.items()))
     return f"{told}; left out: {left}" if left else told
