@@ -42,7 +42,8 @@ def judge(manifest: Manifest, told: Mapping[str, Any], place: Path, host: str) -
             found[code].append(what)
     name = manifest.uri.removeprefix("matrix://tool/")
     return tuple(
-        Drift(code, name, f"{_SAID[code]}: {_shown(things)}", _FIX[code]) for code, things in found.items()
+        Drift(code, name, f"{_SAID[code]}: {some(things, _MOST, ', and')}", _FIX[code])
+        for code, things in found.items()
     )
 
 
@@ -184,10 +185,6 @@ def _known() -> tuple[str, ...]:
 
 def _is_below(path: str, places: Sequence[str]) -> bool:
     return any(path == one or one == "." or path.startswith(one.rstrip("/") + "/") for one in places)
-
-
-def _shown(things: Sequence[str]) -> str:
-    return some(things, _MOST, ", and")
 
 
 # ---- What is found out about an example of a tool.

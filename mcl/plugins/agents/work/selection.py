@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -240,11 +240,7 @@ def _not_found(document: IntentFile, work: SignedWork, root: Path, label: str) -
     labels = list(dict.fromkeys([*(one.label for one in document.entries if one.label), *work.labels(root)]))
     return WorkError(
         "NOT_FOUND",
-        f"Intent '{label}' not found in {FILE}. Available intents: {_some(labels)}",
+        f"Intent '{label}' not found in {FILE}. Available intents: {some(labels, _LISTED) or 'none'}",
         place=label,
         data={"available": labels},
     )
-
-
-def _some(labels: Sequence[str]) -> str:
-    return some(labels, _LISTED) or "none"
