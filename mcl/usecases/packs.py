@@ -25,7 +25,7 @@ Refusal = Callable[..., MclError]  # the errors of the plug-in: (code, message, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class JudgedPack:
     """An Intent and its plan as they would be run. Nothing of it is signed or stored.
 
     workspace: the folder that tools may work in.
@@ -55,7 +55,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Origin:
+class PackOrigin:
     """Who wants it, through which agent (DIDs), when (ISO 8601 UTC), and the ULIDs of the documents."""
 
     actor: str
@@ -65,7 +65,7 @@ class Origin:
     plan_id: str
 
     @classmethod
-    def of(cls, home: Home) -> "Origin":
+    def of(cls, home: Home) -> "PackOrigin":
         """The home's user, through its agent, now."""
         keyring, clock = home.keyring, home.clock
         return cls(keyring.user.did, keyring.agent.did, clock.now(), clock.new_id(), clock.new_id())
@@ -77,7 +77,7 @@ def planned(
     objects: Mapping[str, str],
     *,
     prose: str,
-    origin: Origin,
+    origin: PackOrigin,
     tools: KnownTools,
     refusal: Refusal,
 ) -> tuple[Intent, PlanTree]:

@@ -23,11 +23,11 @@ from mcl.language.skills import find_skills, load_skill, skill_folders
 from mcl.plugins.repo.contract import COMMANDS, REFUSE, RepoIntent, intent_types, judge
 from mcl.plugins.repo.plan import plan_contract
 from mcl.plugins.repo.usecases import PACK
-from mcl.usecases.packs import Origin
+from mcl.usecases.packs import PackOrigin
 from mcl.usecases.skills.checks import validate_skill
 
 AGENT = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
-ORIGIN = Origin(
+ORIGIN = PackOrigin(
     AGENT, AGENT, "2026-11-22T10:00:00.000Z", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAW"
 )
 SHOP = Resolved("shop", Path("/home/ada/shop"))

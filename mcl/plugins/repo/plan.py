@@ -12,7 +12,7 @@ from mcl.language.plans.planner import KnownTools
 from mcl.language.skills import Skill
 from mcl.plugins.repo.contract import Effect, RepoIntent, intent_types
 from mcl.plugins.repo.wording import rules, words_of
-from mcl.usecases.packs import Origin, planned, without_secrets
+from mcl.usecases.packs import PackOrigin, planned, without_secrets
 
 # ---- What a person is asked before a step: gates of the plan. Pure.
 
@@ -101,7 +101,7 @@ def plan_contract(
     repository: Resolved | None,
     *,
     prose: str,
-    origin: Origin,
+    origin: PackOrigin,
     skill: Skill,
     tools: KnownTools,
     ripgrep: bool,

@@ -27,7 +27,7 @@ from mcl.plugins.repo.contract import REFUSE, RepoIntent, intent_types, judge, s
 from mcl.plugins.repo.plan import REFUSED, plan_contract, refused, short
 from mcl.plugins.repo.routing import Routed, route
 from mcl.usecases.intents import cancel
-from mcl.usecases.packs import Judged, Origin, asked_of_gate
+from mcl.usecases.packs import JudgedPack, PackOrigin, asked_of_gate
 from mcl.usecases.run import run
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ _TELLS_WHICH = "pwd"  # it names no repository, and tells which one is meant
 
 
 @dataclass(frozen=True, kw_only=True)
-class DraftedContract(Judged):
+class DraftedContract(JudgedPack):
     """A contract as it would be done. repository: None where the intent is about none."""
 
     contract: RepoIntent
@@ -114,7 +114,7 @@ def draft_contract(
         contract,
         repository,
         prose=prose,
-        origin=Origin.of(home),
+        origin=PackOrigin.of(home),
         skill=load_skill(PACK, Cache(home.path / "cache")),
         tools=tools,
         ripgrep=_has_ripgrep(home),

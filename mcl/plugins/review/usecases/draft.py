@@ -22,7 +22,7 @@ from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.piece import ReviewTarget
 from mcl.plugins.review.target import in_folder, look_at
 from mcl.usecases.models import BUNDLED, Models
-from mcl.usecases.packs import Judged, Origin, asked_of_gate, planned, without_secrets
+from mcl.usecases.packs import JudgedPack, PackOrigin, asked_of_gate, planned, without_secrets
 
 if TYPE_CHECKING:
     from mcl.model import Model
@@ -73,7 +73,7 @@ class ReviewRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DraftedReview(Judged):
+class DraftedReview(JudgedPack):
     """A review as it would be run. note: what else a person should know of it."""
 
     asked: ReviewRequest
@@ -138,7 +138,7 @@ def draft_review(
         "analyze",
         asked.objects(bound.digest),
         prose=asked.prose,
-        origin=Origin.of(home),
+        origin=PackOrigin.of(home),
         tools=tools,
         refusal=ReviewError,
     )
