@@ -60,6 +60,13 @@ class WorkList(JsonResult):
     items: tuple[ListedWork, ...] = field(metadata=called("intents"))
 
 
+def _opened(home: Home | None, root: Path | None) -> tuple[Home, SignedWork, Leases, Path]:
+    """The home, its work and its leases, and the folder that is meant (default: this one)."""
+    home = home or open_home()
+    work = SignedWork(home)
+    return home, work, Leases(home, work), find_root(work, root or Path.cwd())
+
+
 def list_work(*, root: Path | None = None, status: str = "", home: Home | None = None) -> WorkList:
     """The signed work of a folder, in the order of its file.
 
@@ -73,10 +80,7 @@ def list_work(*, root: Path | None = None, status: str = "", home: Home | None =
             place="status",
             fix=f"one of {', '.join(STATUSES)}",
         )
-    home = home or open_home()
-    work = SignedWork(home)
-    leases = Leases(home, work)
-    found = find_root(work, root or Path.cwd())
+    _, work, leases, found = _opened(home, root)
     held = {lease.label: lease for lease in leases.all(found)}
     items = tuple(
         ListedWork(item, held.get(item.label))
@@ -113,9 +117,8 @@ def select_work(
     agent: its name (default: $MCL_AGENT, else "local"). root: a folder in the work's (default: this one).
     Raises WorkError BAD_AGENT_NAME; HomeError; KeyringError where the agent's key is sealed.
     """
-    home, name = home or open_home(), agent_name(agent)
-    work = SignedWork(home)
-    return select(home, work, Leases(home, work), find_root(work, root or Path.cwd()), label, name)
+    name = agent_name(agent)
+    return select(*_opened(home, root), label, name)
 
 
 # ---- `mcl work release`: an agent gives up what it has checked out, or a person takes it back.
@@ -128,9 +131,8 @@ def release_work(*, agent: str = "", root: Path | None = None, home: Home | None
 
     Raises WorkError NOTHING_HELD, BAD_AGENT_NAME; HomeError; KeyringError where the agent's key is sealed.
     """
-    home, name = home or open_home(), agent_name(agent)
-    work = SignedWork(home)
-    leases, place = Leases(home, work), find_root(work, root or Path.cwd())
+    name = agent_name(agent)
+    home, _, leases, place = _opened(home, root)
     with home.db.write():
         lease = leases.release(place, name)
         if lease is not None:
@@ -169,10 +171,8 @@ def complete_work(
     `mcl.plugins.agents.work.completion.complete` raises; WorkError BAD_AGENT_NAME.
     """
     outside_loop("complete_work", plugin=True)
-    home, name = home or open_home(), agent_name(agent)
-    work = SignedWork(home)
-    place = find_root(work, root or Path.cwd())
-    return complete(home, work, Leases(home, work), place, label, name, notes=notes, people=people)
+    name = agent_name(agent)
+    return complete(*_opened(home, root), label, name, notes=notes, people=people)
 
 
 # ---- `mcl work map`: the files of a folder, each with the intents under which it was changed.

@@ -1,6 +1,7 @@
 """`mcl release check` and `mcl review drift`: may this repository be released, and does it say how it is?"""
 
 from collections.abc import Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from mcl.catalog.tools import registry
 from mcl.core.event_loop import at_once, outside_loop
 from mcl.core.home import open_home
 from mcl.plugins.review.drift.drift import DriftReport, find_drift
-from mcl.plugins.review.drift.tree import Progress, look, quiet
+from mcl.plugins.review.drift.tree import Progress, RepositoryTree, look, quiet
 from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.release.checks import ReleaseInputs, Step, TestResult
 from mcl.plugins.review.release.report import ReleaseReport, release_rules
@@ -38,18 +39,14 @@ def review_drift(
     """
     outside_loop("review_drift", plugin=True)
     home = home or open_home()
-    place = workspace_of(home, workspace or Path.cwd())
-    try:
+    with closing(workspace_of(home, workspace or Path.cwd())) as place:
         tree = at_once(partial(look, place, home.clock))
-        return find_drift(
-            tree,
-            contracts=contracts_of(registry()),
-            memories=ReviewMemories(home, place.root),
-            cache=home.path / "cache",
-            progress=progress,
-        )
-    finally:
-        place.close()
+        return _drift(home, tree, ReviewMemories(home, place.root), progress)
+
+
+def _drift(home: Home, tree: RepositoryTree, memories: ReviewMemories, progress: Progress) -> DriftReport:
+    known, cache = contracts_of(registry()), home.path / "cache"
+    return find_drift(tree, contracts=known, memories=memories, cache=cache, progress=progress)
 
 
 _TOOL = "process/tests"
@@ -79,23 +76,14 @@ def check_release(
     """
     outside_loop("check_release", plugin=True)
     home = home or open_home()
-    place = workspace_of(home, workspace or Path.cwd())
-    try:
+    with closing(workspace_of(home, workspace or Path.cwd())) as place:
         tree = at_once(partial(look, place, home.clock))
         memories = ReviewMemories(home, place.root)
-        drift = find_drift(
-            tree,
-            contracts=contracts_of(registry()),
-            memories=memories,
-            cache=home.path / "cache",
-            progress=lambda done, total, what: step("drift", done, total, what),
-        )
+        drift = _drift(home, tree, memories, partial(step, "drift"))
         release = ReleaseInputs(
             tree, drift, memories, home.clock, lambda: _tested(place, home, people) if tests else _left_out()
         )
         return release.check(step)
-    finally:
-        place.close()
 
 
 def _left_out() -> TestResult:
