@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Final, Protocol
 
 from executor.core.globs import Scope
-from executor.core.telling import some
 from executor.gate.verdict import Deny
 from executor.sandbox.files import readings
 from executor.sandbox.redaction import visible
@@ -187,7 +186,8 @@ def _named(labels: Sequence[str]) -> str:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    return some([_shown(one) for one in texts], _MOST, ", and")
+    more = f", and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
+    return ", ".join(map(_shown, texts[:_MOST])) + more
 
 
 def _shown(text: str) -> str:

@@ -19,7 +19,6 @@ from typing import Final, Literal, TypeAlias
 from anyio import to_thread
 
 from executor.core.errors import ToolError
-from executor.core.telling import some
 from executor.sandbox.files import PROTECTED_FOLDERS, is_protected
 from executor.sandbox.history import places_elsewhere
 from executor.sandbox.paths import Workspace
@@ -293,10 +292,11 @@ def require_unchanged(before: Listing, after: Listing, command: str) -> None:
     """
     changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
     if changed:
+        more = f" and {len(changed) - _TOLD} more" if len(changed) > _TOLD else ""
         raise ToolError(
             "WROTE_UNDECLARED",
             f"{command} is declared to read, but while it ran these changed: "
-            f"{some([repr(one) for one in changed], _TOLD)}",
+            f"{', '.join(map(repr, changed[:_TOLD]))}{more}",
             place=command,
             fix="declare it as writing, or name the folders it writes as its outputs",
             data={"changed": changed[:100]},

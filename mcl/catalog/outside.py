@@ -20,6 +20,7 @@ from ir import is_ulid
 from mcl.catalog.definitions import Definitions, Observed
 from mcl.catalog.manifests import GET, READ, is_pseudo, pseudo_definitions
 from mcl.catalog.suspicion import revealed
+from mcl.core.text import cut
 from mcl.upstream.channels import Channel, Channels
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def _words(answer: Mapping[str, Any]) -> str:
     """What a tool says went wrong, in one text."""
     texts = [str(one.get("text", "")) for one in answer["content"] if one.get("type") == "text"]
     text = " ".join(" ".join(texts).split()) or "it failed and does not say why"
-    return revealed(text if len(text) <= _SAID else f"{text[: _SAID - 1]}…")
+    return revealed(cut(text, _SAID))
 
 
 async def perform(

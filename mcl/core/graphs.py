@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 from executor.core.errors import ToolError
-from executor.core.telling import counted
 from executor.sandbox.process import run_command
 from executor.walker.preflight import Verdict
 from ir import PlanNode, PlanTree
@@ -24,7 +23,7 @@ from ir.plan import BRANCH_KINDS
 from mcl.core.distribution import install_line
 from mcl.core.errors import GraphError
 from mcl.core.event_loop import at_once
-from mcl.core.text import skill_named
+from mcl.core.text import counted, skill_named
 
 # ---- What is drawn of a plan, before anybody knows how: boxes in walk order, with words that need no
 # colour.

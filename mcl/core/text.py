@@ -1,7 +1,7 @@
-"""Text from elsewhere, made harmless for a terminal."""
+"""Text from elsewhere, made harmless for a terminal; how many things there are, and some of them, in words."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 
 def safe(text: str) -> str:
@@ -26,7 +26,7 @@ def safe_json(document: str) -> str:
 def one_line(text: str, limit: int = 200) -> str:
     """`text` on a single line of at most `limit` characters, safe for a terminal."""
     line = safe(" ".join(text.split()))
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return cut(line, limit)
 
 
 def whole(value: object) -> Iterator[str]:
@@ -40,6 +40,22 @@ def whole(value: object) -> Iterator[str]:
 # ---- Addresses as people read them.
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def counted(count: int, noun: str) -> str:
+    """1 file; 1,200 files."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def some(names: Sequence[str], most: int, joint: str = " and") -> str:
+    """The first of some names and how many more there are; "" of none."""
+    more = f"{joint} {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def cut(text: str, most: int) -> str:
+    """At most so many characters of a text; the last says that there are more."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def skill_named(ref: str) -> str:

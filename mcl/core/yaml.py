@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from mcl.core.text import cut
+
 # ---- A YAML document as it stands in its text: scalars, lists and maps, each with its line and column, from
 # 1. start and end of a node are the parser's marks.
 
@@ -169,7 +171,7 @@ def report_of(findings: Iterable[FileFlaw]) -> FlawReport:
 
 def shown(text: str) -> str:
     """A text of the file as a message quotes it: on one line, and not all of a long one."""
-    return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
+    return repr(cut(text, SHOWN))
 
 
 # ---- The events of a YAML parser to a tree: within bounds, without recursion, and what JSON has not

@@ -18,6 +18,7 @@ from mcl.catalog.extras import require_extras
 from mcl.catalog.tools.foreign import all_tools
 from mcl.core.event_loop import outside_loop
 from mcl.core.home import open_home
+from mcl.core.text import cut
 from mcl.usecases.accept import accept
 from mcl.usecases.direct import NODE, direct_call, effect_in, proposal, text_of
 from mcl.usecases.intents import cancel
@@ -123,5 +124,5 @@ def _propose(home: Home, manifest: Manifest, args: Mapping[str, object], place: 
 
 def _short(text: str) -> str:
     line = visible(" ".join(text.split()))
-    line = line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+    line = cut(line, _SHOWN)
     return f'"{line}"' if " " in line or not line else line

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from executor import JournalError, LifecycleError, View
-from executor.core.telling import some
 from executor.store.home import Home
 from ir import ClarifyQuestion, Envelope, Intent, IntentCancelBody, PlanTree
 from ir.errors import MclError
 from mcl.core.errors import InputError
 from mcl.core.home import open_home, sealed
+from mcl.core.text import some
 
 LAST = "@last"
 _NEAREST = 5

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from executor.core.errors import ToolError
-from executor.core.telling import some
 from executor.sandbox.environment import safe_path
 from executor.sandbox.files import is_protected
 from executor.sandbox.git import Git, repository, text
@@ -220,4 +219,5 @@ def _listed(before: str, names: Sequence[str]) -> str:
     """The first of some names; "" where there is none."""
     if not names:
         return ""
-    return before + some([name[:200] for name in names], _TOLD)
+    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    return before + ", ".join(name[:200] for name in names[:_TOLD]) + more

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from executor.core.errors import ScopeError, UndoError
-from executor.core.telling import some
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.store.lifecycle.events import View, intent_id
@@ -285,11 +284,12 @@ class _Work:
         self.home.journal.record(
             REFUSED, {"code": "CHANGED_SINCE", "node": self.node, "changed": told}, intent=self.intent
         )
-        names = some([repr(one.path) for one in changed], 5)
+        names = ", ".join(repr(one.path) for one in changed[:5])
+        more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
         state = "an interrupted undo stays half done" if half_done else "nothing was touched"
         raise UndoError(
             "CHANGED_SINCE",
-            f"changed since the run: {names}; {state}",
+            f"changed since the run: {names}{more}; {state}",
             place=self.intent,
             fix="put these files as the run left them, or leave them out: --except PATH",
             data={"changed": told},

@@ -14,7 +14,6 @@ from typing import Any, Final
 import executor.tools
 import mcl.catalog.tools
 from executor.core.errors import ManifestError
-from executor.core.telling import some
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
 from ir.results import JsonResult
@@ -29,6 +28,7 @@ from mcl.catalog.contracts.contract import (
     read_safety,
     safety_document,
 )
+from mcl.core.text import some
 from mcl.plugins.hooks import plugins
 
 _AGAIN: Final = "mcl tool contracts --out {folder}"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from ir.characters import INVISIBLE, Kinds, escape_of, holds, kind_of
+from mcl.core.text import cut
 
 MOST_TEXTS: Final = 4_000
 MOST_CHARACTERS: Final = 100_000  # of all texts together: what a person may have to wait for is bounded
@@ -114,7 +115,7 @@ def excerpt(text: str, start: int, end: int) -> str:
         begin -= 1
     shown = " ".join(revealed(text[begin:stop]).split())
     shown = f"{'…' if begin else ''}{shown}{'…' if stop < len(text) else ''}"
-    return shown if len(shown) <= _EXCERPT else f"{shown[: _EXCERPT - 1]}…"
+    return cut(shown, _EXCERPT)
 
 
 @cache

@@ -10,7 +10,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from executor.core.telling import counted
 from executor.gate.approvals import Offer
 from executor.gate.verdict import Ask, Deny
 from ir import OutputRef, PlanNode, PlanTree, parse_references
@@ -18,7 +17,7 @@ from ir.display import bounded, clear, quoted
 from ir.plan import BRANCH_KINDS, TERMINAL_KINDS
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, guides, joined, plain, rows
-from mcl.core.text import skill_named
+from mcl.core.text import counted, skill_named
 
 if TYPE_CHECKING:
     from executor.walker import Verdict

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from executor.core.telling import counted
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, columns, joined, one_line, plain
-from mcl.core.text import safe
+from mcl.core.text import counted, cut, safe
 from mcl.language.mtx.ast import File, Node
 from mcl.language.mtx.source import MtxFinding, show
 from mcl.usecases.skills.examples import TriedExample, TriedSkill
@@ -64,7 +63,7 @@ def _short(value: object) -> str:
     else:
         text = str(value).lower()
     text = safe(text.replace("\n", "\\n"))
-    return text if len(text) <= _LONG else text[: _LONG - 1] + "…"
+    return cut(text, _LONG)
 
 
 # ---- What is wrong with a file of a skill, as a person and as a program read it.

@@ -16,7 +16,6 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
-from executor.core.telling import counted
 from executor.walker.interfaces import WalkEvent
 from executor.walker.undo.images import Pruned
 from executor.walker.undo.records import NotUndone
@@ -25,7 +24,7 @@ from ir import PlanTree
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, columns, duration, joined, listing, plain, rows
 from mcl.cli.views.plan import EFFECT_STYLES
 from mcl.cli.views.rows import NodeRow, Rows, cut, padded
-from mcl.core.text import one_line
+from mcl.core.text import counted, one_line
 
 if TYPE_CHECKING:
     from executor.walker import Outcome

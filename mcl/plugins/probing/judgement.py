@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Final, Literal
 
-from executor.core.telling import some
 from executor.tools.manifest import Manifest
 from ir.results import UNTOLD, JsonResult
 from mcl.catalog.contracts.drift import Drift
+from mcl.core.text import some
 
 # Where programs and what they are made of lie: nobody's files.
 _SYSTEM: Final = (

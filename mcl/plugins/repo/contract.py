@@ -16,6 +16,7 @@ from ir.canonical import parse_json
 from ir.characters import LINE_ENDS, holds
 from ir.errors import DocumentError
 from ir.results import WHERE_SAID, JsonResult
+from mcl.core.text import cut
 
 # ---- The intents of the repository contract and the commands of mqlaunch, read from `intents.toml`.
 
@@ -190,7 +191,7 @@ def _has_control(text: str) -> bool:
 
 def shown(text: str) -> str:
     """A text of somebody else's in a message: quoted, and not too long."""
-    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+    return repr(cut(text, _SHOWN))
 
 
 # ---- Whether a contract may be acted upon: what is rejected although its document keeps the rules. Pure.

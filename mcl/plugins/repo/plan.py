@@ -8,6 +8,7 @@ from functools import partial
 from ir import Gate, Intent, PlanNode, PlanTree, with_hash
 from mcl.core.errors import RepoError
 from mcl.core.repositories import Resolved
+from mcl.core.text import cut
 from mcl.language.plans.planner import KnownTools
 from mcl.language.skills import Skill
 from mcl.plugins.repo.contract import Effect, RepoIntent, intent_types
@@ -77,7 +78,7 @@ def _said(contract: RepoIntent) -> str:
 def short(text: str) -> str:
     """Words of somebody else on one line, and so few that what stands before them stays in sight."""
     line = " ".join(text.split())
-    return line if len(line) <= _SAID else f"{line[: _SAID - 1]}…"
+    return cut(line, _SAID)
 
 
 def _literal(text: str) -> str:

@@ -9,9 +9,9 @@ from threading import Event
 
 from anyio import to_thread
 
-from executor.core.telling import some
 from mcl.compiler.execution import ModelReasoner
 from mcl.core.errors import ModelError, ReviewError
+from mcl.core.text import some
 from mcl.model.files import GgufHeader
 from mcl.model.form import FORM
 from mcl.model.protocol import Candidate, Choice, Model, Writer, WritingRequest

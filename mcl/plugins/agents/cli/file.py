@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from executor.core.telling import counted
 from mcl.cli.arguments import AsJson, argument, folder, noun, option, verb
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note, write_text
 from mcl.cli.people import agreed
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, listing, moment, plain, rows
-from mcl.core.text import one_line, safe
+from mcl.core.text import counted, one_line, safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

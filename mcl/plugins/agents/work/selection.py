@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from executor.core.telling import some
 from executor.store.home import Home
 from executor.store.journal.record import Record, seal_record
 from mcl.core.errors import WorkError
+from mcl.core.text import some
 from mcl.plugins.agents.file.document import NAME as FILE
 from mcl.plugins.agents.file.document import IntentEntry, IntentFile
 from mcl.plugins.agents.file.rules import is_label

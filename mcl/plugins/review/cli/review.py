@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from executor.core.telling import counted, some
 from mcl.cli.arguments import AsJson, Workspace, argument, option, read_source
 from mcl.cli.home import use_home
 from mcl.cli.output import note, note_error, write_document, write_line, write_text
 from mcl.cli.progress import progress_bar
-from mcl.core.text import one_line, safe, safe_json
+from mcl.core.text import counted, one_line, safe, safe_json, some
 
 if TYPE_CHECKING:
     from executor.walker.interfaces import WalkEvent

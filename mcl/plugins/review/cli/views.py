@@ -7,9 +7,8 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from executor.core.telling import counted
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, listing, moment, plain, rows
-from mcl.core.text import one_line
+from mcl.core.text import counted, one_line
 
 if TYPE_CHECKING:
     from mcl.plugins.review.drift.drift import DriftReport

@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+from mcl.core.text import cut
+
 Level = Literal["blocked", "warning"]
 
 MOST: Final = 50  # flaws of one rule that are told; one that holds everywhere is told by its count
@@ -58,7 +60,7 @@ class FlawRules:
     ) -> RepositoryFlaw:
         """A flaw of a rule. mild: it is never more than a warning. fix: "" for that of the rule."""
         rule = self._rules[code]
-        said = message if len(message) <= _SAID else f"{message[: _SAID - 1]}…"
+        said = cut(message, _SAID)
         return RepositoryFlaw(code, "warning" if mild else rule.level, place, said, fix or rule.fix)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from executor.sandbox.redaction import Redactor
+from mcl.core.text import cut
 from mcl.plugins.review.maps.maps import FileSymbol
 
 # ---- What a text shows, and how much of it is kept.
@@ -45,7 +46,7 @@ def one_line(text: str) -> str:
     line = " ".join(text[: 4 * MOST_NAME].split())
     line = "".join(char if char.isprintable() else "\ufffd" for char in line)
     line = _REDACTOR.text(line)
-    return line if len(line) <= MOST_NAME else f"{line[: MOST_NAME - 1]}…"
+    return cut(line, MOST_NAME)
 
 
 _LINE: Final = 400  # characters of a line that are looked at

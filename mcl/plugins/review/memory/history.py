@@ -19,6 +19,7 @@ from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
+from mcl.core.text import cut
 from mcl.memory.memory import LONGEST_TEXT, Memory
 from mcl.plugins.review.finding import BLOCKING, SEVERITIES, ReviewFinding, Severity, in_order
 from mcl.plugins.review.memory.decisions import Decisions
@@ -174,7 +175,7 @@ class ReviewHistory:
         with self._place.home.db.write():
             before = self._place.now().version(f"matrix://cortex/{_TYPE}/{self._id(name)}")
             data = {
-                "file": name if len(name) <= _LONGEST_PATH else f"{name[: _LONGEST_PATH - 1]}…",
+                "file": cut(name, _LONGEST_PATH),
                 **{"mode": _named(mode), "model": _named(model), "skill": _named(skill)},
                 "nth": str(before.version + 1 if before else 1),  # so that each is a version of its own
                 "severities": json.dumps(severities),

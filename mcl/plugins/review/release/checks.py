@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from executor.core.clock import Clock
 from executor.core.errors import ScopeError, ToolError
-from executor.core.telling import counted
 from executor.tools.project.changes import CONFLICTS
 from executor.tools.project.sources import language_of
 from executor.tools.tool import Bench
 from mcl.core.errors import ReviewError
 from mcl.core.event_loop import at_once
+from mcl.core.text import counted
 from mcl.plugins.review.drift.drift import DriftReport
 from mcl.plugins.review.drift.project import ProjectVersion, version_of
 from mcl.plugins.review.drift.rules import RepositoryFlaw, bounded

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from executor.core.telling import counted
+from mcl.core.text import counted
 from mcl.plugins.review.finding import BLOCKING, SEVERITIES, ReviewFinding, in_order
 from mcl.plugins.review.scan.patterns import ScanSource, scan_source
 from mcl.plugins.review.scan.weights import KnownMarks

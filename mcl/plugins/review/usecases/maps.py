@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.core.errors import ScopeError
-from executor.core.telling import some
 from executor.gate.grants import workspace_of
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
@@ -16,6 +15,7 @@ from ir.errors import MclError
 from mcl.core.errors import ReviewError
 from mcl.core.event_loop import at_once
 from mcl.core.home import open_home
+from mcl.core.text import some
 from mcl.plugins.review.maps.documents import differing, load
 from mcl.plugins.review.maps.files import read_all, stale
 from mcl.plugins.review.maps.maps import FOLDER, IGNORE, AgedMaps, MappedFile, Maps, StaleEntry

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
-from executor.core.telling import some
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from ir.errors import MclError
@@ -19,6 +18,7 @@ from mcl.compiler.execution import as_told
 from mcl.core.errors import ReviewError
 from mcl.core.event_loop import outside_loop
 from mcl.core.home import open_home
+from mcl.core.text import some
 from mcl.language.skills import load_skill
 from mcl.plugins.review.conclusion import finding_of
 from mcl.plugins.review.finding import ReviewFinding

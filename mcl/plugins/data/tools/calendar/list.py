@@ -13,6 +13,7 @@ from executor.core.clock import instant, read_moment, start_of
 from executor.core.errors import ScopeError
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
+from mcl.core.text import cut
 from mcl.plugins.data.tools.calendar.file import MAX_BYTES, events, parse
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _written(value: datetime | date) -> str:
 def _text(event: Event, name: str, limit: int) -> str:
     value = event.get(name, "")
     plain = visible(str(value[0] if isinstance(value, list) and value else value))
-    return plain if len(plain) <= limit else plain[: limit - 1] + "…"
+    return cut(plain, limit)
 
 
 def _within(told: _Told, since: datetime | date | None, until: datetime | date | None) -> bool:

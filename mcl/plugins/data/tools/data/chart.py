@@ -13,10 +13,10 @@ from zlib import crc32
 from anyio import from_thread, to_thread
 
 from executor.core.errors import ToolError
-from executor.core.telling import some
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from ir.display import of_value
+from mcl.core.text import cut, some
 from mcl.plugins.data.tools.data.column import Column
 from mcl.plugins.data.tools.data.picture import draw, shown
 from mcl.plugins.data.tools.data.summary import place_of
@@ -250,7 +250,7 @@ def _label(row: list[str], across: int | None, number: int) -> str:
 def _plain(text: str) -> str:
     """A text on one line, without what XML has no place for."""
     line = visible(" ".join(text.split())).replace("\ufffe", "").replace("\uffff", "")
-    return line if len(line) <= _LABEL else line[: _LABEL - 1] + "…"
+    return cut(line, _LABEL)
 
 
 def _value(row: list[str], place: int, *, comma: bool) -> Decimal | None:

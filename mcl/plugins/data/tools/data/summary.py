@@ -8,9 +8,9 @@ from typing import Any
 from anyio import from_thread, to_thread
 
 from executor.core.errors import ToolError
-from executor.core.telling import counted
 from executor.sandbox.redaction import visible_value
 from executor.tools.tool import Bench
+from mcl.core.text import counted
 from mcl.plugins.data.tools.data.column import Column
 from mcl.plugins.data.tools.data.picture import aligned, shown
 from mcl.plugins.data.tools.data.table import Table, open_table

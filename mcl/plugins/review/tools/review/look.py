@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from executor.core.errors import ToolError
 from executor.core.hashing import json_bytes
-from executor.core.telling import counted
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home
 from executor.tools.project.sources import language_of
 from executor.tools.tool import Bench
 from ir.inline_secrets import WHOLE_KEY
+from mcl.core.text import counted
 from mcl.plugins.review.finding import ReviewFinding
 from mcl.plugins.review.piece import FilePiece, ReviewTarget
 from mcl.plugins.review.target import look_at
