@@ -1,4 +1,4 @@
-"""Text from elsewhere, made harmless for a terminal; how many things there are, and some of them, in words."""
+"""Text from elsewhere, made harmless for a terminal; how many things there are, and some of them."""
 
 import re
 from collections.abc import Iterator, Sequence
