@@ -30,12 +30,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import anyio
+
 from executor.sandbox.paths import Workspace
 from mcl.core.home import open_home
 from mcl.plugins.review.maps.documents import documents
 from mcl.plugins.review.maps.maps import rules
 from mcl.plugins.review.maps.ownership import LOG
-from mcl.plugins.review.maps.survey import build
+from mcl.plugins.review.maps.survey import survey
 
 MCL = Path(sys.executable).parent / "mcl"
 _HASHES = (
@@ -113,7 +115,7 @@ def measure(folder: Path, home: Path, runs: int) -> dict[str, list[float]]:
     mcl = [str(MCL), "review"]
     build_it = [*mcl, "context", "build", "--yes", "--json"]
     with workspace(folder) as opened:
-        some = sorted(build(opened).files)
+        some = sorted(anyio.run(survey, opened).maps().files)
     listed = folder.parent / "files"
     listed.write_text("\n".join(some))
 
@@ -166,7 +168,7 @@ def workspace(folder: Path) -> Iterator[Workspace]:
 def facts(folder: Path) -> dict[str, object]:
     """What the maps hold."""
     with workspace(folder) as opened:
-        maps = build(opened)
+        maps = anyio.run(survey, opened).maps()
     return {
         "files": len(maps.files),
         "code": sum(one.role in rules().code for one in maps.files.values()),
