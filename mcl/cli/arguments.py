@@ -4,9 +4,12 @@ import errno
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+
+if TYPE_CHECKING:
+    from ir.errors import MclError
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -101,6 +104,27 @@ def read_source(source: str, most: int, *, what: str = "") -> bytes:
 
         note(f"{what} is read from the terminal; Ctrl-D ends it")
     return sys.stdin.buffer.read(most + 1)
+
+
+def typed_text(text: str, most: int, refusal: "Callable[..., MclError]", *, shorten: str) -> str:
+    """A text as typed, or for `-` what standard input says, without the blanks around it.
+
+    Raises what `refusal` makes of a message and a fix: of what is longer (fix: shorten), or no UTF-8.
+    """
+    from mcl.cli.compile import as_typed
+
+    if text != "-":
+        return as_typed(text)
+    try:
+        data = read_source(text, most, what="the text")
+    except OSError as error:
+        raise refusal(error.strerror or str(error), fix="give the text itself") from error
+    if len(data) > most:
+        raise refusal(f"more than {most:,} bytes on standard input", fix=shorten)
+    try:
+        return data.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise refusal(f"byte {error.start} of standard input is not UTF-8", fix="give text") from error
 
 
 Workspace = Annotated[

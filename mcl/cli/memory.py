@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Annotated, Final, Literal
 
 import typer
 
-from mcl.cli.arguments import AsJson, argument, noun, option, verb
+from mcl.cli.arguments import AsJson, argument, noun, option, typed_text, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.people import agreed
@@ -184,21 +185,10 @@ def _lines(file: Path) -> Iterator[IO[bytes]]:
 
 
 def _text(text: str) -> str:
-    from mcl.cli.compile import as_typed
-
-    if text != "-":
-        return as_typed(text)
     from mcl.core.errors import MemoryStoreError
 
-    data = sys.stdin.buffer.read(MAX_TEXT_BYTES + 1)
-    if len(data) > MAX_TEXT_BYTES:
-        message = f"more than {MAX_TEXT_BYTES} bytes on standard input"
-        raise MemoryStoreError("MEMORY_SHAPE", message, fix="remember where it is, not all of it")
-    try:
-        return data.decode("utf-8").strip()
-    except UnicodeDecodeError as error:
-        message = f"byte {error.start} of standard input is not UTF-8"
-        raise MemoryStoreError("MEMORY_SHAPE", message, fix="give text") from error
+    refusal = partial(MemoryStoreError, "MEMORY_SHAPE")
+    return typed_text(text, MAX_TEXT_BYTES, refusal, shorten="remember where it is, not all of it")
 
 
 def _edge(text: str) -> tuple[str, str]:

@@ -4,13 +4,13 @@ import sys
 
 import typer
 
-from mcl.cli.arguments import example
+from mcl.cli.arguments import verb
 from mcl.cli.output import note
 
 
 def register(skills: typer.Typer) -> None:
     """Add this verb."""
-    skills.command("lsp", epilog=example("mcl skill lsp"))(serve_editor)
+    verb(skills, "lsp", "mcl skill lsp")(serve_editor)
 
 
 def serve_editor() -> int:

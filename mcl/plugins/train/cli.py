@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcl.cli.arguments import AsJson, example, option
+from mcl.cli.arguments import AsJson, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.people import agreed
@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 
 def register(models: typer.Typer) -> None:
     """Add this verb."""
-    models.command(
-        "tune",
-        epilog=example(
-            "mcl model tune --skills skills --examples examples.jsonl", "mcl model tune --skills skills --use"
-        ),
-    )(tune_model)
+    lines = "mcl model tune --skills skills --examples examples.jsonl", "mcl model tune --skills skills --use"
+    verb(models, "tune", *lines)(tune_model)
 
 
 def tune_model(

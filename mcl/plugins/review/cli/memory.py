@@ -3,12 +3,13 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from mcl.cli.arguments import AsJson, Workspace, argument, option, read_source
+from mcl.cli.arguments import AsJson, Workspace, argument, option, typed_text
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 
@@ -115,24 +116,10 @@ def decide_command(
 
 def said(text: str) -> str:
     """A text as typed, or what standard input says where it is -."""
-    from mcl.cli.compile import as_typed
     from mcl.core.errors import ReviewError
 
-    if text != "-":
-        return as_typed(text)
-    try:
-        data = read_source(text, _MOST_BYTES, what="the text")
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise ReviewError("TEXT_UNREADABLE", why, fix="give the text itself") from error
-    if len(data) > _MOST_BYTES:
-        message = f"more than {_MOST_BYTES:,} bytes on standard input"
-        raise ReviewError("TEXT_UNREADABLE", message, place="-", fix="say less, and name where the rest is")
-    try:
-        return data.decode("utf-8").strip()
-    except UnicodeDecodeError as error:
-        message = f"byte {error.start} of standard input is not UTF-8"
-        raise ReviewError("TEXT_UNREADABLE", message, place="-", fix="give text") from error
+    refusal = partial(ReviewError, "TEXT_UNREADABLE", place="-")
+    return typed_text(text, _MOST_BYTES, refusal, shorten="say less, and name where the rest is")
 
 
 # ---- `mcl review decisions`: what was decided, and whether its files say the same.
