@@ -227,6 +227,7 @@ def find_secret(name: str, value: str, *, goal: bool = False) -> str | None:
 
     goal: it is the words of a goal, which are no settings and no code.
     """
+    # A name of a variable is how a secret should be given.
     if not value or _FROM_ELSEWHERE.fullmatch(value):
         return None
     if len(value) >= _SHORT or _ANY_NEAR.search(value):
@@ -244,6 +245,7 @@ def without_secrets(text: str) -> str:
     for shape, pattern in _taken():
         if any(word in text or word in folded for word in shape.near):
             text = pattern.sub(partial(_instead, shape), text)
+    # Every head of a token has one of these.
     if "_" in text or "-" in text or "AIza" in text:
         text = _cut_token().sub("[redacted: token]", text)
     return text

@@ -59,6 +59,7 @@ def verify_home(home: Home, progress: Callable[[int, int], None] | None = None) 
     only where the file cannot be opened.
     """
     with home.db.snapshot() as connection:
+        # Damaged text is no UTF-8: as bytes it can still be read and told.
         connection.text_factory = bytes
         check = _Check(home, connection, progress)
         for part in (check.file, check.records, check.index):
@@ -122,6 +123,8 @@ class _Check:
         wrong = {seq for seq in stored.keys() | self._rows.keys() if stored.get(seq) != self._rows.get(seq)}
         found: dict[int, int] = {}
         sums: dict[bytes, int] = {}
+        # FTS5 keeps no texts, only which words each memory has, by word. A sum of checksums for each memory
+        # compares them in one pass, in any order, without holding a hundred thousand lists.
         for term, seq in self._connection.execute("SELECT term, doc FROM memory_terms"):
             if (checksum := sums.get(term)) is None:
                 checksum = sums[term] = _checksum(term)
@@ -140,6 +143,7 @@ class _Check:
         """The rows of the journal that tell of memories, by their bytes or by their column; in order."""
         sql = "SELECT seq, id, kind, wire FROM journal NOT INDEXED ORDER BY seq"
         for row, id, kind, wire in self._connection.execute(sql):
+            # By both: a row whose column was changed would else be passed over.
             if kind.startswith(_KIND) or (is_record(wire) and _KIND in bytes(wire[:48])):
                 yield row, id, bytes(wire)
 

@@ -154,6 +154,8 @@ def _filled(pattern: str, parts: dict[str, str]) -> str:
 def places(pattern: str, prose: str) -> Iterator[TextPlace]:
     """The `span` of each match, in order; edges trimmed of blanks and commas; none ends within a word."""
     for match in re.compile(pattern, re.IGNORECASE).finditer(prose):
+        # A pattern may have a group in each of its alternatives; Python wants names that differ, so whichever
+        # matched is the span.
         name = next(name for name, text in match.groupdict().items() if text is not None)
         start, end = match.span(name)
         text = prose[start:end]
@@ -225,6 +227,7 @@ def members(prose: str, slot: SlotForm, cues: Cues, taken: Sequence[TextPlace]) 
     bedrooms" for `number_of_beds`, not for `number_of_baths`.
     """
     named = _counted(prose, slot) if is_numeric(slot) else _mentioned(prose, slot)
+    # Sorting is stable: those at free places first, each half in the order of the prose.
     for option, place in sorted(named, key=lambda one: not free(one[1], taken)):
         yield Span(f"slot.{slot.name}", option, place.start, place.end, cues.probability["mention"])
 

@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 from executor.core.clock import instant
-from mcl.values.durations import in_english, later, with_plain_hours
+from mcl.values.durations import TAIL, in_english, later, with_plain_hours
 from mcl.values.periods import Days, period
 
 # ---- Dates in languages other than English and Swedish, through dateparser, held to what it cannot guess.
@@ -96,9 +96,6 @@ _WORD_TIMES = {
     "noon": time(12), "midday": time(12), "lunch": time(12), "lunchtime": time(12), "morning": time(12),
     "afternoon": time(18), "evening": time(21), "cob": time(17), "close of business": time(17),
 }  # fmt: skip
-_TAIL = re.compile(
-    r"(?:\s*(?:at the latest|latest|sharp|please|from now|at most|max|or sooner|or earlier|local time))+$"
-)
 _LAST = time(23, 59, 59)
 _ISO = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[t ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,6}))?)?"
@@ -150,7 +147,7 @@ def _iso(text: str, where: ZoneInfo) -> datetime | None:
 
 def _moment(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
     before = _BEFORE.search(text) is not None
-    text = with_plain_hours(_TAIL.sub("", text))
+    text = with_plain_hours(TAIL.sub("", text))
     whole = period(
         _LEAD.sub("", text, count=1), now.date()
     )  # "end of the day" is a period before it is a clock time

@@ -43,7 +43,7 @@ _UNITS = {
     }.items()
     for name in names.split()
 }  # fmt: skip
-_TAIL = re.compile(
+TAIL = re.compile(
     r"(?:\s*(?:at the latest|latest|sharp|please|from now|at most|max|or sooner|or earlier|local time))+$"
 )
 _DURATION_PART = re.compile(
@@ -129,7 +129,7 @@ def read_seconds(text: str) -> int | None:
 def _bare(text: str) -> str:
     """A length without the words around it."""
     lead = r"^(?:(?:in|within|at most|no more than|up to|under|max|less than|for|about)\s+)+"
-    return _TAIL.sub("", re.sub(lead, "", text))
+    return TAIL.sub("", re.sub(lead, "", text))
 
 
 def _iso_duration(seconds: int) -> str:
@@ -161,6 +161,7 @@ def _parts(text: str) -> dict[str, float]:
                 return {}
             count = float(number)
         count += 0.5 if part["half"] or part["half2"] else 0
+        # “2 hours 3 hours” is no length.
         if unit in found:
             return {}
         found[unit], place = count, part.end()
@@ -196,8 +197,11 @@ def later(text: str, now: datetime) -> datetime | None:
     shifted = now.replace(
         year=now.year + (now.month - 1 + months) // 12, month=(now.month - 1 + months) % 12 + 1, day=1
     )
+    # A month after 31 January is the last day of February.
     shifted = shifted.replace(day=min(now.day, monthrange(shifted.year, shifted.month)[1])) if months else now
     days, rest = divmod(seconds, 86400)
+    # Days go by the calendar, hours by the clock: three days from now is the same time of day also where
+    # summer time ends between, 72 hours is not.
     local = (shifted.replace(tzinfo=None) + timedelta(days=days)).replace(
         tzinfo=now.tzinfo
     )  # the wall clock stays

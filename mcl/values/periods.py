@@ -129,6 +129,7 @@ def _weekday(text: str, today: date) -> Days | None:
     monday = today - timedelta(days=today.weekday())
     if found[1] == "next" or found[3]:
         return _one(monday + timedelta(days=7 + _DAYS[found[2]]))
+    # From one to seven days ahead: said on a Friday, “Friday” is that of next week.
     return _one(today + timedelta(days=(_DAYS[found[2]] - today.weekday() - 1) % 7 + 1))
 
 
@@ -158,6 +159,8 @@ def _calendar(text: str, today: date) -> Days | None:
     named = re.match(rf"{_DAY},?\s+(?:the\s+)?(?=.)", text)  # "Friday 27 November"
     if named:
         day = _calendar(text[named.end() :], today)
+        # A weekday that is not that of the date is a slip of somebody: which of the two was meant, nobody
+        # knows.
         agrees = day and day.first == day.last and day.first.weekday() == _DAYS[named[1]]
         return day if agrees else None
     patterns = (
@@ -228,6 +231,8 @@ def _figures(text: str, today: date) -> Days | None:
     if not found or (found[2] == "." and not found[4] and not found[5] and int(found[1]) < 24):
         return None
     first, second = int(found[1]), int(found[3])
+    # With points the day comes first wherever they are used; with slashes only a number above 12 tells which
+    # one it is.
     if found[2] == "." or first > 12:
         day, month = first, second
     elif second > 12 or first == second:

@@ -80,6 +80,7 @@ def read_memory(text: str, type_: str) -> str | None:
 def _member(text: str, options: Sequence[str]) -> str | None:
     if text in options:
         return text
+    # Reversed, so that of two members that differ in case alone the first one declared wins.
     plain = {re.sub(r"[\s_-]+", " ", option.casefold()): option for option in reversed(options)}
     return plain.get(re.sub(r"[\s_-]+", " ", text.casefold()))
 
