@@ -28,7 +28,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: float) -> s
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(waiting, "_QUIET", quiet)
     with StepProgress() as progress:
-        progress.on(WalkEvent("scan", "tool_call", "running", "Search it by fixed rules"))
+        progress.on(WalkEvent("scan", "tool_call", "running", description="Search it by fixed rules"))
         for done in range(3):
             progress.advanced("scan", done, 2)
     return screen.getvalue()
