@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mcl.core.home import open_home
-from mcl.plugins.agents.hook.entry import FOLDER, SOCKET
+from mcl.plugins.agents.hook.messages import FOLDER, SOCKET
 from mcl.plugins.agents.usecases import import_work, select_work
 
 LIMIT_MS = 60.0

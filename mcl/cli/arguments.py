@@ -1,6 +1,7 @@
 """Arguments and options that several commands share, and the example under every help."""
 
 import errno
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -111,8 +112,6 @@ def typed_text(text: str, most: int, refusal: "Callable[..., MclError]", *, shor
 
     Raises what `refusal` makes of a message and a fix: of what is longer (fix: shorten), or no UTF-8.
     """
-    from mcl.cli.compile import as_typed
-
     if text != "-":
         return as_typed(text)
     try:
@@ -179,3 +178,11 @@ def complete_skill(incomplete: str) -> Iterator[tuple[str, str]]:
 Paths = Annotated[
     list[str], argument("PATH", "A .mtx file, the folder of a skill, or a folder of such folders.")
 ]
+
+
+def as_typed(word: str) -> str:
+    """A word of the command line as UTF-8, whatever the locale took it for; unchanged where it is not."""
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        return word

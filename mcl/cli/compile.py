@@ -1,7 +1,6 @@
 """`mcl compile` and `mcl answer`: a goal in plain words becomes an Intent."""
 
 import codecs
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -15,6 +14,7 @@ from mcl.cli.arguments import (
     NoAi,
     SkillDirectories,
     argument,
+    as_typed,
     option,
     verb,
 )
@@ -250,14 +250,6 @@ def assignments(pairs: list[str], what: str) -> dict[str, str]:
             raise InputError("GIVEN_TWICE", f"{name.strip()} is given twice", place=what, fix="give it once")
         found[name.strip()] = as_typed(value)
     return found
-
-
-def as_typed(word: str) -> str:
-    """A word of the command line as UTF-8, whatever the locale took it for; unchanged where it is not."""
-    try:
-        return os.fsencode(word).decode()
-    except UnicodeError:
-        return word
 
 
 # ---- `mcl compile --batch`: many goals from a file of JSON lines into another.

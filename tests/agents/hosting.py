@@ -12,7 +12,7 @@ from executor.store.home import Home
 from ir import MclError
 from mcl.plugins.agents.guard.judge import REFUSED
 from mcl.plugins.agents.hook.answer import Answering, failed
-from mcl.plugins.agents.hook.entry import packed
+from mcl.plugins.agents.hook.messages import packed
 from mcl.plugins.agents.trace.line import TRACE
 
 if TYPE_CHECKING:

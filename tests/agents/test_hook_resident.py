@@ -22,7 +22,7 @@ from executor.store.home import Home
 from mcl.cli.main import main
 from mcl.core.home import locate
 from mcl.plugins.agents.hook import answer, entry, resident
-from mcl.plugins.agents.hook.entry import FOLDER, SOCKET, packed, received
+from mcl.plugins.agents.hook.messages import FOLDER, SOCKET, packed, received
 from mcl.plugins.agents.hook.resident import Resident, is_running
 from tests.agents.conftest import Project, Written
 from tests.agents.hosting import ClaudeCode

@@ -18,7 +18,7 @@ from mcl.core.errors import HookError
 from mcl.plugins.agents.guard import refusals
 from mcl.plugins.agents.guard.aftermath import Aftermath
 from mcl.plugins.agents.guard.judge import REFUSED, HookGate
-from mcl.plugins.agents.hook.entry import received
+from mcl.plugins.agents.hook.messages import received
 from mcl.plugins.agents.hosts.host import (
     AgentHost,
     Event,

@@ -26,7 +26,16 @@ from executor.store.home import Home
 from ir import MclError
 from mcl.core.errors import HookError
 from mcl.plugins.agents.hook.answer import Answering, failed
-from mcl.plugins.agents.hook.entry import FIELDS, FOLDER, LOCK, SOCKET, VERSION, code_place, packed, received
+from mcl.plugins.agents.hook.messages import (
+    FIELDS,
+    FOLDER,
+    LOCK,
+    SOCKET,
+    VERSION,
+    code_place,
+    packed,
+    received,
+)
 from mcl.plugins.agents.hosts.host import HostAnswer
 
 # ---- Starting it: detached, with nothing of the environment that it is started in.

@@ -90,7 +90,7 @@ def decide_command(
     architecture_memory/ in the workspace. No file is written over. The same decision, word for word, is not
     written twice.
     """
-    from mcl.cli.compile import as_typed
+    from mcl.cli.arguments import as_typed
     from mcl.plugins.review.cli.views import decision_view
     from mcl.plugins.review.memory.decision import KINDS, STATUSES
 
@@ -277,7 +277,7 @@ def dismiss_command(
     """
     if forget == bool(why):
         raise typer.BadParameter("--why TEXT says why it is no fault; --forget lets it count again")
-    from mcl.cli.compile import as_typed
+    from mcl.cli.arguments import as_typed
     from mcl.plugins.review.cli.views import dismissals_view
     from mcl.plugins.review.usecases.memory import review_dismiss, review_undismiss
 

@@ -57,7 +57,7 @@ _GROUP: Final = re.compile(r"\(\?P<\w+>")
 
 @dataclass(frozen=True)
 class LanguageTable:
-    """What lines of a language show. block: how a block comment begins and ends; resolve: see imports.py."""
+    """What lines of a language show. block: how a block comment begins and ends; resolve:."""
 
     block: tuple[str, str] | None
     symbols: tuple[tuple[str, re.Pattern[str]], ...]
