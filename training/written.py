@@ -319,10 +319,12 @@ def parse(line: str) -> tuple[str, list[LabelMark], list[int]]:
 
 
 def repeated(all_: Sequence[GoalWriter]) -> Iterator[str]:
-    """Goals that say what another said, but for case, punctuation and blanks."""
+    """Goals that say what another said, but for case, punctuation and blanks; many people say "ok"."""
     seen: dict[str, str] = {}
     for writer in all_:
         for goal in writer.goals:
+            if not goal.wishes:
+                continue
             said = (goal.before.text + " " if goal.before else "") + goal.text
             same = " ".join(re.findall(r"\w+", said.lower()))
             place = f"{writer.part}/{writer.name}.txt:{goal.line}"
