@@ -251,6 +251,17 @@ def without_secrets(text: str) -> str:
     return text
 
 
+def lines_without_keys(text: str) -> str:
+    """The text with each private key in it left out, line for line: what follows keeps its line number.
+
+    For what shows single lines of a text: a line from the middle of a key does not look like one any more.
+    """
+    if not any(word in text for word in KEY_SHAPES[0].near):
+        return text
+    pattern = _taken()[0][1]
+    return pattern.sub(lambda one: _instead(KEY_SHAPES[0], one) + "\n" * one[0].count("\n"), text)
+
+
 def reasons_without_secrets(said: Mapping[str, Any]) -> dict[str, str]:
     """What somebody gave as a reason or a note, where it is another text without its secrets; by its name."""
     texts = ((name, said.get(name)) for name in _REASONS)

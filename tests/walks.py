@@ -299,7 +299,7 @@ def context_of(walks: Walks, intent_id: str | None, **more: Any) -> Context:
         "locks": Locks(),
         "mandate": Mandate.of(home.journal.view(intent_id)) if intent_id else None,
         "view": (lambda: home.journal.view(intent_id)) if intent_id else View,
-        "leased": True,
+        "holds_run": True,
     }
     return Context(**{**parts, **more})
 

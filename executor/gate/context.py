@@ -56,7 +56,7 @@ class Context:
 
     agent: did of the agent that calls. mandate: what a person accepted, None for a call outside any intent.
     credentials: where the values of ``$env:NAME`` would come from. view: the intent as the journal has it
-    now. leased: does this process hold the run? record: where decisions that are no plain allow are kept
+    now. holds_run: does this process hold the run? record: where decisions that are no plain allow are kept
     (kind is "refused" or "asked"). before: what lies upstream of the whole plan (of a sub-plan its parent's
     part). personal: is a key, by its did, one that only a person can sign with? moment: within one, all
     guards judge by one state of the home (``Database.moment``). checkouts: what the agent has checked out,
@@ -77,7 +77,7 @@ class Context:
     mandate: Mandate | None = None
     view: Callable[[], View] = View
     spending: Spending | None = None
-    leased: bool = False
+    holds_run: bool = False
     credentials: Credentials = field(default_factory=lambda: Credentials({}))
     before: Taint = NONE
     personal: Callable[[str], bool] = lambda did: False

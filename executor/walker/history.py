@@ -19,11 +19,11 @@ from executor.store.lifecycle.view import View
 from ir import Envelope, IntentDispatchBody, PlanStepBody, PolicyGateBody
 from ir.scalars import ULID_PATTERN
 
-# ---- One process at a time runs an intent. The operating system frees the lease when that process dies.
+# ---- One process at a time runs an intent. The operating system frees the lock when that process dies.
 
 
 @contextmanager
-def lease(home: Path, intent_id: str) -> Iterator[None]:
+def run_lock(home: Path, intent_id: str) -> Iterator[None]:
     """Hold the run of an intent.
 
     Args:

@@ -32,7 +32,7 @@ from executor.tools.tool import Credentials, credentials_of
 from executor.walker.criteria import Criterion, judge, left_behind
 from executor.walker.dispatch import Agents
 from executor.walker.engine import Engine, Failure, LocalEngine
-from executor.walker.history import RunHistory, lease, read_run_history
+from executor.walker.history import RunHistory, read_run_history, run_lock
 from executor.walker.interfaces import FailureModes, Listener, Prompts, Reasoner, Silent, SubSkills
 from executor.walker.ledger import Ledger, Superseded
 from executor.walker.outcome import Outcome, close
@@ -158,7 +158,7 @@ class Walker:
                 journal raises. Everything that goes wrong with the plan itself is in the Outcome.
         """
         known = intent_id(intent)
-        with lease(self._home.path, known):
+        with run_lock(self._home.path, known):
             while True:
                 mandate, view = self._mandate(known, completed=resume)
                 earlier = RunHistory(restarts=view.restarts)
@@ -331,7 +331,7 @@ class Walker:
             mandate=mandate,
             view=lambda: home.journal.view(mandate.intent.id),
             spending=spending,
-            leased=True,
+            holds_run=True,
             credentials=self._credentials,
             personal=lambda did: is_personal(home.keyring, did),
             moment=home.db.moment,

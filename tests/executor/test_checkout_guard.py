@@ -70,7 +70,7 @@ def write(path: str, **more: object) -> Call:
 
 
 def gate(walks: Walks, folder: Folder | None, **more: Any) -> Context:
-    found: Context = context_of(walks, None, checkouts=folder, leased=False, **more)
+    found: Context = context_of(walks, None, checkouts=folder, holds_run=False, **more)
     return found
 
 

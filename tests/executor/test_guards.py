@@ -85,12 +85,12 @@ def test_integrity_a_call_that_the_plan_does_not_hold_is_refused(walks: Walks, c
 
 def test_state_a_cancelled_intent_or_a_run_held_by_another_is_refused(walks: Walks) -> None:
     intent_id = walks.accept(READ)
-    context = context_of(walks, intent_id, leased=False)
+    context = context_of(walks, intent_id, holds_run=False)
     reply = decide(call_of(READ), context)
     assert isinstance(reply, Deny)
     assert reply.code == "INTENT_NOT_ACTIVE"
     walks.tell(intent_id, "intent.cancel", IntentCancelBody(walks.home.clock.now()))
-    reply = decide(call_of(READ), replace(context, leased=True))
+    reply = decide(call_of(READ), replace(context, holds_run=True))
     assert isinstance(reply, Deny)
     assert (reply.code, reply.data["state"]) == ("INTENT_NOT_ACTIVE", "cancelled")
 

@@ -451,10 +451,10 @@ def test_a_swap_that_fails_takes_everything_back(walks, monkeypatch, links):
 
 
 def test_an_intent_that_is_run_at_this_moment_is_not_undone(walks):
-    from executor.walker.history import lease
+    from executor.walker.history import run_lock
 
     intent = ran(walks, write("n1", "a.md", "a\n"))
-    with lease(walks.home.path, intent), pytest.raises(WalkError) as caught:
+    with run_lock(walks.home.path, intent), pytest.raises(WalkError) as caught:
         undo(walks.home, intent)
     assert caught.value.code == "ALREADY_RUNNING"
 

@@ -23,7 +23,7 @@ from executor import (
     WalkEvent,
 )
 from executor.sandbox.process import run_command
-from executor.walker.history import lease
+from executor.walker.history import run_lock
 from ir import Header, IntentCancelBody, PlanStepBody, PolicyGateResolveBody, did_of, seal
 
 
@@ -389,7 +389,7 @@ def test_what_is_no_id_of_an_intent_is_refused(walks: Walks, name: str) -> None:
 
 def test_one_process_at_a_time_runs_an_intent(walks: Walks) -> None:
     intent_id = walks.accept(tool("n1", "time/now"))
-    with lease(walks.home.path, intent_id), pytest.raises(WalkError) as caught:
+    with run_lock(walks.home.path, intent_id), pytest.raises(WalkError) as caught:
         walks.run(intent_id)
     assert caught.value.code == "ALREADY_RUNNING"
     assert walks.run(intent_id).state == "completed"

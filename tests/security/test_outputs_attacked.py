@@ -174,3 +174,30 @@ def test_however_much_there_is_an_answer_fits_its_limit(
     manifest = registry().find(node["tool_call"]["tool_ref"])
     assert manifest is not None
     assert len(json.dumps(outcome.outputs["n1"], ensure_ascii=False).encode()) <= manifest.max_output * 1.2
+
+
+KEY = (
+    "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmU\nAAAAsecond\n"
+    "-----END OPENSSH PRIVATE KEY-----"
+)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        tool("n1", "fs/search", query="b3Bl"),
+        tool("n1", "code/search", pattern="b3Bl"),
+        tool("n1", "code/grep", "shell", query="b3Bl"),
+    ],
+    ids=["fs/search", "code/search", "code/grep"],
+)
+@pytest.mark.usefixtures("ripgrep")
+def test_no_line_from_the_middle_of_a_key_is_found(walks: Walks, search: NODE) -> None:
+    granted(walks, also=["shell"])
+    (walks.workspace / "notes.txt").write_text(f"b3Bl is how it begins\n{KEY}\nb3Bl stands here, too\n")
+    outcome = walks.go(search)
+    assert outcome.failure is None, outcome.failure
+    found = outcome.outputs["n1"]
+    assert isinstance(found, dict)
+    assert [match["line"] for match in found["matches"]] == [1, 6]
+    assert "b3BlbnNz" not in str(found)

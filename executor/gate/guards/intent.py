@@ -101,7 +101,7 @@ def state(call: Call, context: Context) -> Deny | None:
             "only an accepted intent runs: mcl accept",
             data={"state": state},
         )
-    if not context.leased:
+    if not context.holds_run:
         return Deny(
             "INTENT_NOT_ACTIVE",
             f"this process does not hold the run of the intent {mandate.intent.id}",

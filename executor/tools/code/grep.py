@@ -14,9 +14,11 @@ from executor.tools.fs.files import shown
 from executor.tools.process.confined import Ran, program_outside, run_confined
 from executor.tools.project.suites import Folder
 from executor.tools.tool import Bench
+from ir.inline_secrets import lines_without_keys
 
 _MOST = 4 << 20  # bytes taken of what ripgrep finds
 _SHOWN = 300  # characters of a line that are shown
+_LARGEST = 4 << 20  # bytes of a file that is searched, as ripgrep is told
 _OPTIONS = (
     *("--no-config", "--no-ignore-global", "--no-ignore-exclude", "--no-follow", "--no-messages"),
     *("--line-number", "--column", "--with-filename", "--null", "--no-heading", "--color=never"),
@@ -81,6 +83,7 @@ class _Found:
     def take(self, prefix: str, out: bytes, bench: Bench) -> None:
         """Take what may be told of ripgrep's lines, ``path\\0line:column:text``; the last may be cut."""
         readable: dict[str, bool] = {}
+        keys: dict[str, frozenset[int]] = {}
         for record in out.split(b"\n")[:-1]:
             name, nul, rest = record.partition(b"\0")
             if not nul:  # what ripgrep says of a binary file
@@ -89,7 +92,8 @@ class _Found:
             place = "/".join(filter(None, (prefix, name.decode("utf-8", "replace").removeprefix("./"))))
             if place not in readable:
                 readable[place] = _readable(place, bench)
-            if not readable[place]:
+                keys[place] = _lines_of_keys(place, bench) if readable[place] else frozenset()
+            if not readable[place] or int(number) in keys[place]:
                 continue
             start = len(text[: int(column) - 1].decode("utf-8", "replace"))
             line = shown(text.decode("utf-8", "replace").rstrip("\r"), start, _SHOWN)
@@ -126,6 +130,16 @@ def _readable(path: str, bench: Bench) -> bool:
         return bench.workspace.check(path) is not None
     except ScopeError:
         return False
+
+
+def _lines_of_keys(path: str, bench: Bench) -> frozenset[int]:
+    """The lines of private keys: ripgrep shows them one by one, and then nothing tells what they are."""
+    try:
+        text = bench.workspace.read(path, _LARGEST)[0].decode("utf-8", "replace")
+    except ScopeError:
+        return frozenset()
+    lines = zip(text.split("\n"), lines_without_keys(text).split("\n"), strict=True)
+    return frozenset(number for number, (line, told) in enumerate(lines, 1) if line != told)
 
 
 def _require_searched(ran: Ran, query: str) -> None:

@@ -17,6 +17,7 @@ from executor.core.hashing import json_bytes
 from executor.tools.fs.files import in_word, shown
 from executor.tools.project.sources import globs_of, sources
 from executor.tools.tool import Bench
+from ir.inline_secrets import lines_without_keys
 
 if TYPE_CHECKING:
     from regex import Pattern
@@ -87,7 +88,7 @@ def _search(paths: list[str], finder: Matcher, found: _Found, bench: Bench) -> N
             continue
         found.searched += 1
         if finder.worth(data):
-            _search_one(path, _decoded(data), finder, found)
+            _search_one(path, lines_without_keys(_decoded(data)), finder, found)
         if found.truncated:
             break
 

@@ -11,6 +11,7 @@ from executor.core.hashing import json_bytes
 from executor.sandbox.paths import Entry
 from executor.tools.fs.files import files_of, in_word, shown
 from executor.tools.tool import Bench
+from ir.inline_secrets import lines_without_keys
 
 _LIMIT = 200
 _MAX_FILE = 8 << 20  # bytes
@@ -67,7 +68,7 @@ def _text(entry: Entry, bench: Bench) -> str | None:
         data, _ = bench.workspace.read(entry.path, _MAX_FILE)
     except ScopeError:  # unreadable, hard linked, or gone since it was listed
         return None
-    return None if b"\0" in data[:_PROBE] else data.decode("utf-8", "replace")
+    return None if b"\0" in data[:_PROBE] else lines_without_keys(data.decode("utf-8", "replace"))
 
 
 def _finder(query: str, *, ignore_case: bool, word: bool) -> Callable[[str], Iterator[tuple[int, str]]]:

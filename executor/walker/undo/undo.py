@@ -93,10 +93,10 @@ def undo(
             is gone or may not be written to, or a run writes there at this moment (SCOPE_CONTENTION);
             everything is as it was before. HomeError.
     """
-    from executor.walker.history import lease
+    from executor.walker.history import run_lock
 
     known = intent_id(intent)
-    with lease(home.path, known), ExitStack() as opened:
+    with run_lock(home.path, known), ExitStack() as opened:
         work = _Work(home, known, node, frozenset(leave), workspace, opened)
         return work.check() if check else work.do()
 

@@ -36,6 +36,8 @@ def _lines(reasons: CompileReasons) -> Iterator[tuple[str, RenderableType]]:
             f"{part.name} {part.share:.2f}{f'^{part.weight:g}' if part.weight != 1 else ''}"
             for part in reasons.parts
         )
+        if reasons.left_over is not None and reasons.confidence < round(reasons.decided_on, 4):
+            factors += f" = {reasons.decided_on:.2f}, less what was left over"
         yield "confidence", joined([(f"{reasons.confidence:.2f}", STRONG), (f"from {factors}", DIM)])
     for gap in reasons.open:
         yield "open", joined([(gap.severity, WARN), (gap.field, DIM), (gap.why, "")])
