@@ -27,6 +27,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from benchmarks.hook import FILE
+
 HERE = Path(__file__).resolve().parent.parent
 MCL = ("-c", "import sys; from mcl.cli.main import main; sys.exit(main(sys.argv[1:]))")
 GOAL = "which files in notes mention invoice"
@@ -55,17 +57,6 @@ CASES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-# What a coding agent's host asks about, in a folder whose work is signed and checked out.
-WORK = """active_intents:
-  - id: INT-001
-    name: "Log people in with tokens"
-    status: DRAFT
-    created_at: "2026-11-01T08:00:00Z"
-    updated_at: "2026-11-02T08:00:00Z"
-    owned_scope: ["src/auth/**"]
-    constraints: ["Hash passwords with bcrypt"]
-    acceptance_criteria: ["A wrong password is answered with 401"]
-"""
 STEPS, WALKS = 200, 3  # of a durable chain
 CALLS = 300  # through each proxy
 PREPARE = """
@@ -116,7 +107,7 @@ class Checkout:
         (self.place / "src" / "auth").mkdir(parents=True)
         (self.place / "src" / "auth" / "login.py").write_text("one\n" * 2000)
         (self.place / ".orchestration").mkdir()
-        (self.place / ".orchestration" / "active_intents.yaml").write_text(WORK)
+        (self.place / ".orchestration" / "active_intents.yaml").write_text(FILE)
         noun = "intents"  # as the commands were called once; a commit that knows `mcl work` says so
         with contextlib.suppress(SystemExit):
             self.run((*MCL, "work", "--help"))

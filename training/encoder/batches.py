@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,18 +13,18 @@ from mcl.model import form
 from mcl.model.protocol import SlotForm
 from mcl.plugins.train.tuner.generator.skills import GENERAL as GENERAL_SKILL
 from training.encoder.bert import WordPieces
+from training.encoder.encoder_model import option_text, skill_text, slot_text
 from training.encoder.examples import (
-    FIELDS,
     GENERAL,
     NONE,
-    NOT_GOALS,
     GoalExample,
     SkillCard,
     SkillKey,
     TrainingExamples,
     WishExample,
 )
-from training.encoder.network import OPTION, SLOT, MarkItems
+from training.encoder.heads import FIELDS, KINDS, OPTION, SLOT
+from training.encoder.network import MarkItems
 
 UNKNOWN = -100
 """A label that is not known: nothing is learned from it."""
@@ -76,24 +75,6 @@ class MarkingBatch:
     allowed: list[list[int]] = field(default_factory=list)
     constraints: list[bool] = field(default_factory=list)
     options: list[tuple[int, int, list[int], int]] = field(default_factory=list)
-
-
-def skill_text(name: str, description: str) -> str:
-    """How a skill is shown: its name and what it says of itself."""
-    name = form.plain(name.rsplit(".", 1)[-1])
-    return name if description.lower().strip(". ") == name else f"{name}: {description}"
-
-
-def slot_text(skill: str, slot: SlotForm) -> str:
-    """How a slot is shown: name, hint, and whose it is."""
-    name, whose = form.plain(slot.name), form.plain(skill.rsplit(".", 1)[-1])
-    shown = name if slot.hint.lower() == name else f"{name}: {slot.hint}"
-    return f"{shown} ({whose})"
-
-
-def option_text(slot: SlotForm, option: str) -> str:
-    """How an option is shown."""
-    return f"{form.plain(slot.name)}: {option}"
 
 
 class Sampler:
@@ -190,7 +171,7 @@ class Sampler:
                 if goal.kind
                 else [UNKNOWN] * len(goal.units)
             )
-            batch.kinds.append(NOT_GOALS.index(goal.kind) if goal.kind else UNKNOWN)
+            batch.kinds.append(KINDS.index(goal.kind) if goal.kind else UNKNOWN)
             for wish in goal.wishes:
                 batch.wishes.append((at, wish.first, wish.last))
                 batch.right.append(place.get(wish.skill, 0))
@@ -252,8 +233,6 @@ class Sampler:
             forms[wish.skill] = name, slots
             items, allowed, at = MarkItems([], [], []), [], {}
             for slot in slots:
-                if slot.options and not goal.constraints:
-                    pass
                 at[f"slot.{slot.name}"] = len(items.rows)
                 allowed.append(len(items.rows)) if not slot.options else None
                 items.rows.append(rows.setdefault(slot_text(name, slot), len(rows)))
@@ -332,8 +311,3 @@ def tag_targets(batch: MarkingBatch, width: int, items: int) -> tuple[torch.Tens
         if batch.constraints[i]:
             legal[i, 2 + items - len(FIELDS) :] = True
     return target, legal
-
-
-def plain_words(text: str) -> str:
-    """Lower case, one blank between words."""
-    return re.sub(r"\s+", " ", text.lower()).strip()

@@ -14,6 +14,7 @@ from mcl.core.errors import ModelError
 from mcl.model import form as shape
 from mcl.model.llama.weights import NO_AI, Weights
 from mcl.model.protocol import Candidate, Choice, ExtractForm, SlotForm, Span
+from mcl.model.tags import best_of_each
 from training.encoder.embedding_context import EmbeddingContext
 from training.encoder.heads import (
     OPTION,
@@ -165,8 +166,6 @@ class EncoderModel:
         found = shape.found(prose, goal.units, form, [*rows, *asked])
         rest = shape.doubts(prose, goal.units, rows)
         most = {slot.name: slot.many for slot in form.slots}
-        from mcl.model.tags import best_of_each
-
         return (*best_of_each([Span(*one) for one in found], most), *(Span(*one) for one in rest))
 
     def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
@@ -180,7 +179,7 @@ class EncoderModel:
     # ---- how it is answered
 
     def _shares(self, goal: GoalVectors, candidates: Sequence[Candidate]) -> Vectors:
-        texts = [skill_text(one) for one in candidates]
+        texts = [skill_text(one.skill_id, one.description) for one in candidates]
         scores = self._heads.choices(goal.whole, self._texts.of(texts))
         return probabilities(scores, self._temperatures["pick"])
 
@@ -194,7 +193,7 @@ class EncoderModel:
             texts.append(slot_text(form.skill_id, slot))
             kinds.append(SLOT)
             for option in slot.options:
-                texts.append(f"{shape.plain(slot.name)}: {option}")
+                texts.append(option_text(slot, option))
                 kinds.append(OPTION)
         return places, MarkForm(self._texts.of(texts), tuple(kinds))
 
@@ -246,18 +245,25 @@ class EncoderModel:
         return known
 
 
-def skill_text(candidate: Candidate) -> str:
+def skill_text(skill_id: str, description: str) -> str:
     """How a skill is shown: its name and what it says of itself."""
-    name = shape.plain(candidate.skill_id.rsplit("/", 1)[-1].split("@", 1)[0].rsplit(".", 1)[-1])
-    said = candidate.description
-    return name if said.lower().strip(". ") == name else f"{name}: {said}"
+    name = _name(skill_id)
+    return name if description.lower().strip(". ") == name else f"{name}: {description}"
 
 
 def slot_text(skill_id: str, slot: SlotForm) -> str:
     """How a slot is shown: name, hint, and whose it is."""
     name = shape.plain(slot.name)
-    whose = shape.plain(skill_id.rsplit("/", 1)[-1].split("@", 1)[0].rsplit(".", 1)[-1])
-    return f"{name if slot.hint.lower() == name else f'{name}: {slot.hint}'} ({whose})"
+    return f"{name if slot.hint.lower() == name else f'{name}: {slot.hint}'} ({_name(skill_id)})"
+
+
+def option_text(slot: SlotForm, option: str) -> str:
+    """How an option is shown."""
+    return f"{shape.plain(slot.name)}: {option}"
+
+
+def _name(skill_id: str) -> str:
+    return shape.plain(skill_id.rsplit("/", 1)[-1].split("@", 1)[0].rsplit(".", 1)[-1])
 
 
 def _number(weights: Weights, key: str) -> int:

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from mcl.model import form
-from training.encoder.batches import MarkingBatch, Sampler, skill_text, tag_targets
+from training.encoder.batches import MarkingBatch, Sampler, tag_targets
 from training.encoder.bert import WordPieces
+from training.encoder.encoder_model import skill_text
 from training.encoder.examples import (
-    FIELDS,
     GENERAL,
     NONE,
-    NOT_GOALS,
     GoalExample,
     SkillKey,
     TrainingExamples,
     WishExample,
 )
+from training.encoder.heads import FIELDS, KINDS
 from training.encoder.network import EncoderNetwork, mean, within
 
 BATCH = 50
@@ -160,7 +160,7 @@ def evaluate_hands(
         for goal in goals:
             ids, places = pieces.of_units([u.text for u in goal.units])
             vectors, mask = network.encode([ids])
-            kind += NOT_GOALS[int(network.heads.kind(mean(vectors, mask)).argmax())] == goal.kind
+            kind += KINDS[int(network.heads.kind(mean(vectors, mask)).argmax())] == goal.kind
             words = within(vectors, [places], len(goal.units))
             begins = {i for i, b in enumerate(network.heads.wish(words)[0].argmax(-1).tolist()) if b}
             starts += begins == {wish.first for wish in goal.wishes[1:]}

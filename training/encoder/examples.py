@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,10 +17,8 @@ from mcl.plugins.train.tuner.generator.skills import FAMILIES, skill_of, utter
 from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
 from training import corpora, written
 
-FIELDS = (*form.FIELDS, "recurrence")
 NONE, GENERAL = "", "general"
 """Skills of what is no goal for anything here, and of a goal that no skill takes."""
-NOT_GOALS = ("goal", "none", "question", "chat")
 _AGAIN = re.compile(r"(?i)(every|each|daily|weekly|monthly|hourly|yearly|once a|twice a|once per)\b")
 
 SkillKey = tuple[str, str]
@@ -51,7 +49,7 @@ class WishExample:
 
 @dataclass(frozen=True, slots=True)
 class GoalExample:
-    """A goal in units, what it wants, and what kind of saying it is (one of NOT_GOALS, "" unknown).
+    """A goal in units, what it wants, and what kind of saying it is (one of heads.KINDS, "" unknown).
 
     constraints: whether its limits are marked, too; opens: whether it states what is wanted by itself.
     """
@@ -185,8 +183,3 @@ def _goal(
     units = tuple(form.words(text))
     wish = WishExample(skill, verb, 0, len(units), tuple(marks))
     return GoalExample(text, units, (wish,), kind, constraints, opens)
-
-
-def sources(examples: TrainingExamples) -> Iterator[str]:
-    """Names of the writers of many hands."""
-    return (name for name in examples.goals if "/" in name)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import gguf
 import numpy as np
-import torch
 from gguf.quants import quantize
 
 from training.encoder.encoder_model import FORM
@@ -111,8 +110,3 @@ def _vocabulary(writer: gguf.GGUFWriter, package: Path) -> None:
     writer.add_mask_token_id(_SPECIAL["[MASK]"])
     writer.add_add_bos_token(True)
     writer.add_add_eos_token(True)
-
-
-def save_heads_shape(network: EncoderNetwork) -> int:
-    """How many numbers the heads have."""
-    return sum(int(torch.numel(p)) for p in network.heads.parameters())

@@ -11,7 +11,7 @@ JSON: {"tensors": [[name, [shape]], ...]} in the order of the numbers, and what 
 import json
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -183,8 +183,3 @@ def read_heads(path: Path, start: int, size: int) -> tuple[Heads, dict[str, Any]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error, RecursionError) as error:
         message = f"its heads are damaged: {error}"
         raise ModelError("MODEL_BROKEN", message, place=str(path), fix=NO_AI) from error
-
-
-def indexed(names: Sequence[str]) -> dict[str, int]:
-    """Names by their place."""
-    return {name: place for place, name in enumerate(names)}

@@ -9,7 +9,7 @@ from torch import nn
 
 from mcl.model import form
 from training.encoder.bert import Bert, Layer, outside
-from training.encoder.examples import FIELDS, NOT_GOALS
+from training.encoder.heads import FIELD, FIELDS, KINDS, WORD
 
 JOINT_HEADS, JOINT_FEED_FORWARD = 6, 768
 MATCH = 256
@@ -28,7 +28,6 @@ FIELD_TEXTS = {
     "preference": "preference: what would be liked better, if possible",
     "recurrence": "recurrence: how often it is repeated",
 }
-WORD, SLOT, OPTION, FIELD = range(4)
 
 
 @dataclass
@@ -50,7 +49,7 @@ class Heads(nn.Module):
         self.none = nn.Linear(width, 1)
         self.example = nn.Parameter(torch.tensor(-0.05))
         self.verb = nn.Linear(width, len(form.VERBS))
-        self.kind = nn.Linear(width, len(NOT_GOALS))
+        self.kind = nn.Linear(width, len(KINDS))
         self.wish = nn.Linear(width, 2)
         self.types = nn.Parameter(torch.zeros(4, width))
         self.fields = nn.Parameter(torch.zeros(len(FIELDS), width))

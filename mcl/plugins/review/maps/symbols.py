@@ -57,7 +57,8 @@ _GROUP: Final = re.compile(r"\(\?P<\w+>")
 
 @dataclass(frozen=True)
 class LanguageTable:
-    """What lines of a language show. block: how a block comment begins and ends; resolve:."""
+    """What lines of a language show. block: how a block comment begins and ends; resolve: which way of
+    `survey.py` finds the file that an import names."""
 
     block: tuple[str, str] | None
     symbols: tuple[tuple[str, re.Pattern[str]], ...]
