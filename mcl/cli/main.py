@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 _TAKEN = "executor.sandbox.redaction"
 INTERNAL, INTERRUPTED = 70, 130
+_REFUSED = 2
 _OBJECTS = 200_000  # made between two collections, of which one takes 10 ms; more than a compile makes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's) and give its exit code; never raises for bad input."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given and (named := FIRST.get(given[0])) and (code := load_named(named)(given[1:])) is not None:
-        return int(code)
+    if given and (named := FIRST.get(given[0])) and (code := _answered_first(named, given)) is not None:
+        return code
     from mcl.core.environment import PASSPHRASE  # what it imports takes a hook, which is done here, too long
 
     if PASSPHRASE in os.environ or _TAKEN in sys.modules:
@@ -54,6 +55,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         hush(sys.stdout)
     return code
+
+
+def _answered_first(named: str, given: list[str]) -> int | None:
+    """What the plug-in answers; without it a refusal, with 2: at any other exit code an agent's host would
+    make the call.
+    """
+    try:
+        code = load_named(named)(given[1:])
+        return None if code is None else int(code)
+    except Exception as problem:  # noqa: BLE001 - whatever keeps it from being loaded
+        from contextlib import suppress  # takes a good part of the time that a hook may
+
+        from mcl.core.distribution import install_line
+
+        said = f"mcl {given[0]}: {type(problem).__name__}: {problem}; install it again: {install_line()}\n"
+        with suppress(OSError):
+            os.write(2, said.encode("utf-8", "backslashreplace"))
+        return _REFUSED
 
 
 def _prepare_streams(*, as_json: bool) -> None:

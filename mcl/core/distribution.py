@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 DISTRIBUTION: Final = "mcl-intent"
 
 
-def install_line(extra: str) -> str:
-    """The command that installs an extra (`mcp`, `graph`, `train`) into the environment that runs this."""
+def install_line(extra: str = "") -> str:
+    """The command that installs an extra (`mcp`, `graph`, `train`) into the environment that runs this; ""
+    installs all that mcl always needs."""
     import shlex  # here, as all of these: the version is asked for at every start
 
     pip = [sys.executable, "-m", "pip", "install"]
@@ -53,17 +54,18 @@ def _wanted(extra: str) -> list[str]:
     from importlib import metadata  # slow to load, and messages alone need it
     from pathlib import Path
 
-    root = Path(__file__).resolve().parents[2]
+    root, named = Path(__file__).resolve().parents[2], f"[{extra}]" if extra else ""
     if (root / "pyproject.toml").is_file():
-        return ["-e", f"{root}[{extra}]"]
+        return ["-e", f"{root}{named}"]
     try:
         installed = metadata.distribution(DISTRIBUTION)
     except metadata.PackageNotFoundError:  # sources that were copied here
-        return [f"{root}[{extra}]"]
+        return [f"{root}{named}"]
     if source := _source(installed.read_text("direct_url.json") or ""):
-        return [f"{source}[{extra}]"]
+        return [f"{source}{named}"]
     parted = (one.partition(";") for one in installed.requires or ())
-    return [need.strip() for need, _, when in parted if when.split() == ["extra", "==", f"'{extra}'"]]
+    needed_by = ["extra", "==", f"'{extra}'"] if extra else []
+    return [need.strip() for need, _, when in parted if when.split() == needed_by]
 
 
 def _source(origin: str) -> Path | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from mcl.core.distribution import install_line
 from mcl.plugins.agents.guard.aftermath import STRAYED
 from mcl.plugins.agents.hosts.host import NAMES, OURS, host_named
 from mcl.plugins.agents.trace.line import TRACE
@@ -267,3 +269,25 @@ def test_a_policy_that_cannot_be_followed_lets_no_agent_do_what_is_judged(projec
     ):
         assert told.verdict == "deny", told
         assert "BAD_POLICY" in str(told.out) + str(getattr(told, "err", "")), told
+
+
+@pytest.mark.parametrize("missing", ["mcl.plugins.agents", "mcl.plugins.agents.hook.answer", "pydantic"])
+def test_where_it_cannot_be_loaded_every_call_is_refused(project, missing):
+    starts = (
+        "import sys\n"
+        f"sys.modules[{missing!r}] = None\n"
+        "from mcl.cli.main import main\n"
+        "sys.exit(main(['hook', 'pre-tool-use']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", starts],
+        input='{"tool_name": "Bash"}',
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MCL_HOME": str(project.home.path), "MCL_NO_HELPER": "1"},
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert missing in done.stderr
+    assert install_line() in done.stderr
+    assert "Traceback" not in done.stderr

@@ -204,6 +204,7 @@ def test_where_that_is_gone_it_names_what_the_extra_is_made_of(
     if origin is not None:
         (installed / "direct_url.json").write_text(origin)
     assert words_of(install_line(extra)) == EXTRAS[extra]
+    assert words_of(install_line()) == ["anyio>=4.9,<5"]
 
 
 def test_without_pip_it_is_uv_that_installs(monkeypatch: pytest.MonkeyPatch) -> None:

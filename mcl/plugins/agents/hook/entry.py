@@ -184,6 +184,10 @@ def _out(out: str, err: str, code: int) -> int:
 
 def _failed(verb: str, problem: BaseException) -> int:
     said = f"{type(problem).__name__}: {problem}".encode("ascii", "backslashreplace").decode()[:500]
+    if isinstance(problem, ImportError):
+        from mcl.core.distribution import install_line
+
+        said += f"; install it again: {install_line()}"
     if verb == "pre":
         return _out("", f"INTERNAL: the call could not be judged, so it is refused ({said})", _BLOCK)
     return _out("{}", f"INTERNAL: the call could not be noted ({said})", 0)
