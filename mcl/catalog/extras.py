@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from executor.tools.names import short_name
-from ir.errors import REFUSED
-from mcl.core.distribution import install_line, is_installed
+from mcl.core.distribution import DISTRIBUTION, extra_missing, is_installed
 from mcl.core.errors import InputError
 from mcl.plugins.hooks import Plugin, plugins
 
@@ -20,9 +19,9 @@ def require_extra(plugin: Plugin, what: str) -> None:
     """Raise InputError EXTRA_MISSING where what a plug-in needs is not installed. what: who needs it."""
     if is_installed(*plugin.needs):
         return
-    message = f"{what} needs what the extra {plugin.name} brings, and that is not installed"
-    fix = install_line(plugin.name)
-    raise InputError("EXTRA_MISSING", message, place=what, fix=fix, exit=REFUSED, data={"extra": plugin.name})
+    of = plugin.distribution and f" of {plugin.distribution}"
+    message = f"{what} needs what the extra {plugin.name}{of} brings, and that is not installed"
+    raise extra_missing(plugin.name, message, place=what, of=plugin.distribution or DISTRIBUTION)
 
 
 def require_extras(names: Iterable[str]) -> None:

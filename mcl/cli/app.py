@@ -12,7 +12,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from mcl.cli.arguments import example, option
-from mcl.plugins.hooks import load_named, plugins
+from mcl.plugins.hooks import plugins
 
 # Each module with commands of the kernel (its GROUPS), and their names.
 NOUNS: Final = {
@@ -105,7 +105,7 @@ def app_for(word: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(all_commands)
-    added = {words: named for plugin in plugins() for words, named in plugin.commands.items()}
+    added = {words: (plugin, named) for plugin in plugins() for words, named in plugin.commands.items()}
     nouns = [noun for noun, names in NOUNS.items() if word in names]
     verbs = [words for words in added if words.split(" ")[0] == word]
     if not (nouns or verbs):
@@ -115,7 +115,8 @@ def app_for(word: str = "") -> typer.Typer:
             app.add_typer(_own(group))
     for words in verbs:
         noun, _, verb = words.partition(" ")
-        load_named(added[words])(_below(app, noun) if verb else app)
+        plugin, named = added[words]
+        plugin.load_named(named)(_below(app, noun) if verb else app)
     return app
 
 

@@ -196,7 +196,7 @@ def serve(
     agent: what agents are called here; "": $MCL_AGENT, else what their clients call themselves.
 
     Raises:
-        InputError: MCP_MISSING, NO_WORKSPACE. WorkError: BAD_AGENT_NAME. McpError: NO_STANDARD_STREAMS,
+        InputError: EXTRA_MISSING, NO_WORKSPACE. WorkError: BAD_AGENT_NAME. McpError: NO_STANDARD_STREAMS,
         KEYS_SEALED, and what the transport raises. Also what opening the home and the workspace raises.
     """
     with _one_error(), ExitStack() as stack:

@@ -19,20 +19,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
     from pathlib import Path
-    from typing import Any, Final
+    from typing import Final
+
+    from mcl.core.errors import InputError
 
 DISTRIBUTION: Final = "mcl-intent"
 
 
-def install_line(extra: str = "") -> str:
+def install_line(extra: str = "", of: str = DISTRIBUTION) -> str:
     """The command that installs an extra (`mcp`, `graph`, `train`) into the environment that runs this; ""
-    installs all that mcl always needs."""
+    installs all that mcl always needs. of: the distribution that the extra is of, ours or a plug-in's."""
+    return _pip("install", *(_wanted(extra) if of == DISTRIBUTION else _wanted_of(of, extra)))
+
+
+def _pip(*words: str) -> str:
     import shlex  # here, as all of these: the version is asked for at every start
 
-    pip = [sys.executable, "-m", "pip", "install"]
+    pip, there = [sys.executable, "-m", "pip"], []
     if find_spec("pip") is None:
-        pip = ["uv", "pip", "install", "--python", sys.executable]
-    return shlex.join([*pip, *_wanted(extra)])
+        pip, there = ["uv", "pip"], ["--python", sys.executable]
+    return shlex.join([*pip, words[0], *there, *words[1:]])
 
 
 def is_installed(*modules: str) -> bool:
@@ -40,14 +46,21 @@ def is_installed(*modules: str) -> bool:
     return all(find_spec(module) is not None for module in modules)
 
 
+def extra_missing(extra: str, message: str, *, place: str = "", of: str = DISTRIBUTION) -> InputError:
+    """What is raised where an extra is needed that is not installed: EXTRA_MISSING, with the line that
+    installs it."""
+    from ir.errors import REFUSED
+    from mcl.core.errors import InputError
+
+    fix = install_line(extra, of)
+    return InputError("EXTRA_MISSING", message, place=place, fix=fix, exit=REFUSED, data={"extra": extra})
+
+
 def require_sdk(*more: str) -> None:
-    """Raise InputError MCP_MISSING where what speaks MCP is not installed: the SDK, and more modules."""
+    """Raise InputError EXTRA_MISSING where what speaks MCP is not installed: the SDK, and more modules."""
     missing = [module for module in ("mcp", *more) if not is_installed(module)]
     if missing:
-        from mcl.core.errors import InputError
-
-        message = f"the parts that speak MCP are not installed: {', '.join(missing)}"
-        raise InputError("MCP_MISSING", message, fix=install_line("mcp"))
+        raise extra_missing("mcp", f"the parts that speak MCP are not installed: {', '.join(missing)}")
 
 
 def _wanted(extra: str) -> list[str]:
@@ -68,6 +81,14 @@ def _wanted(extra: str) -> list[str]:
     return [need.strip() for need, _, when in parted if when.split() == needed_by]
 
 
+def _wanted_of(name: str, extra: str) -> list[str]:
+    """The same of somebody else's distribution, which the index may have."""
+    from importlib import metadata
+
+    source = _source(metadata.distribution(name).read_text("direct_url.json") or "")
+    return [f"{source or name}[{extra}]"]
+
+
 def _source(origin: str) -> Path | None:
     """The file or folder that it was installed from, while it is there; as pip and uv write it down."""
     import json
@@ -83,9 +104,8 @@ def _source(origin: str) -> Path | None:
     return path if path is not None and path.name and path.exists() else None
 
 
-def entry_points_of(group: str) -> list[Any]:
-    """What the entry points of a group lead to, of all distributions beside this one. Raises InputError
-    PLUGIN_BROKEN.
+def entry_points_of(group: str) -> list[EntryPoint]:
+    """The entry points of a group, of all distributions beside this one.
 
     Python's reader of metadata takes 30 ms to be imported, so it is asked only where there is something to
     read.
@@ -94,18 +114,16 @@ def entry_points_of(group: str) -> list[Any]:
         return []
     from importlib.metadata import entry_points
 
-    return [_loaded(entry) for entry in entry_points(group=group)]
+    return [*entry_points(group=group)]
 
 
-def _loaded(entry: EntryPoint) -> Any:
-    try:
-        return entry.load()
-    except Exception as problem:
-        from mcl.core.errors import InputError  # help waits for none of it
+def broken_plugin(name: str, why: str, of: str) -> InputError:
+    """What is raised where a plug-in cannot be loaded: PLUGIN_BROKEN. of: its distribution."""
+    from mcl.core.errors import InputError
 
-        message = f"the plug-in {entry.name} cannot be loaded: {type(problem).__name__}: {problem}"
-        fix = f"take it away, or mend it: {entry.value}"
-        raise InputError("PLUGIN_BROKEN", message, place=entry.name, fix=fix) from problem
+    again = f"install it again: {install_line()} --force-reinstall --no-deps"
+    fix = again if of == DISTRIBUTION else f"mend it, or take it away: {_pip('uninstall', of)}"
+    return InputError("PLUGIN_BROKEN", f"the plug-in {name} cannot be loaded: {why}", place=name, fix=fix)
 
 
 def _names_group(place: str, group: str) -> bool:

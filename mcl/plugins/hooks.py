@@ -11,7 +11,8 @@ import sys
 
 TYPE_CHECKING = False  # importing typing, or dataclasses, takes as long as `mcl hook` may
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from importlib.metadata import EntryPoint
     from typing import Any
 
 GROUP = "mcl.plugins"  # of entry points: each leads to a Plugin
@@ -28,9 +29,12 @@ class Plugin:
     the module, `commands.toml` says who may give them. tools: as "namespace/name"; manifest and adapter lie
     in the package's `tools` folder. serves: tools of the kernel that need the extra too. skills: whether its
     `skills` folder has some. offered: tools that are offered over MCP. checkouts: what has a say about a call
-    in a folder for which work was signed (`mcl.serve.folders.Folders`). runs: what answers the steps of some
-    plans, and follows their runs (`mcl.usecases.runs.Runs`).
+    in a folder for which work was signed (`mcl.serve.folders.Folders`); the hooks of hosts ask nobody else,
+    so there is one. runs: what answers the steps of some plans, and follows their runs
+    (`mcl.usecases.runs.Runs`). distribution: what it was installed with, "" for mcl itself.
     """
+
+    distribution = ""
 
     def __init__(
         self,
@@ -51,6 +55,10 @@ class Plugin:
         self.offered, self.checkouts, self.runs = offered, checkouts, runs
         self.folder = os.path.dirname(str(sys.modules[module].__file__))  # noqa: PTH120
 
+    def load_named(self, named: str) -> Any:
+        """What "package.module:name" of this plug-in names. Raises InputError PLUGIN_BROKEN."""
+        return _loaded(self.name, self.distribution, load_named, named)
+
 
 def load_named(named: str) -> Any:
     """What "package.module:name" names."""
@@ -63,12 +71,35 @@ def load_named(named: str) -> Any:
 def plugins() -> Iterator[Plugin]:
     """All there are, those that come with mcl first. Raises InputError PLUGIN_BROKEN."""
     global _others
-    yield from (load_named(f"mcl.plugins.{name}.plugin:PLUGIN") for name in SHIPPED)
+    for name in SHIPPED:
+        yield _loaded(name, "", load_named, f"mcl.plugins.{name}.plugin:PLUGIN")
     if _others is None:
         from mcl.core.distribution import entry_points_of
 
-        _others = entry_points_of(GROUP)
+        _others = [_other(entry) for entry in entry_points_of(GROUP)]
     yield from _others
 
 
 _others: list[Plugin] | None = None  # not looked for yet
+
+
+def _other(entry: EntryPoint) -> Plugin:
+    of = entry.dist.name if entry.dist is not None else entry.name
+    plugin: Plugin = _loaded(entry.name, of, entry.load)
+    plugin.distribution = of
+    if plugin.checkouts:
+        from mcl.core.distribution import broken_plugin
+
+        raise broken_plugin(entry.name, "it names checkouts, which the plug-in agents alone may", of)
+    return plugin
+
+
+def _loaded(name: str, of: str, load: Callable[..., Any], *named: str) -> Any:
+    """What loading a part of a plug-in gives. of: its distribution, "" for mcl itself."""
+    try:
+        return load(*named)
+    except Exception as problem:
+        from mcl.core.distribution import DISTRIBUTION, broken_plugin
+
+        why = f"{type(problem).__name__}: {problem}"
+        raise broken_plugin(name, why, of or DISTRIBUTION) from problem

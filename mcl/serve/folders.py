@@ -17,7 +17,7 @@ from executor.gate.context import Context
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.manifest import Manifest
-from mcl.plugins.hooks import load_named, plugins
+from mcl.plugins.hooks import plugins
 from mcl.serve.exchange import Caller
 
 
@@ -100,9 +100,11 @@ class NoFolders:
 def folders_of(home: Home, workspace: Workspace, agent: str) -> Folders:
     """What a plug-in knows of signed work in a workspace. agent: the name of every agent that calls, "" where
     each has its client's. Raises WorkError BAD_AGENT_NAME."""
-    named = next((plugin.checkouts for plugin in plugins() if plugin.checkouts), "")
-    found: Folders = load_named(named)(home, workspace, agent) if named else NoFolders()
-    return found
+    for plugin in plugins():
+        if plugin.checkouts:
+            found: Folders = plugin.load_named(plugin.checkouts)(home, workspace, agent)
+            return found
+    return NoFolders()
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class Upstreams:
 
     A server that is dead, slow or lies harms its own calls and no other's. Every method that names a server
     raises McpError SERVER_UNKNOWN, SERVER_DOWN (at once while it is down), SERVER_SLOW, SERVER_LIED,
-    RESULT_TOO_LARGE, UPSTREAM_ERROR (what the server itself said), UPSTREAM_ASKS; MCP_MISSING without the
+    RESULT_TOO_LARGE, UPSTREAM_ERROR (what the server itself said), UPSTREAM_ASKS; EXTRA_MISSING without the
     extra. Cancelling one cancels the call at the server. To be left in the task that entered it.
 
     Args:

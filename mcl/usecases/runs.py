@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from executor.store.home import Home
 from executor.walker.interfaces import Prompts, Reasoner
 from mcl.core.home import open_home
-from mcl.plugins.hooks import load_named, plugins
+from mcl.plugins.hooks import plugins
 from mcl.usecases.intents import find_intent, read_view
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def runs_of(found: Shown) -> Runs | None:
     """The plug-in's runs that an intent is of; None: the kernel's own."""
     if found.intent is None or found.plan is None:
         return None
-    known = (load_named(plugin.runs) for plugin in plugins() if plugin.runs)
+    known = (plugin.load_named(plugin.runs) for plugin in plugins() if plugin.runs)
     return next((one for one in known if one.fits(found)), None)
 
 

@@ -150,7 +150,7 @@ def check(*names: str, home: Home | None = None) -> tuple[Checked, ...]:
     All are started at the same time; one that does not come up is told, and harms no other.
 
     Raises:
-        McpError: SERVER_UNKNOWN. InputError: MCP_MISSING.
+        McpError: SERVER_UNKNOWN. InputError: EXTRA_MISSING.
     """
     home = home or open_home()
     wanted = names or tuple(one.name for one in Servers(home).list())

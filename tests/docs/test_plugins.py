@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -42,15 +43,20 @@ def words(tmp_path: Path) -> Path:
 
 
 def mcl(
-    yard: Path, *command: str, site: Path | None = None, without: str = ""
+    yard: Path, *command: str, site: Path | None = None, without: str = "", given: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run a command line in a process of its own. without: modules that cannot be imported there."""
     cut = f"import sys; sys.modules.update(dict.fromkeys({without.split()!r}))\n" if without else ""
     script = cut + "import sys; from mcl.cli.main import main; sys.exit(main(sys.argv[1:]))"
     path = os.pathsep.join(str(one) for one in (site, ROOT) if one)
-    env = {**os.environ, "MCL_HOME": str(yard.parent / "home"), "PYTHONPATH": path, "COLUMNS": "200"}
+    own = {"MCL_HOME": str(yard.parent / "home"), "PYTHONPATH": path, "COLUMNS": "200", "MCL_NO_HELPER": "1"}
     return subprocess.run(
-        [sys.executable, "-c", script, *command], cwd=yard, env=env, capture_output=True, text=True
+        [sys.executable, "-c", script, *command],
+        cwd=yard,
+        env=os.environ | own,
+        capture_output=True,
+        text=True,
+        input=given,
     )
 
 
@@ -86,6 +92,62 @@ def test_a_plug_in_that_cannot_be_loaded_stops_what_is_begun_and_says_which(yard
     assert "PLUGIN_BROKEN" in done.stderr
     assert "no good" in done.stderr
     assert "Traceback" not in done.stderr
+    assert re.search(r"pip uninstall .*mcl-words$", done.stderr, re.MULTILINE), "what takes it away"
+
+
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [
+        ("--help", "mcl.plugins.agents.plugin"),
+        ("list", "mcl.plugins.agents.plugin"),
+        ("work", "mcl.plugins.agents.cli.work"),
+    ],
+)
+def test_a_shipped_plug_in_that_cannot_be_loaded_is_no_fault_of_mcl(
+    yard: Path, command: str, module: str
+) -> None:
+    done = mcl(yard, command, without=module)
+    assert done.returncode == 2, done.stderr
+    assert "PLUGIN_BROKEN" in done.stderr
+    assert "agents" in done.stderr
+    assert "install it again" in done.stderr
+
+
+def test_the_version_and_hooks_are_answered_beside_a_broken_plug_in_of_others(
+    yard: Path, words: Path
+) -> None:
+    event = json.dumps(
+        {
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(yard),
+            "tool_name": "Read", "tool_input": {"file_path": str(yard / "notes/monday.txt")},
+        }
+    )  # fmt: skip
+    hook = ("hook", "pre-tool-use", "--host", "claude-code")
+    mcl(yard, "init")
+    sound = mcl(yard, *hook, site=words, given=event)
+    assert sound.returncode == 0, sound.stderr
+    (words / "mcl_words/plugin.py").write_text("raise RuntimeError('no good')\n")
+    broken = mcl(yard, *hook, site=words, given=event)
+    assert (broken.returncode, broken.stdout) == (0, sound.stdout)
+    assert mcl(yard, "--version", site=words).returncode == 0
+
+
+def test_a_plug_in_of_others_has_no_say_in_folders_and_is_told(yard: Path, words: Path) -> None:
+    plugin = words / "mcl_words/plugin.py"
+    plugin.write_text(plugin.read_text().replace("skills=True", 'skills=True, checkouts="mcl_words.say:Say"'))
+    done = mcl(yard, "list", site=words)
+    assert done.returncode == 2
+    assert "PLUGIN_BROKEN" in done.stderr
+    assert "checkouts" in done.stderr
+
+
+def test_a_plug_in_of_others_has_its_extra_of_its_own_distribution(yard: Path, words: Path) -> None:
+    plugin = words / "mcl_words/plugin.py"
+    plugin.write_text(plugin.read_text().replace("skills=True", 'skills=True, needs=("not_there",)'))
+    refused = mcl(yard, "words", "x", site=words)
+    assert (refused.returncode, "EXTRA_MISSING" in refused.stderr) == (4, True)
+    assert "mcl-words[words]" in refused.stderr
+    assert f"{ROOT}[" not in refused.stderr, "mcl's own distribution has no such extra"
 
 
 @pytest.mark.parametrize(

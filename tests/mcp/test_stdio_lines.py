@@ -90,5 +90,5 @@ def test_without_what_speaks_the_protocol_it_says_what_to_install(monkeypatch: p
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(InputError) as caught:
         require_sdk("uvicorn")
-    assert caught.value.code == "MCP_MISSING"
+    assert (caught.value.code, caught.value.exit) == ("EXTRA_MISSING", 4)
     assert caught.value.fix == install_line("mcp")

@@ -20,7 +20,7 @@ from typing import Any, Final
 from executor.store.home import Home
 from executor.store.journal.record import seal_record
 from ir.errors import REFUSED
-from mcl.core.distribution import install_line
+from mcl.core.distribution import extra_missing
 from mcl.core.errors import InputError, ModelError
 from mcl.core.home import open_home
 from mcl.language.mtx.codec import value_digest
@@ -96,15 +96,12 @@ class Tuned:
 
 
 def tuner() -> ModuleType:
-    """The module that trains. Raises ModelError TRAIN_MISSING where what it needs is not installed."""
+    """The module that trains. Raises InputError EXTRA_MISSING where what it needs is not installed."""
     try:
         from mcl.plugins.train.tuner import tune
     except ImportError as error:
-        raise ModelError(
-            "TRAIN_MISSING",
-            f"training needs what is not installed here: {error.name or error}",
-            fix=install_line("train"),
-        ) from error
+        message = f"training needs what is not installed here: {error.name or error}"
+        raise extra_missing("train", message) from error
     return tune
 
 
@@ -126,9 +123,9 @@ def tune(
     (default: from its data). steps: of each training. folds: parts that are held out in turn. use: compile
     with it from now on. progress: told how much of how much is done, and what now.
 
-    Raises ModelError TRAIN_MISSING, MODEL_FORM, MODEL_NAME, TUNE_NO_BETTER (the old one stays; figures in
-    its data); InputError TUNE_NO_SKILLS, TUNE_TOO_FEW, EXAMPLES_MISSING, EXAMPLES_INVALID; SkillError for a
-    broken skill.
+    Raises ModelError MODEL_FORM, MODEL_NAME, TUNE_NO_BETTER (the old one stays; figures in its data);
+    InputError EXTRA_MISSING, TUNE_NO_SKILLS, TUNE_TOO_FEW, EXAMPLES_MISSING, EXAMPLES_INVALID; SkillError for
+    a broken skill.
     """
     started = time.monotonic()
     home = home or open_home()

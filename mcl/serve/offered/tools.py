@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from executor.gate.guards.call import MAX_REASON, SENSITIVITIES, VARIANTS
 from mcl.catalog.activity.record import OPERATIONS, VERDICTS
-from mcl.plugins.hooks import load_named, plugins
+from mcl.plugins.hooks import plugins
 from mcl.serve.exchange import Caller, Json, Reply
 from mcl.serve.offered.intents import COMPILE_INTENT, GET_INTENT
 from mcl.serve.offered.run_intent import RUN_INTENT
@@ -171,6 +171,6 @@ OFFERED: Final[tuple[Offered, ...]] = (
     COMPILE_INTENT,
     GET_INTENT,
     RUN_INTENT,
-    *(load_named(named) for plugin in plugins() for named in plugin.offered),
+    *(plugin.load_named(named) for plugin in plugins() for named in plugin.offered),
     READ_ACTIVITY,
 )
