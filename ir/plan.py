@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from pydantic import Field
@@ -13,8 +13,6 @@ from ir.intent import Budget
 from ir.scalars import PROTOCOL, Count, Digest, FrozenMap, Instant, Text
 
 BRANCH_KINDS: Final = ("sequential", "parallel")
-TERMINAL_KINDS: Final = ("step", "tool_call", "sub_dispatch", "gate")
-NODE_KINDS: Final = BRANCH_KINDS + TERMINAL_KINDS
 STEP_KINDS: Final = ("reason", "code", "summarize", "write", "transform", "classify", "hard_reason")
 SIDE_EFFECTS: Final = ("read", "write", "network", "shell", "chain")
 # Words of every question that is answered with yes or no; an option that is spelled so does what it says.
@@ -26,25 +24,36 @@ MAX_NODES: Final = 10_000
 Steps: TypeAlias = tuple[str | int, ...]
 
 
-class Step(Document):
+class Payload(Document):
+    """What a terminal node says. referring: the fields whose texts may name the output of another node."""
+
+    referring: ClassVar[tuple[str, ...]] = ()
+
+    def texts(self) -> Iterator[tuple[Steps, str]]:
+        """Those texts, each with its place."""
+        fields = self.model_dump(mode="json", include=set(self.referring))
+        for name in self.referring:
+            yield from _texts_in(fields[name], (name,))
+
+
+class Step(Payload):
     """A prompt to the model. An empty `kind` means `reason`."""
+
+    referring = ("inputs",)
 
     prompt_name: Text = ""
     inputs: FrozenMap = FrozenMap()
     expected_outputs: tuple[Text, ...] = ()
     kind: Text = ""
 
-    def texts(self) -> Iterator[tuple[Steps, str]]:
-        """Those that may name the output of another node, each with its place."""
-        for name, text in self.inputs.items():
-            yield ("inputs", name), text
 
-
-class ToolCall(Document):
+class ToolCall(Payload):
     """One call of a pinned tool; the tool's schema turns `args` into values. 0 ms: the tool's default.
 
     documents: the arguments that are JSON documents; a reference that is one of their texts is a value.
     """
+
+    referring = ("args",)
 
     tool_ref: Text = ""
     args: FrozenMap = FrozenMap()
@@ -52,29 +61,23 @@ class ToolCall(Document):
     side_effect_class: Text = ""
     documents: tuple[Text, ...] = ()
 
-    def texts(self) -> Iterator[tuple[Steps, str]]:
-        """As of a step."""
-        for name, text in self.args.items():
-            yield ("args", name), text
 
-
-class SubDispatch(Document):
+class SubDispatch(Payload):
     """A sub-skill, in process when `agent_ref` is empty."""
+
+    referring = ("sub_intent",)
 
     skill_ref: Text = ""
     agent_ref: Text = ""
     sub_intent: Frame | None = None
     scope_uri: Text = ""
 
-    def texts(self) -> Iterator[tuple[Steps, str]]:
-        """As of a step: everything that its Frame says."""
-        if self.sub_intent is not None:
-            yield from _texts_in(self.sub_intent.model_dump(mode="json"), ("sub_intent",))
 
-
-class Gate(Document):
+class Gate(Payload):
     """A question to a person. No `options`: approve or deny. refuses: those of them that refuse; every other
     one goes on. 0 ms: no limit."""
+
+    referring = ("question",)
 
     rule_ref: Text = ""
     question: Text = ""
@@ -82,9 +85,16 @@ class Gate(Document):
     timeout_ms: Count = 0
     refuses: tuple[Text, ...] = ()
 
-    def texts(self) -> Iterator[tuple[Steps, str]]:
-        """As of a step."""
-        yield ("question",), self.question
+
+# What a terminal node says, by its kind; a field of PlanNode of that name holds it.
+PAYLOADS: Final[Mapping[str, type[Payload]]] = {
+    "step": Step,
+    "tool_call": ToolCall,
+    "sub_dispatch": SubDispatch,
+    "gate": Gate,
+}
+TERMINAL_KINDS: Final = tuple(PAYLOADS)
+NODE_KINDS: Final = BRANCH_KINDS + TERMINAL_KINDS
 
 
 def _texts_in(value: object, steps: Steps) -> Iterator[tuple[Steps, str]]:

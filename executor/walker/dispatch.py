@@ -37,6 +37,7 @@ from ir import (
     parse_references,
     with_hash,
 )
+from ir.plan import PAYLOADS
 
 MAX_DISPATCHES: Final = 8  # above one another
 # Refusals of a skill that no value could change.
@@ -206,11 +207,9 @@ def _below(plan: PlanTree, parent: str) -> PlanTree:
         node = waiting.pop()
         node["id"] = f"{parent}/{node.get('id', '')}"
         waiting += node.get("children", [])
-        for kind, field in (("tool_call", "args"), ("step", "inputs"), ("sub_dispatch", "sub_intent")):
-            if field in node.get(kind, {}):
-                node[kind][field] = renamed(node[kind][field], parent)
-        if "question" in node.get("gate", {}):
-            node["gate"]["question"] = renamed(node["gate"]["question"], parent)
+        for kind in PAYLOADS.keys() & node.keys():
+            said = node[kind]
+            said |= {name: renamed(said[name], parent) for name in PAYLOADS[kind].referring if name in said}
     return with_hash(PlanTree.from_json(json.dumps(document)))
 
 

@@ -41,6 +41,7 @@ NOT_CODES = {
     "BEFOREHAND",
     "EXAMPLES",
     "KINDS",
+    "PAYLOADS",
     "PT20M",
     "SHIPPED",
     "STAGES",

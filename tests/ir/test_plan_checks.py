@@ -11,6 +11,7 @@ from ir_strategies import plans
 
 import ir
 import ir.checks
+import ir.plan
 
 TOOL = "matrix://tool/fs/read@1.0.0"
 SUB_SKILL = "matrix://skill/notes@2.1.0"
@@ -378,3 +379,9 @@ def test_an_opening_that_starts_no_reference_is_an_error(text: str) -> None:
     with pytest.raises(ir.IrError) as caught:
         ir.parse_references(text)
     assert caught.value.code == "REFERENCE_MALFORMED"
+
+
+def test_each_kind_of_terminal_node_has_its_field_and_names_fields_of_its_own() -> None:
+    for kind, payload in ir.plan.PAYLOADS.items():
+        assert ir.PlanNode.model_fields[kind].annotation == payload | None
+        assert set(payload.referring) <= payload.model_fields.keys()

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ir import VERBS, MclError, canonical_bytes
-from ir.plan import NO
+from ir.plan import NO, PAYLOADS, PlanNode
 from ir.references import place_in_json
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import value_digest
@@ -68,8 +68,7 @@ def is_runtime(name: str) -> bool:
     return _RUNTIME.fullmatch(name) is not None
 
 
-_NODE_KEYS = ("id", "kind", "description", "children", "step", "tool_call", "sub_dispatch", "gate")
-_FREE_TEXT = ("description", "question", "args", "inputs", "sub_intent")
+_NODE_KEYS = tuple(PlanNode.model_fields)
 
 
 @dataclass(frozen=True)
@@ -189,17 +188,27 @@ class _Check:
             if key == "children" and isinstance(value, list):
                 plain[key] = [self.node(child, (*steps, key, index)) for index, child in enumerate(value)]
             elif key == "gate" and isinstance(value, dict):
-                plain[key] = self.gate(value, (*steps, key))
+                plain[key] = self.gate(value, steps)
             elif key == "tool_call" and isinstance(value, dict) and isinstance(value.get("args"), dict):
                 place = (*steps, key, "args")
                 args = {str(name): self.argument(one, (*place, name)) for name, one in value["args"].items()}
-                plain[key] = {**self.value({**value, "args": {}}, (*steps, key), free=False), "args": args}
+                plain[key] = {**self.payload(key, {**value, "args": {}}, steps), "args": args}
+            elif key in PAYLOADS and isinstance(value, dict):
+                plain[key] = self.payload(key, value, steps)
             else:
-                plain[str(key)] = self.value(value, (*steps, key), free=key in _FREE_TEXT)
+                plain[str(key)] = self.value(value, (*steps, key), free=key == "description")
         return plain
 
-    def gate(self, gate: dict[Any, Any], steps: Steps) -> dict[str, Any]:
+    def payload(self, kind: str, value: dict[Any, Any], steps: Steps) -> dict[str, Any]:
+        """What a terminal node says: places may stand where a reference may."""
+        free = PAYLOADS[kind].referring
+        return {
+            str(key): self.value(item, (*steps, kind, key), free=key in free) for key, item in value.items()
+        }
+
+    def gate(self, gate: dict[Any, Any], node: Steps) -> dict[str, Any]:
         """A question: of options that say what they do, their names, and which of them refuse."""
+        steps = (*node, "gate")
         if "refuses" in gate:
             hint = "options: [{name: …, continues: false}]"
             self.wrong((*steps, "refuses"), "an option says itself that it refuses", hint=hint, key=True)
@@ -217,7 +226,7 @@ class _Check:
             names.append(name)
             if goes_on is False:
                 refuses.append(name)
-        plain: dict[str, Any] = self.value({**gate, "options": names} if names else gate, steps, free=False)
+        plain = self.payload("gate", {**gate, "options": names} if names else gate, node)
         return {**plain, "refuses": [str(name) for name in refuses]} if refuses else plain
 
     def argument(self, value: Any, steps: Steps, *, inside: bool = False) -> Any:
@@ -254,10 +263,7 @@ class _Check:
         `free`: places may stand here. Numbers stay numbers (timeout_ms) but in free maps, which hold texts.
         """
         if isinstance(value, dict):
-            return {
-                str(key): self.value(item, (*steps, key), free=free or key in _FREE_TEXT)
-                for key, item in value.items()
-            }
+            return {str(key): self.value(item, (*steps, key), free=free) for key, item in value.items()}
         if isinstance(value, list):
             return [self.value(item, (*steps, index), free=free) for index, item in enumerate(value)]
         text = _scalar(value)
