@@ -1,5 +1,9 @@
-"""Walking an accepted plan. What is named here is fetched from its module at first use, so that who needs one
-module of this room loads that one."""
+"""Walking an accepted plan: each node in its turn, each call with the gate's Allow, each step in the journal.
+
+It never sees prose, and touches the world through tools alone; files of before are put back by `undo`. What
+is named here is fetched from its module at first use, so that who needs one module of this room loads that
+one.
+"""
 
 from typing import TYPE_CHECKING, Any
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import pytest
@@ -28,3 +29,12 @@ def test_the_glossary_has_at_most_sixty_words() -> None:
     words = [row for row in rows if not row.startswith("| word |")]
     assert 40 <= len(words) <= 60
     assert len({row.split("|")[1] for row in words}) == len(words)
+
+
+def test_each_room_says_what_it_is_for_and_what_it_may_touch() -> None:
+    rooms = [
+        one for under in ("executor", "mcl", "mcl/plugins") for one in (ROOT / under).glob("*/__init__.py")
+    ]
+    said = {str(one.parent): ast.get_docstring(ast.parse(one.read_text())) or "" for one in rooms}
+    assert len(said) > 20
+    assert [room for room, text in said.items() if len(text.splitlines()) < 3] == []
