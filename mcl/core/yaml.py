@@ -206,14 +206,14 @@ class _Open:
 
 class Composer:
     """Makes one tree. findings: gets what is wrong and does not end the reading. aliases: how many there may
-    be; depth: how many lists and maps in one another.
+    be; depth: how many lists and maps in one another. anchors: what was given a name.
     """
 
     def __init__(self, findings: list[FileFlaw], aliases: int, depth: int) -> None:
         self._findings = findings
         self._allowed, self._depth = aliases, depth
         self._opened: list[_Open] = []
-        self._anchors: dict[str, tuple[Node, int, int]] = {}  # how many values each is, on how many levels
+        self.anchors: dict[str, tuple[Node, int, int]] = {}  # how many values each is, on how many levels
         self._root: Node | None = None
         self._values = self._aliases = self._documents = 0
 
@@ -250,7 +250,7 @@ class Composer:
         style = event.style or ""
         node = ScalarNode(text, not style, style, event.start_mark, event.end_mark)
         if event.anchor is not None:
-            self._anchors[event.anchor] = node, 1, 0
+            self.anchors[event.anchor] = node, 1, 0
         self._values += 1
         self._add(node, event)
 
@@ -274,15 +274,15 @@ class Composer:
             self._check_keys(closed.node)
         levels = closed.levels + 1
         if closed.anchor is not None:
-            self._anchors[closed.anchor] = closed.node, self._values - closed.before, levels
+            self.anchors[closed.anchor] = closed.node, self._values - closed.before, levels
         self._add(closed.node, event, levels)
 
     def _alias(self, event: Any) -> None:
         if not self._allowed:
             raise _refused("aliases are not used here", event)
-        if event.anchor not in self._anchors:
+        if event.anchor not in self.anchors:
             raise _refused(f"the alias {shown(event.anchor)} stands for nothing that ends before it", event)
-        node, size, levels = self._anchors[event.anchor]
+        node, size, levels = self.anchors[event.anchor]
         # Counted as if written out: nine aliases of nine aliases, nine times over, are a few hundred bytes
         # and a billion values.
         self._aliases, self._values = self._aliases + 1, self._values + size
@@ -374,19 +374,29 @@ def text_of(data: bytes) -> str | FileFlaw:
 
 
 def read_tree(
-    text: str, *, quick: bool = True, aliases: int = MAX_ALIASES, depth: int = MAX_DEPTH
+    text: str,
+    *,
+    quick: bool = True,
+    aliases: int = MAX_ALIASES,
+    depth: int = MAX_DEPTH,
+    anchors: bool = True,
 ) -> tuple[Node | None, tuple[FileFlaw, ...]]:
     """The one document of a text, None where it is empty or cannot be read, and what is wrong with it.
 
     quick: with libyaml, where it is there. aliases: how many there may be. depth: how many lists and maps may
-    be in one another.
+    be in one another. anchors: whether there may be any; without them nothing stands for something else.
     """
     import yaml
 
     findings: list[FileFlaw] = []
     try:
         loader = yaml.CSafeLoader(text) if quick and yaml.__with_libyaml__ else yaml.SafeLoader(text)
-        return Composer(findings, aliases, depth).compose(loader), tuple(findings)
+        composer = Composer(findings, aliases, depth)
+        root = composer.compose(loader)
+        if not anchors and composer.anchors:
+            line = min(node.line for node, _, _ in composer.anchors.values())
+            findings.append(FileFlaw("YAML_PARSE_ERROR", "anchors and aliases are not read here", line=line))
+        return root, tuple(findings)
     except Broken as broken:
         return None, (*findings, broken.finding)
     except yaml.YAMLError as error:
@@ -397,6 +407,13 @@ def read_tree(
         said, line, column = str(error).split("\n")[0], 0, 0
     line = min(line, _line(text.rstrip("\r\n")))  # what is missing at the end is told at the last line
     return None, (*findings, FileFlaw("YAML_PARSE_ERROR", f"not YAML: {said}", line=line, column=column))
+
+
+def written(fields: Mapping[str, object]) -> str:
+    """A map as a document, in its order, each field on a line of its own."""
+    import yaml
+
+    return str(yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True, width=1 << 20))
 
 
 def _line(before: str) -> int:

@@ -9,7 +9,7 @@ from executor.core.globs import Glob, GlobError
 from ir.results import JsonResult
 from mcl.core.errors import ReviewError
 from mcl.core.yaml import FileFlaw as Flaw
-from mcl.core.yaml import ListNode, MapNode, Node, ScalarNode, read_tree, text_of
+from mcl.core.yaml import ListNode, MapNode, Node, ScalarNode, read_tree, text_of, written
 
 Kind: TypeAlias = Literal["decisions", "boundaries", "philosophy", "rejected"]
 Status: TypeAlias = Literal["proposed", "accepted", "superseded", "deprecated", "rejected"]
@@ -162,12 +162,9 @@ def write_adr(decision: ArchitectureDecision) -> bytes:
 
     Raises ReviewError DECISION_SHAPE.
     """
-    import yaml
-
     checked(decision)
     head = {name: getattr(decision, name) for name in _FIELDS} | {"files": list(decision.files)}
-    front = yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=1 << 20)
-    text = f"{_MARK}\n{front}{_MARK}\n\n# {decision.id}: {decision.title}\n\n{decision.body}\n"
+    text = f"{_MARK}\n{written(head)}{_MARK}\n\n# {decision.id}: {decision.title}\n\n{decision.body}\n"
     data = text.encode()
     if read_adr(data, decision.path).says != decision.says:
         raise ReviewError(
@@ -217,10 +214,9 @@ def _head(front: str, path: str) -> dict[str, Any]:
     if len(front) > _MAX_HEAD:
         raise _bad(path, 2, f"the front matter has more than {_MAX_HEAD:,} characters")
     text = text_of(front.encode())
-    root, flaws = (None, (text,)) if isinstance(text, Flaw) else read_tree(text)
+    root, flaws = (None, (text,)) if isinstance(text, Flaw) else read_tree(text, anchors=False)
     if flaws:
         raise _bad(path, flaws[0].line + 1, flaws[0].message)
-    _refuse_anchors(front, path)
     if not isinstance(root, MapNode):
         raise _bad(path, 2, "the front matter is no map of fields")
     head: dict[str, Any] = {}
@@ -241,19 +237,6 @@ def _text(node: Node, path: str, field: str) -> str:
     if not isinstance(node, ScalarNode) or node.kind in ("null", "bool"):
         raise _bad(path, node.line + 1, f"{field} is no text")
     return node.text
-
-
-def _refuse_anchors(front: str, path: str) -> None:
-    """Refuse what stands for something else. The text was read within bounds before."""
-    import yaml
-
-    try:
-        marked = [one for one in yaml.parse(front, Loader=yaml.SafeLoader) if getattr(one, "anchor", None)]
-    except yaml.YAMLError as error:  # where the two parsers do not agree
-        raise _bad(path, 2, f"not YAML: {str(error).splitlines()[0]}") from error
-    if marked:
-        start = marked[0].start_mark
-        raise _bad(path, start.line + 2 if start else 2, "anchors and aliases are not read here")
 
 
 def _bad(path: str, line: int, why: str) -> ReviewError:
