@@ -7,6 +7,7 @@ character that only a later version knows counts as unassigned.
 """
 
 import json
+import re
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
@@ -43,6 +44,10 @@ HIDDEN: Final[Kinds] = INVISIBLE | frozenset(
     ("control", "line", "format", "surrogate", "private", "noncharacter", "unassigned")
 )
 UNSEEN: Final[Kinds] = HIDDEN | {"blank"}  # all of the table
+
+# What no text for people needs: controls, but for tab, line feed and carriage return.
+CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_NOT_YAML: Final = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 _RANGES: Final[tuple[tuple[int, int, Kind], ...]] = (
     (0x00AD, 0x00AD, "ignorable"),
@@ -153,3 +158,9 @@ def _table(kinds: Kinds, keep: str, write: Callable[[str], str], said: str | Non
     if found is None:
         found = _TABLES[named] = _Table(kinds, keep, write)
     return found
+
+
+def yaml_of(json_text: str) -> str:
+    """A text of JSON that YAML reads as the same: what YAML does not take as it is, or what its readers take
+    in different ways, stands as an escape."""
+    return _NOT_YAML.sub(lambda odd: f"\\u{ord(odd[0]):04x}", json_text)

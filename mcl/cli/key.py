@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import ask_passphrase, use_home
 from mcl.cli.output import Output, note
-from mcl.cli.views.layout import BAD, DIM, listing, moment
+from mcl.cli.views.layout import BAD, DIM, listing, moment, plain
 
 Role = Literal["user", "agent"]  # what a key may sign
 
@@ -51,9 +51,7 @@ def new_key(
 ) -> None:
     """Replace an own key; the old one is retired, and what it signed stays good."""
     pair = use_home().keyring.new(role)
-    Output(as_json).document({"did": pair.did, "role": pair.role})
-    if not as_json:
-        print(pair.did)
+    Output(as_json).show({"did": pair.did, "role": pair.role}, [plain(pair.did)])
 
 
 @verb(keys, "seal", "mcl key seal")

@@ -21,8 +21,7 @@ from mcl.cli.arguments import (
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.plan import ShowsByDefault
-from mcl.cli.views.layout import BAD, GOOD, listing, plain, rows
-from mcl.core.text import safe
+from mcl.cli.views.layout import BAD, DIM, GOOD, joined, listing, plain, rows
 
 if TYPE_CHECKING:
     from executor.store.journal.merkle import Head
@@ -271,21 +270,31 @@ def verify_command(
     from ir.results import fields_json
     from mcl.usecases.verification import verify
 
-    out, count, documents = Output(as_json), Counter[bool](), []
-    for report in verify(files):
-        count[report.ok] += 1
-        if as_json:
-            documents.append({"file": report.path, "ok": report.ok, **fields_json(report)})
-            continue
-        print(
-            safe(f"{'ok ' if report.ok else 'BAD'}  {report.kind:<16} {report.hash[:12]:<12} {report.path}")
+    reports = tuple(verify(files))
+    count = Counter(report.ok for report in reports)
+    documents = [{"file": report.path, "ok": report.ok, **fields_json(report)} for report in reports]
+    lines = [
+        (
+            ("ok", GOOD) if report.ok else ("BAD", BAD),
+            (report.kind, ""),
+            (report.hash[:12], DIM),
+            (str(report.path), ""),
         )
-        for flaw in report.flaws:
-            place = f" at {flaw.place}" if flaw.place else ""
-            print(safe(f"     {flaw.code}{place}: {flaw.message}"))
-    out.document({"ok": not count[False], "good": count[True], "bad": count[False], "files": documents})
-    if not as_json:
-        print(f"{count[True]} good, {count[False]} bad")
+        for report in reports
+    ]
+    flaws = [
+        joined(((str(report.path), ""), (flaw.code, BAD), (flaw.place, DIM), (flaw.message, "")))
+        for report in reports
+        for flaw in report.flaws
+    ]
+    Output(as_json).show(
+        {"ok": not count[False], "good": count[True], "bad": count[False], "files": documents},
+        [
+            listing(("", "kind", "hash", "file"), lines),
+            *flaws,
+            plain(f"{count[True]} good, {count[False]} bad"),
+        ],
+    )
     return UNVERIFIED if count[False] else 0
 
 

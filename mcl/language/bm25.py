@@ -15,7 +15,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 Gram: TypeAlias = str | tuple[str, str]  # a word, or two that follow one another
 _K1, _B = 1.2, 0.75
-_WORD = re.compile(r"[^\W_]+")
+WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENDINGS = ("ations", "ation", "ingly", "edly", "ings", "ies", "ing", "ed", "es", "ly", "s")
 _SHORTEST_STEM = 3
@@ -30,7 +30,7 @@ _EMPTY = frozenset(
 
 def stems(text: str) -> list[str]:
     """The words of `text` that carry meaning, lower case, endings cut off; identifiers are taken apart."""
-    words = (word.casefold() for word in _WORD.findall(_CAMEL.sub(" ", text)))
+    words = (word.casefold() for word in WORD.findall(_CAMEL.sub(" ", text)))
     return [_stem(word) for word in words if word not in _EMPTY]
 
 
@@ -44,7 +44,7 @@ def _stem(word: str) -> str:
 
 def grams(text: str) -> Counter[Gram]:
     """How often each word and each pair of neighbouring words is in `text`, in lower case."""
-    words = _WORD.findall(text.casefold())
+    words = WORD.findall(text.casefold())
     return Counter[Gram](words) + Counter[Gram](pairwise(words))
 
 

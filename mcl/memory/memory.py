@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ir import is_instant
 from ir.canonical import canonical_bytes, parse_json
+from ir.characters import CONTROLS
 from ir.errors import DocumentError
 from mcl.core.errors import MemoryStoreError
 from mcl.core.words import MEMORY_TYPES
@@ -21,7 +22,6 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _TAG = re.compile(r"[a-z0-9][a-z0-9._:-]{0,63}")
 _NAME = re.compile(r"[a-z][a-z0-9_.-]{0,63}")  # of a relation or a datum
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:\S+")
-_ACTIVE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _URI = re.compile(
     r"matrix://cortex/(?P<type>[A-Za-z]+)/(?P<id>[A-Za-z0-9][A-Za-z0-9._-]{0,127})"
     r"(?:@v(?P<version>[1-9][0-9]{0,8}))?"
@@ -186,7 +186,7 @@ def _rules(memory: Memory) -> tuple[tuple[str, bool], ...]:
             f"a source, address or datum has more than {LONGEST_FIELD} characters",
             all(len(text) <= LONGEST_FIELD for text in texts[1:]),
         ),
-        ("it holds control characters", not any(_ACTIVE.search(text) for text in texts)),
+        ("it holds control characters", not any(CONTROLS.search(text) for text in texts)),
         ("it holds half characters (lone surrogates)", all(map(_is_unicode, texts))),
         (
             f"at most {MOST} tags, edges and data",

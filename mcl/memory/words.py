@@ -14,12 +14,11 @@ from executor.core.errors import JournalError
 from executor.store.database import Database
 from executor.store.journal.record import stored_body
 from mcl.core.errors import MemoryStoreError
-from mcl.language.bm25 import bound, rarity, share
+from mcl.language.bm25 import WORD, bound, rarity, share
 from mcl.memory.memory import TYPES, Memory, parse_uri
 
 Read: TypeAlias = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 
-_WORD = re.compile(r"[^\W_]+")
 _PLAIN = re.compile(r"[a-z0-9]+")
 # Signs that no word holds and that FTS5's tokenizer "ascii" takes for letters, as all beyond ASCII.
 _TIMES, _TAG, _TYPE = "×", "÷", "¤"
@@ -44,7 +43,7 @@ def index_words(text: str) -> list[str]:
     # “resume”.
     plain = unicodedata.normalize("NFKD", text.casefold())
     bare = "".join(c for c in plain if not unicodedata.combining(c)).casefold()
-    return [word[:_LONGEST] for word in _WORD.findall(bare)]
+    return [word[:_LONGEST] for word in WORD.findall(bare)]
 
 
 def searched_words(memory: Memory) -> list[str]:

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from stat import S_ISREG
 
+from executor.core.files import whole_file
 from mcl.core.cache import read_own, write_own
 from mcl.core.errors import NO_AI, ModelError
 
@@ -245,9 +246,20 @@ def file_digest(path: Path) -> str:
         ) from error
 
 
+def publish_digest(path: Path, digest: str) -> None:
+    """Write beside a model which bytes are known to be good: they need not be tried out before they are
+    loaded. Raises OSError."""
+    with whole_file(_digest_file(path), mode=0o666) as file:
+        file.write(f"{digest}  {path.name}\n".encode())
+
+
+def _digest_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")
+
+
 def _published_digest(path: Path) -> str | None:
     try:
-        return path.with_name(f"{path.name}.sha256").read_text("ascii").split()[0]
+        return _digest_file(path).read_text("ascii").split()[0]
     except (OSError, UnicodeDecodeError, IndexError):
         return None
 

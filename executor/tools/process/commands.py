@@ -20,6 +20,7 @@ from executor.tools.manifest import Command, Manifest
 from executor.tools.process.confined import run_confined
 from executor.tools.project.suites import Folder, found
 from executor.tools.tool import Bench, Tool
+from ir.characters import CONTROLS
 
 FOLDER: Final = "folder"  # the argument that tells the gate where a command works
 _ADDRESS: Final = "matrix://tool/process/run-"
@@ -205,7 +206,6 @@ def _bad(place: Path, why: str) -> ManifestError:
 # option.
 
 _TOKEN = re.compile(r"\{\{|\}\}|\{(?P<name>[a-z][a-z0-9_]{0,40})\}|[{}]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +282,7 @@ def expand(elements: Sequence[Element], values: Mapping[str, object], flags: Map
 
 def _text(name: str, value: object) -> str:
     text = str(value) if not isinstance(value, bool) else "true" if value else "false"
-    if _CONTROL.search(text) or any(0xD800 <= ord(char) <= 0xDFFF for char in text):
+    if CONTROLS.search(text) or any(0xD800 <= ord(char) <= 0xDFFF for char in text):
         raise ToolError(
             "BAD_VALUE", f"the value of {name} holds a control character", place=name, fix="leave it out"
         )

@@ -15,13 +15,13 @@ from executor.core.clock import instant, read_moment
 from executor.core.errors import ScopeError, ToolError
 from executor.core.hashing import json_bytes
 from executor.tools.tool import Bench
+from ir.characters import yaml_of
 
 _SLUG = 40  # characters of the name that come from the task
 _HEAD = 16 << 10  # bytes of a task file in which its head must end
 # A name, an address, a DID or a matrix:// address; nothing that could be a path, an option or a line of YAML.
 _ASSIGNEE = re.compile(r"[^\W_][\w .,@:/+'-]{0,199}")
 _Found: TypeAlias = tuple[str, str, bool]  # path, status, and whether the file is new
-_UNSEEN = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _STATUS = re.compile(r"^status: *\"?([a-z-]{1,20})\"? *$", re.MULTILINE)
 
 
@@ -124,5 +124,4 @@ def _document(id_: str, assignee: str, sender: str, task: str, due: str, terms: 
 
 def _yaml(value: str) -> str:
     """A text in double quotes: JSON, but for characters in which YAML sees line ends, or nothing."""
-    text = json_bytes(value).decode()
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return yaml_of(json_bytes(value).decode())

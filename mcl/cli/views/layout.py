@@ -88,6 +88,13 @@ def columns(cells: Sequence[Sequence[tuple[str, str]]]) -> Table:
     return table
 
 
+def quiet_table() -> Table:
+    """A table with quiet heads and no lines, without its columns."""
+    from rich.table import Table
+
+    return Table(box=None, padding=(0, 2, 0, 0), header_style=DIM, pad_edge=False)
+
+
 def listing(heads: Sequence[str], lines: Sequence[Sequence[tuple[str, str]]]) -> RenderableType:
     """A table with quiet heads and no lines; the last column folds, the others keep to one line. Where they
     do not fit, each line becomes a block of its own: nothing is cut."""
@@ -119,9 +126,7 @@ class Listing:
         return sum(widths[:-1]) + min(widths[-1], _LAST) + 2 * (len(widths) - 1)
 
     def _table(self) -> Table:
-        from rich.table import Table
-
-        table = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM, pad_edge=False)
+        table = quiet_table()
         for index, head in enumerate(self.heads):
             table.add_column(head, overflow="fold", no_wrap=index < len(self.heads) - 1)
         for line in self.lines:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from executor.gate.approvals import Offer
@@ -16,7 +15,7 @@ from ir import OutputRef, PlanNode, PlanTree, parse_references
 from ir.display import bounded, clear, quoted
 from ir.plan import BRANCH_KINDS, TERMINAL_KINDS
 from mcl.cli.views.exact import Exact, exact, line_of
-from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, guides, joined, plain, rows
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, guides, joined, plain, quiet_table, rows
 from mcl.core.text import counted, skill_named
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def plan_table(
 ) -> RenderableType:
     """The tree with one column of words beside it (`cells`, by node id) under `head`."""
     narrow = console.width < NARROW
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style=DIM, pad_edge=False)
+    table = quiet_table()
     table.add_column("node", max_width=max(console.width // 3, 8))
     table.add_column("what", overflow="fold", ratio=1)
     if not narrow:

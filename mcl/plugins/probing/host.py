@@ -179,9 +179,10 @@ def _fork(work: Any) -> int:
 
 def _put(place: Path, value: object) -> None:
     place.parent.mkdir(exist_ok=True)
-    part = place.with_name(f"{place.name}.part")
-    part.write_text(json.dumps(value))
-    part.replace(place)
+    from executor.core.files import whole_file
+
+    with whole_file(place, durable=False) as file:
+        file.write(json.dumps(value).encode())
 
 
 def _answer(probe: _Probe) -> Path:

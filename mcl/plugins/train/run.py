@@ -26,7 +26,7 @@ from mcl.core.home import open_home
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core, core_of
 from mcl.language.skills import Skill, Skills, find_skills, skill_folders
-from mcl.model.files import file_digest, read_header
+from mcl.model.files import file_digest, publish_digest, read_header
 from mcl.model.form import FORM
 from mcl.model.loader import load_model
 from mcl.plugins.train.lessons import Figures, Lesson, lessons_of, measure, without
@@ -158,9 +158,7 @@ def tune(
         target = _folder(home) / f"{name}.gguf"
         text = card(name, told, base.name, file_digest(made.path))
         target.with_suffix(".md").write_text(text, encoding="utf-8")
-        digest = made.path.with_name(f"{made.path.name}.sha256")
-        digest.write_text(f"{file_digest(made.path)}  {target.name}\n")
-        digest.replace(target.with_name(f"{target.name}.sha256"))
+        publish_digest(target, file_digest(made.path))
         made.path.replace(target)
     known = models.add(target, name=name)
     if use:
@@ -279,7 +277,7 @@ class _Job:
 
     def _measured(self, path: Path, core: Core, skills: Skills) -> Callable[[Sequence[Lesson], str], Figures]:
         if path != self.base.path:  # its bytes are ours: no need to try them out in a process of their own
-            path.with_name(f"{path.name}.sha256").write_text(f"{file_digest(path)}  {path.name}\n")
+            publish_digest(path, file_digest(path))
         model = load_model(path, home_path=None)
         return lambda lessons, what: measure(
             lessons, home=self.home, skills=skills, model=model, core=core, progress=lambda: self._tick(what)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from executor.core.hashing import json_bytes
+from ir.characters import yaml_of
 from mcl.core.yaml import (
     MAX_BYTES,
     FileFlaw,
@@ -75,7 +76,7 @@ class IntentEntry:
 
     label: its `id`, such as INT-001. constraints: texts; one that is a map stands as its canonical JSON text.
     acceptance_criteria: texts for a person to sign off, or typed ones. created_at, updated_at: as written
-    (`moments.instant` gives them in UTC). line: where it begins; lines: of its fields, and of what is in a
+    (`rules.instant` gives them in UTC). line: where it begins; lines: of its fields, and of what is in a
     list, such as `owned_scope[0]`; neither counts when two entries are compared. What was not readable is "".
 
     """
@@ -246,9 +247,6 @@ def _quotes(node: Node) -> str:
 
 # ---- A text in double quotes, as YAML and JSON both read it.
 
-# What YAML does not take as it is, or what its readers take in different ways; json.dumps writes the rest.
-_ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-
 
 def quoted(text: str) -> str:
     """The text in double quotes, on one line. Raises ValueError for halves of characters."""
@@ -256,8 +254,7 @@ def quoted(text: str) -> str:
         text.encode()
     except UnicodeEncodeError as error:
         raise ValueError("half a character cannot be written") from error
-    written = json.dumps(text, ensure_ascii=False)
-    return _ESCAPED.sub(lambda odd: f"\\u{ord(odd[0]):04x}", written)
+    return yaml_of(json.dumps(text, ensure_ascii=False))
 
 
 # ---- A whole file from entries: the same bytes for the same entries, and it reads as them again.
