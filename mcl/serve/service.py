@@ -124,7 +124,7 @@ class GoalCompiler:
         self._turn = CapacityLimiter(1)  # a model is not for several threads
 
     async def compile(self, goal: str, *, skill: str = "", verb: str = "", zone: str = "") -> Compilation:
-        """Compile a goal; what comes of it is signed and kept. Raises as ``acts.compile.compile_goal``."""
+        """Compile a goal; what comes of it is signed and kept. Raises as ``compile_goal``."""
         from mcl.usecases.compile import compile_goal
 
         return await self._alone(
@@ -144,7 +144,7 @@ class GoalCompiler:
     async def answer(self, intent: str, answers: Mapping[str, str]) -> Compilation:
         """Compile an intent again with answers; nobody knows who gave them.
 
-        Raises as ``acts.answer.answer``.
+        Raises as ``answer`` of the use cases.
         """
         from mcl.usecases.compile import answer
 

@@ -46,7 +46,7 @@ def accept(
     intent_hash, plan_hash: what the person was shown; anything else is refused (None: whatever is there now;
     a plan that a model wrote must be named by its hash). skills: further folders. unseen: nobody looked at
     it, which its row and the end of its run then say. What was answered on the way is remembered in the same
-    commit (see acts.remember). Raises InputError; LifecycleError with INTENT_HASH_MISMATCH,
+    commit (`intent_memories`). Raises InputError; LifecycleError with INTENT_HASH_MISMATCH,
     PLAN_HASH_MISMATCH, PLAN_UNREAD, BLOCKING_UNKNOWN, INTENT_EXPIRED or ILLEGAL_EVENT; KeyringError where the
     user's key is sealed.
     """

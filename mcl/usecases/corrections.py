@@ -69,10 +69,10 @@ def propose_correction(
     """What a correction would come to; nothing is signed or kept.
 
     patches: RFC 6902 operations on {"intent": …, "plan": …} (JSON bytes, or the operations). changes:
-    `path=value`, removed: paths, as `acts.fields` says; they follow the patches. retry_from: a node from
-    which the run is to be repeated. Raises InputError, EXTRA_MISSING where a tool that it brings in is not
-    installed; LifecycleError STALE_CORRECTION, CORRECTION_INVALID,
-    CORRECTION_TOO_LATE, ILLEGAL_EVENT where the intent has no run that could be corrected.
+    `path=value`, removed: paths, as `fields.patches_of` says; they follow the patches. retry_from: a node
+    from which the run is to be repeated. Raises InputError, EXTRA_MISSING where a tool that it brings in is
+    not installed; LifecycleError STALE_CORRECTION, CORRECTION_INVALID, CORRECTION_TOO_LATE, ILLEGAL_EVENT
+    where the intent has no run that could be corrected.
     """
     home = home or open_home()
     id = find_intent(home, intent)

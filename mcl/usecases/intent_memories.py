@@ -41,12 +41,12 @@ def keep_accepted(
     with home.db.write():
         home.journal.append(envelope)
         with suppress(KeyringError, MemoryStoreError):
-            cortex = MemoryStore(home)
-            memories = [*_lessons(home, cortex, id, view, envelope.at)]
+            store = MemoryStore(home)
+            memories = [*_lessons(home, store, id, view, envelope.at)]
             skill = _skill_of(view.intent, skills)
             if view.intent is not None and skill is not None and "Goal" in skill.writes:
                 memories.append(_goal(view.intent, skill, envelope.at))
-            kept = cortex.write(memories) if memories else []
+            kept = store.write(memories) if memories else []
     return tuple(memory.uri for memory in kept)
 
 
@@ -63,10 +63,10 @@ def keep_outcome(home: Home, view: View, outcome: "Outcome", skills: Callable[[]
     return ()
 
 
-def _lessons(home: Home, cortex: MemoryStore, id: str, view: View, at: str) -> Iterator[Memory]:
+def _lessons(home: Home, store: MemoryStore, id: str, view: View, at: str) -> Iterator[Memory]:
     """What the answers to an intent's questions teach that is not known yet, and what was given instead of
     an answer that was learned before."""
-    memories = cortex.memories()
+    memories = store.memories()
     if view.intent is None or view.draft is None or not is_on(memories):
         return
     for asked, words, answer in (

@@ -91,16 +91,16 @@ def add_lines(
     20) in `data["errors"]`.
     """
     home = home or open_home()
-    cortex = MemoryStore(home)
+    store = MemoryStore(home)
     memories = [*_read_lines(lines, name, home.clock.now())]
-    before = cortex.snapshot().size
+    before = store.snapshot().size
 
     def told(done: int) -> None:
         if progress is not None:
             progress(done, len(memories))
 
-    cortex.write(memories, progress=told)
-    after = cortex.snapshot()
+    store.write(memories, progress=told)
+    after = store.snapshot()
     written = after.size - before
     return Imported(len(memories), written, len(memories) - written, after.size, after.root)
 
@@ -161,14 +161,14 @@ def remove(uri: str, *, home: Home | None = None) -> Memory:
 
 def snapshot(at: str | int | None = None, *, home: Home | None = None) -> Snapshot:
     """The snapshot of now, of a size, or with a root. Raises MemoryStoreError SNAPSHOT_UNKNOWN."""
-    cortex = MemoryStore(home or open_home())
+    store = MemoryStore(home or open_home())
     if at is None:
-        return cortex.snapshot()
+        return store.snapshot()
     named = str(at).strip().lower()
     if named.isascii() and named.isdigit() and len(named) < 16:
-        return cortex.snapshot(int(named))
+        return store.snapshot(int(named))
     try:
-        found = cortex.snapshot_of(named) if len(named) == 64 else None
+        found = store.snapshot_of(named) if len(named) == 64 else None
     except ValueError:
         found = None
     if found is None:
@@ -225,19 +225,19 @@ def verify(
     reindex: make the index anew first. progress: is told how many mutations are done, and of how many.
     """
     home = home or open_home()
-    cortex = MemoryStore(home)
+    store = MemoryStore(home)
     if reindex:
-        cortex.index_again()
+        store.index_again()
     return verify_home(home, progress)
 
 
 def learning(on: bool | None = None, *, home: Home | None = None) -> bool:
     """Whether accepted answers are learned from and made use of; turns it on or off where `on` is given."""
     home = home or open_home()
-    cortex = MemoryStore(home)
-    if on is not None and on != is_on(cortex.memories()):
-        cortex.write([setting(on, at=home.clock.now())])
-    return is_on(cortex.memories())
+    store = MemoryStore(home)
+    if on is not None and on != is_on(store.memories()):
+        store.write([setting(on, at=home.clock.now())])
+    return is_on(store.memories())
 
 
 def _memories(home: Home | None, at: str | int | None) -> Memories:

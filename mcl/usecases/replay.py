@@ -181,12 +181,12 @@ class _Again:
             return _missing(
                 "memory", root, "this home never had these memories; replay where it was compiled"
             )
-        cortex = MemoryStore(self.home)
+        store = MemoryStore(self.home)
         rested = dict.fromkeys(one.uri for one in self.intent.references if one.uri.startswith(_CORTEX))
         for uri in rested:
-            if why := _unproved(cortex, uri, snapshot):
+            if why := _unproved(store, uri, snapshot):
                 return ReplayItem("memory", "different", root, snapshot.root, why)
-        now = cortex.snapshot()
+        now = store.snapshot()
         later = now.size - snapshot.size
         notes = [f"{len(rested)} referred to and proved"] if rested else []
         notes += [f"{later} later changes were left out"] if later else []
@@ -265,12 +265,12 @@ class _Again:
             return None
 
 
-def _unproved(cortex: MemoryStore, uri: str, snapshot: Snapshot) -> str:
+def _unproved(store: MemoryStore, uri: str, snapshot: Snapshot) -> str:
     """What is wrong with the proof that a memory is in a snapshot; "" where it holds."""
     from mcl.memory.proof import prove
 
     try:
-        wrong = [check for check in prove(cortex, uri, snapshot=snapshot).checks() if not check.ok]
+        wrong = [check for check in prove(store, uri, snapshot=snapshot).checks() if not check.ok]
     except MclError as error:
         return f"{uri}: {error.code}: {error.message}"
     return f"{uri}: {wrong[0].said}" if wrong else ""

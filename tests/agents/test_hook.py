@@ -11,7 +11,8 @@ import pytest
 
 from mcl.core.distribution import install_line
 from mcl.plugins.agents.guard.aftermath import STRAYED
-from mcl.plugins.agents.hosts.host import NAMES, OURS, host_named
+from mcl.plugins.agents.hosts import NAMES
+from mcl.plugins.agents.hosts.host import OURS, host_named
 from mcl.plugins.agents.trace.line import TRACE
 from mcl.plugins.agents.usecases import import_work, trace_work
 from mcl.serve.offered.tools import OFFERED

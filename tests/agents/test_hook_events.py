@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from executor.sandbox.paths import Workspace
 from mcl.plugins.agents.guard.judge import HookGate
-from mcl.plugins.agents.hosts.host import MOST, NAMES, host_named
+from mcl.plugins.agents.hosts import NAMES
+from mcl.plugins.agents.hosts.host import MOST, host_named
 from mcl.plugins.agents.trace.line import TRACE
 from tests.agents.hosting import ClaudeCode, GeminiCli, refusals, trace
 

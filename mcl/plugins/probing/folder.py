@@ -106,9 +106,9 @@ def _make_home(place: Path, said: Mapping[str, Any], host: str) -> None:
         grants, agent = Grants(home), home.keyring.agent.did
         grants.grant(agent, SIDE_EFFECTS)
         grants.grant_hosts(agent, [host])
-        cortex = MemoryStore(home)
+        store = MemoryStore(home)
         for memory in said["memories"]:
-            cortex.put(memory["type"], memory["text"])
+            store.put(memory["type"], memory["text"])
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:

@@ -14,9 +14,9 @@ _MOST: Final = 200_000  # characters of all texts together: as JSON they fit int
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
     """Answer with the memories, best first, and the snapshot they are from."""
-    cortex = MemoryStore(home)
-    snapshot = cortex.snapshot()
-    found = cortex.memories(snapshot).find(
+    store = MemoryStore(home)
+    snapshot = store.snapshot()
+    found = store.memories(snapshot).find(
         near=args.get("near", ""), types=args.get("types", ()), tags=args.get("tags", ()), limit=args["limit"]
     )
     told: list[dict[str, object]] = []

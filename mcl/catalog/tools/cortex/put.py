@@ -19,10 +19,10 @@ _OWN: Final = "mcl."  # how ids and tags begin that mcl itself gives
 
 def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
     """Remember the text, from this intent and node; answer with the address of the version that says it."""
-    cortex, base = MemoryStore(home), args.get("base", "")
+    store, base = MemoryStore(home), args.get("base", "")
     with home.db.write():  # what was looked at is what is followed by the next version
         memory = _made(args, bench, home)
-        current = cortex.memories().resolve(memory.address)
+        current = store.memories().resolve(memory.address)
         if current is not None and _same(current, memory):
             return _told(current, written=False)
         if current is not None and current.uri != base:
@@ -39,7 +39,7 @@ def run(args: Mapping[str, Any], bench: Bench, home: Home) -> dict[str, object]:
                 place=memory.address,
                 fix="put it without base",
             )
-        return _told(cortex.write([memory])[0], written=True)
+        return _told(store.write([memory])[0], written=True)
 
 
 def _made(args: Mapping[str, Any], bench: Bench, home: Home) -> Memory:

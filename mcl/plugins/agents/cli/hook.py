@@ -9,6 +9,7 @@ from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import propose_seal
 from mcl.cli.output import Output, note, write_text
 from mcl.core.text import one_line
+from mcl.plugins.agents.hosts import NAMES
 
 HostName = Annotated[str, option("--host NAME", "The program that calls.")]
 AgentName = Annotated[
@@ -45,7 +46,7 @@ def post_tool_use(host: HostName = "claude-code", agent: AgentName = "") -> int:
 
 @verb(hooks, "install", "mcl hook install claude-code", "mcl hook install gemini-cli --write")
 def install(
-    host: Annotated[str, argument("HOST", "claude-code or gemini-cli.")],
+    host: Annotated[str, argument("HOST", f"One of: {', '.join(NAMES)}.")],
     agent: Annotated[
         str,
         option(

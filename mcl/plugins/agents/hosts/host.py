@@ -14,11 +14,11 @@ from typing import Any, Final, Literal, cast
 
 from executor.sandbox.redaction import visible
 from mcl.core.errors import HookError, InputError
+from mcl.plugins.agents.hosts import NAMES
 
 Does = Literal["reads", "searches", "writes", "shell", "nothing", "ours", "unknown"]
 Style = Literal["permission", "decision"]
 
-NAMES: Final = ("claude-code", "gemini-cli")
 # The tools that our own MCP server offers; it judges their calls itself.
 OURS: Final = frozenset(
     {

@@ -128,7 +128,7 @@ class Decisions:
             raise ReviewError(
                 "DECISION_UNKNOWN", "no such decision", place=id, fix="list them: mcl review decisions"
             )
-        self._place.cortex.forget(f"matrix://cortex/{_TYPE}/{self._place.id(id)}")
+        self._place.store.forget(f"matrix://cortex/{_TYPE}/{self._place.id(id)}")
 
     def relevant(self, files: str | Sequence[str], n: int = RELEVANT) -> tuple[ArchitectureDecision, ...]:
         """The standing decisions about a file, or about several, at most 3: those about most of them first,
@@ -230,7 +230,7 @@ class Decisions:
         }
         given |= {"source": f"matrix://intent/{intent}#{visible(node)[:200]}"} if intent else {}
         tags = (f"kind.{decision.kind}", f"status.{decision.status}")
-        written = self._place.cortex.write([self._place.made(given, kind=_KIND, tags=tags)])[0]
+        written = self._place.store.write([self._place.made(given, kind=_KIND, tags=tags)])[0]
         return _read(written) or decision
 
 

@@ -136,7 +136,7 @@ class Dismissals:
         }
         given = {"type": _TYPE, "id": f"dismissal.{finding.mark}", "text": said, "data": data}
         made = self._place.made(given, kind=_KIND)
-        return _read(self._place.cortex.write([made])[0])
+        return _read(self._place.store.write([made])[0])
 
     def forget(self, mark: str) -> None:
         """Let a finding count again. Raises ReviewError DISMISSAL_UNKNOWN."""
@@ -144,7 +144,7 @@ class Dismissals:
             fix = "mcl review dismissals"
             raise ReviewError("DISMISSAL_UNKNOWN", "nothing is dismissed under it", place=mark, fix=fix)
         id = self._place.id(f"dismissal.{mark}")
-        self._place.cortex.forget(f"matrix://cortex/{_TYPE}/{id}")
+        self._place.store.forget(f"matrix://cortex/{_TYPE}/{id}")
 
     def all(self) -> dict[str, Dismissal]:
         """What is dismissed now, by mark, in the order of places."""
@@ -153,8 +153,8 @@ class Dismissals:
     def at(self, root: str) -> dict[str, Dismissal]:
         """What was dismissed in the snapshot of the memories with this root; nothing where this home never
         had it, or the root is empty."""
-        snapshot = self._place.cortex.snapshot_of(root) if root else None
-        return self._in(self._place.cortex.memories(snapshot)) if snapshot else {}
+        snapshot = self._place.store.snapshot_of(root) if root else None
+        return self._in(self._place.store.memories(snapshot)) if snapshot else {}
 
     def known(self, root: str | None = None) -> "KnownMarks":
         """What the search needs of the memories with this root; None: as they are now, and no marks
@@ -168,8 +168,8 @@ class Dismissals:
 
     def root(self) -> str:
         """The root of the memories as they are, 64 hex digits; "" where nothing is dismissed."""
-        snapshot = self._place.cortex.snapshot()
-        return snapshot.root if self._in(self._place.cortex.memories(snapshot)) else ""
+        snapshot = self._place.store.snapshot()
+        return snapshot.root if self._in(self._place.store.memories(snapshot)) else ""
 
     def _in(self, then: Remembered) -> dict[str, Dismissal]:
         found = then.find(type=_TYPE, tags=(_KIND, self._place.tag), limit=max(1, then.size))

@@ -185,7 +185,7 @@ class ReviewHistory:
             given = {"type": _TYPE, "id": self._file(name), "text": text, "data": data}
             given |= {"source": f"matrix://intent/{intent}"} if intent else {}
             memory = self._place.made(given, kind=_KIND, at=at)
-            return _read(self._place.cortex.write([memory])[0], gone)
+            return _read(self._place.store.write([memory])[0], gone)
 
     def last(self, file: str, n: int = NEWEST) -> tuple[Review, ...]:
         """The newest reviews of a file, the newest first; never more than 10. Raises ReviewError
@@ -297,7 +297,7 @@ def _findings(file: str, text: str) -> Iterator[ReviewFinding]:
 class ReviewMemories:
     """What reviews remember of the workspace in a folder: history, decisions, meanings, what was dismissed.
 
-    All of it lies in the home's cortex, under the key of the workspace's real path: typed, versioned,
+    All of it lies among the home's memories, under the key of the workspace's real path: typed, versioned,
     journalled, without secrets, and safe to write from several processes at once.
     """
 

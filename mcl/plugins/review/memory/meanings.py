@@ -68,7 +68,7 @@ class Meanings:
         made = self._made(Meaning(id, text, kind, tuple(dict.fromkeys(tags)), source))
         with self._place.home.db.write():
             there = self._place.now().resolve(made.address) if keep else None
-            return _read(there or self._place.cortex.write([made])[0])
+            return _read(there or self._place.store.write([made])[0])
 
     def replace_tagged(self, tag: str, meanings: Iterable[Meaning]) -> tuple[int, int]:
         """Remember all of these, which have this tag, and forget what else has it; or, where one cannot be
@@ -77,11 +77,11 @@ class Meanings:
         with self._place.home.db.write():
             before, kept = self._place.now(), {one.address for one in made}
             gone = before.find(type=_TYPE, tags=(_KIND, self._place.tag, tag), limit=max(1, before.size))
-            self._place.cortex.write(made)
+            self._place.store.write(made)
             written = self._place.now().size - before.size
             forgotten = [one.address for one in gone if one.address not in kept]
             for address in forgotten:
-                self._place.cortex.forget(address)
+                self._place.store.forget(address)
         return written, len(forgotten)
 
     def recall(self, words: str, n: int = MATCHES) -> tuple[Meaning, ...]:
@@ -105,7 +105,7 @@ class Meanings:
             raise ReviewError(
                 "MEANING_UNKNOWN", "nothing is remembered under it", place=id, fix="mcl review recall"
             )
-        self._place.cortex.forget(self._address(id))
+        self._place.store.forget(self._address(id))
 
     def _address(self, id: str) -> str:
         return f"matrix://cortex/{_TYPE}/{self._place.id(f'text.{id}')}"

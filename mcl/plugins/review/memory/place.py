@@ -39,10 +39,10 @@ def file_name(path: str) -> str:
 
 @dataclass(frozen=True)
 class WorkspaceMemory:
-    """The memories of one workspace in a home's cortex."""
+    """The memories of one workspace in a home."""
 
     home: Home
-    cortex: MemoryStore
+    store: MemoryStore
     key: str
 
     @classmethod
@@ -61,7 +61,7 @@ class WorkspaceMemory:
 
     def now(self) -> Remembered:
         """What is remembered now."""
-        return self.cortex.memories()
+        return self.store.memories()
 
     def all(self, type: str, kind: str, *, near: str = "", limit: int = 0) -> list[Memory]:
         """The current memories of a kind (a tag), the best first; all of them where limit is 0."""
