@@ -6,8 +6,9 @@
     accept(compiled.intent.id)
     outcome = run(compiled.intent.id).require()
 
-What else there is to do stands in modules named like its nouns: `mcl.skills.check`, `mcl.plans.show`. In a
-program with an event loop: `from mcl import aio`, and `await aio.run(…)`.
+What else there is to do stands in modules named like its nouns: `mcl.skills.check`, `mcl.plans.show`; they
+are names of `mcl`, as in `from mcl import skills`, and lie elsewhere, so there is no `import mcl.skills`. In
+a program with an event loop: `from mcl import aio`, and `await aio.run(…)`.
 
 Importing this loads nothing. The public names stand in `__init__.pyi`, where type checkers read them too;
 each is fetched from its module at first use.
@@ -30,7 +31,8 @@ def __getattr__(name: str) -> Any:
 
         return VERSION
     if name not in _public():
-        raise AttributeError(f"module 'mcl' has no attribute {name!r}")
+        said, now = f"module 'mcl' has no attribute {name!r}", _today(name)
+        raise AttributeError(f"{said}; it is {now} now" if now else said)
     module, called = _public()[name]
     value = globals()[name] = getattr(__import__(module, fromlist=[called]), called)
     return value
@@ -38,6 +40,17 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*_public(), "__version__"])
+
+
+def _today(name: str) -> str:
+    """What a public name of before is called now, with its module; "" where there was none."""
+    import tomllib
+    from pathlib import Path
+
+    for place, names in tomllib.loads(Path(__file__).with_name("renamed.toml").read_text("utf-8")).items():
+        if called := name if name in names.get("kept", ()) else names.get(name):
+            return f"{place}.{called}"
+    return ""
 
 
 def _public() -> dict[str, tuple[str, str]]:

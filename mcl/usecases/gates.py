@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from executor import GateError, Home, LifecycleError, Record, Row, View
@@ -120,7 +121,7 @@ def open_gates(*, home: Home | None = None) -> tuple[OpenGate, ...]:
     """
     home = home or open_home()
     since = instant(datetime.fromisoformat(home.clock.now()) - _LONGEST)
-    found: list[_Question] = [*_of_plans(home), *_of_calls(home, since=since)]
+    found: Iterator[_Question] = chain(_of_plans(home), _of_calls(home, since=since))
     open_now = (one.gate for one in found if one.standing == "open")
     return tuple(sorted(open_now, key=lambda gate: gate.asked_at))
 
@@ -384,10 +385,10 @@ def _of_calls(home: Home, prefix: str = "", *, since: str = "") -> Iterator[_Cal
 
 def _named(home: Home, text: str) -> _Question:
     """The question that a text names: of several that fit, the only open one."""
-    found: list[_Question] = [
+    found: tuple[_Question, ...] = (
         *_of_plans(home, text.upper()),
         *_of_calls(home, text.upper()),
-    ]
+    )
     fitting = [one for one in found if one.standing == "open"]
     if len(found) > 1 and len(fitting) == 1:
         return fitting[0]
@@ -404,3 +405,7 @@ def _first_asked(home: Home, one: _Question) -> _Question:
         return one
     asked = find_call_question(home, one.envelope.causation_id)
     return _CallOverMcp(home, asked) if asked is not None and asked.intent.id == one.row.intent else one
+
+
+# As the command line calls them.
+list, show, decide = open_gates, show_gate, decide_gate

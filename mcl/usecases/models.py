@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from executor.store.home import Home
 from mcl.core.errors import ModelError
+from mcl.core.home import open_home
 
 if TYPE_CHECKING:
     from mcl.compiler.tape import Unloaded
@@ -228,6 +229,26 @@ class Models:
         ):
             fault = "" if Path(path).is_file() else "MODEL_MISSING"
             yield KnownModel(name, digest, Path(path), spaced=bool(spaced), fault=fault)
+
+
+def list(*, home: Home | None = None) -> tuple[KnownModel, ...]:
+    """The models of a home, as ``Models.list``."""
+    return Models(home or open_home()).list()
+
+
+def add(path: Path, *, name: str = "", spaced: bool = False, home: Home | None = None) -> KnownModel:
+    """Remember a model, as ``Models.add``."""
+    return Models(home or open_home()).add(path, name=name, spaced=spaced)
+
+
+def use(model: str, *, home: Home | None = None) -> KnownModel:
+    """Compile with a model from now on, as ``Models.use``."""
+    return Models(home or open_home()).use(model)
+
+
+def remove(model: str, *, home: Home | None = None) -> KnownModel:
+    """Forget a model, as ``Models.remove``."""
+    return Models(home or open_home()).remove(model)
 
 
 def _usable(name: str) -> str:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import operator
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+
+import pytest
 
 import mcl
 
@@ -39,6 +44,31 @@ def test_the_acts_of_a_noun_are_called_like_its_commands():
     assert {"check", "compare", "draw", "show"} <= set(dir(mcl.plans))
     assert {"prune_undo", "undo"} <= set(dir(mcl.runs))
     assert {"add", "list", "remove"} <= set(dir(mcl.grants))
+    assert {"decide", "list", "show"} <= set(dir(mcl.gates))
+    assert {"add", "list", "remove", "use"} <= set(dir(mcl.models))
+
+
+def test_the_acts_of_models_and_gates_work_by_their_verbs(tmp_path):
+    with mcl.Home.open(tmp_path / "home") as home:
+        assert mcl.gates.list(home=home) == mcl.gates.open_gates(home=home) == ()
+        assert [model.name for model in mcl.models.list(home=home) if model.in_use] == ["bundled"]
+        assert mcl.models.use("no-ai", home=home).in_use
+        assert [model.name for model in mcl.models.list(home=home) if model.in_use] == ["no-ai"]
+
+
+def test_a_name_of_before_says_what_it_is_called_now():
+    with pytest.raises(AttributeError, match=r"'cortex_put'; it is mcl\.memories\.add now"):
+        mcl.cortex_put  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'nonsense'$"):
+        mcl.nonsense  # noqa: B018
+
+
+def test_what_a_name_of_before_is_called_now_is_there():
+    for place, names in tomllib.loads((ROOT / "mcl/renamed.toml").read_text()).items():
+        noun = place.removeprefix("mcl.")
+        module = getattr(mcl, noun) if noun in NOUNS else importlib.import_module(place)
+        for name in (*names.pop("kept", ()), *names.values()):
+            assert operator.attrgetter(name)(module) is not None
 
 
 def test_type_checkers_see_what_the_readme_says(tmp_path):
