@@ -16,6 +16,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Final
 
+from executor.core.globs import Scope
 from executor.sandbox.files import is_protected
 
 _AROUND: Final = re.compile(r"\A[\s\ufeff]+|[\s\ufeff]+\Z")  # what a host cuts off a path, at most
@@ -138,14 +139,9 @@ def is_own(path: str, cwd: str, patterns: Sequence[str]) -> bool:
             place = home + place[len(os.path.normpath(named)) :]
         if not is_below(place, home) or os.path.realpath(place) != place:
             return False
-        names = place[len(home) + 1 :].split("/")
-        return any(_fits(names, one.split("/")) for one in patterns) and _is_plain(place)
+        return Scope.of(patterns).matches(place[len(home) + 1 :]) and _is_plain(place)
     except (KeyError, OSError, ValueError):
         return False
-
-
-def _fits(names: Sequence[str], pattern: Sequence[str]) -> bool:
-    return len(names) == len(pattern) and all(map(fnmatchcase, names, pattern))
 
 
 def _is_plain(place: str) -> bool:
@@ -302,7 +298,8 @@ def _plain(path: str) -> str:
 
 
 def _meets(place: str, root: Path) -> bool:
-    """Whether a place lies in a folder, is it, or lies around it; names may hold * and the like."""
+    """Whether a place lies in a folder, is it, or lies around it; names may hold * and the like, as a shell
+    reads them: what is no pattern of ours, such as a bracket that is not closed, is a name there."""
     names, own = [name for name in place.split("/") if name], root.parts[1:]
     return all(
         part == name or name == "**" or (_GLOB.search(name) is not None and fnmatchcase(part, name))

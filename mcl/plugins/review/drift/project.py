@@ -10,10 +10,10 @@ import warnings
 from collections.abc import Iterator, Mapping
 from configparser import ConfigParser, Error
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from executor.core.globs import Glob, GlobError
 from mcl.plugins.review.drift.rules import RepositoryFlaw, drift_rules
 from mcl.plugins.review.drift.tree import RepositoryTree
 
@@ -363,8 +363,16 @@ def entry_flaws(tree: RepositoryTree, project: ProjectFiles, modules: Modules) -
             if isinstance(target, str) and (why := _broken(tree, modules, target)):
                 yield rules.flaw("ENTRY_POINT_GONE", place, f"{group}.{name} is {target}: {why}")
     for name, file in _named_files(table):
-        if not any(fnmatchcase(path, file) for path in tree.files) and not tree.has(file):
+        if not _has_named(tree, file):
             yield rules.flaw("NAMED_FILE_GONE", place, f"project.{name} names {file}, which is not there")
+
+
+def _has_named(tree: RepositoryTree, file: str) -> bool:
+    """Whether a file is there that a pattern fits, or that is called so."""
+    try:
+        return any(map(Glob.read(file).matches, tree.files)) or tree.has(file)
+    except GlobError:
+        return tree.has(file)
 
 
 def _named_files(table: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -6,10 +6,11 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from fnmatch import translate
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
+
+from executor.core.globs import fits_name
 
 # ---- What a file is in its repository, by rules that are data.
 
@@ -21,7 +22,7 @@ class RoleRule:
     id: str
     role: str
     why: str
-    names: re.Pattern[str] | None
+    names: tuple[str, ...]
     folders: frozenset[str]
     languages: frozenset[str] | None
     marks: frozenset[str]
@@ -40,7 +41,7 @@ class RoleRule:
             and importers >= self.importers
             and not (self.unused and importers)
             and not (self.top and above - {"src"})
-            and (self.names is None or self.names.match(name) is not None)
+            and (not self.names or fits_name(self.names, name))
         )
 
 
@@ -77,12 +78,11 @@ def rules() -> RoleRules:
 
 
 def _rule(said: dict[str, Any]) -> RoleRule:
-    names = "|".join(translate(one) for one in said.get("names", ()))
     return RoleRule(
         id=said["id"],
         role=said["role"],
         why=said["why"],
-        names=re.compile(names) if names else None,
+        names=tuple(said.get("names", ())),
         folders=frozenset(said.get("folders", ())),
         languages=frozenset(said["languages"]) if "languages" in said else None,
         marks=frozenset(said.get("marks", ())),
