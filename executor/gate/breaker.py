@@ -1,7 +1,8 @@
-"""Calls of agents that are refused again and again: whoever repeats itself is told so, in any process."""
+"""Calls that are refused again and again: of one run, and of agents in any process of a home."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -41,6 +42,21 @@ def same_call(tool: str, args: Mapping[str, object], file: str, saw: str | None)
     """
     given = {name: value for name, value in args.items() if value is not None and value is not False}
     return json_hash([tool, given, file, saw])
+
+
+class RunBreaker:
+    """The calls of one run that were refused."""
+
+    def __init__(self) -> None:
+        self._times: Counter[str] = Counter()
+
+    def note(self, key: str) -> None:
+        """The call of this key was refused."""
+        self._times[key] += 1
+
+    def open(self, key: str) -> bool:
+        """Whether it was refused too often to be tried again."""
+        return self._times[key] >= MOST
 
 
 class Breaker:

@@ -1,8 +1,7 @@
-"""Limits of a run: calls, sub-agents, cost, time, deadline; a breaker for a call refused again and again."""
+"""Limits of a run: calls, sub-agents, cost, time, deadline."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from executor.core.clock import Clock, duration
-from executor.gate.breaker import MOST
+from executor.gate.breaker import RunBreaker
 from executor.gate.verdict import Deny
 from ir import BudgetConstraint, DeadlineConstraint, Intent, PlanTree
 
@@ -34,7 +33,8 @@ class Used:
 
 
 class Spending:
-    """What a run, or a sub-dispatch of it, has used of its limits. Counted before a call, not after.
+    """What a run, or a sub-dispatch of it, has used of its limits. Counted before a call, not after. breaker:
+    stops its calls that are refused again and again.
 
     Args:
         intent, plan: where the limits come from; of two limits the narrower counts. The Intent's hard
@@ -59,7 +59,7 @@ class Spending:
         self._started = datetime.fromisoformat(started_at)
         self._above = above
         self._calls = calls
-        self._refused: Counter[str] = Counter()
+        self.breaker = RunBreaker()
         self.used = used or Used()
         self.limit(intent, plan)
 
@@ -122,14 +122,6 @@ class Spending:
     def begin_agent(self) -> None:
         """Count one sub-agent that begins now."""
         self._count(Used(0, 1))
-
-    def refused(self, call_hash: str) -> None:
-        """Count a refusal of this very call."""
-        self._refused[call_hash] += 1
-
-    def tripped(self, call_hash: str) -> bool:
-        """Was this very call refused too often?"""
-        return self._refused[call_hash] >= MOST
 
     def _count(self, used: Used) -> None:
         self.used += used

@@ -88,7 +88,7 @@ def decide(call: Call, context: Context) -> Allow | Ask | Deny:
     if isinstance(verdict, Ask):
         verdict = replace(verdict, warnings=warnings)
     if isinstance(verdict, Deny) and context.spending is not None:
-        context.spending.refused(call.hash)
+        context.spending.breaker.note(call.hash)
     context.record("refused" if isinstance(verdict, Deny) else "asked", _told(call, context, verdict))
     return verdict
 

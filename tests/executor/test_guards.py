@@ -441,7 +441,7 @@ def test_budget_the_same_refused_call_opens_the_circuit(walks: Walks) -> None:
     context = replace(context, spending=spending)
     assert isinstance(decide(call_of(node), context), Allow)
     for _ in range(3):
-        spending.refused(call_of(node).hash)
+        spending.breaker.note(call_of(node).hash)
     reply = decide(call_of(node), context)
     assert isinstance(reply, Deny)
     assert reply.code == "CIRCUIT_OPEN"

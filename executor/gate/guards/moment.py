@@ -90,7 +90,7 @@ def budget(call: Call, context: Context) -> Deny | None:
     """CIRCUIT_OPEN, BUDGET_EXCEEDED, DEADLINE."""
     if context.spending is None:
         return None
-    if context.spending.tripped(call.hash):
+    if context.spending.breaker.open(call.hash):
         return Deny(
             "CIRCUIT_OPEN",
             "this very call was refused again and again",
