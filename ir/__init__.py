@@ -25,7 +25,7 @@ from ir.bodies import (
 from ir.canonical import as_document, canonical_bytes, content_hash, parse_json, with_hash
 from ir.cbor import decode as decode_cbor
 from ir.cbor import encode as encode_cbor
-from ir.checks import Finding, SkillScope, check_plan, is_pinned
+from ir.checks import SkillScope, check_plan, is_pinned
 from ir.document import Document
 from ir.envelope import (
     ROLE_OF_KIND,
@@ -50,6 +50,7 @@ from ir.errors import (
     KeyTextError,
     MclError,
 )
+from ir.findings import Finding
 from ir.frame import (
     CONSTRAINT_TYPES,
     PREDICATE_TYPES,

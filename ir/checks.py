@@ -36,10 +36,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from ir.errors import IrError
+from ir.findings import Finding
 from ir.inline_secrets import find_secret
 from ir.plan import (
     BRANCH_KINDS,
@@ -59,16 +59,6 @@ from ir.plan import (
     ToolCall,
 )
 from ir.references import OutputRef, parse_references
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One flaw. `node_id` is "" for the tree itself."""
-
-    code: str
-    node_id: str
-    message: str
-    fix: str
 
 
 class SkillScope(Protocol):
@@ -109,11 +99,11 @@ def check_plan(
         # Counted while walking: a plan from elsewhere may have any number of nodes.
         if len(nodes) == MAX_NODES:
             fix = "split the plan into sub-dispatches"
-            findings.append(Finding("TOO_MANY_NODES", node.id, f"more than {MAX_NODES} nodes", fix))
+            findings.append(Finding("TOO_MANY_NODES", f"more than {MAX_NODES} nodes", node.id, fix))
             return findings
         if depth == MAX_DEPTH + 1:
             findings.append(
-                Finding("TOO_DEEP", node.id, f"deeper than {MAX_DEPTH} levels", "flatten the plan")
+                Finding("TOO_DEEP", f"deeper than {MAX_DEPTH} levels", node.id, "flatten the plan")
             )
         nodes.append(node)
     seen: set[str] = set()
@@ -130,14 +120,14 @@ def check_plan(
 
 def _tree_flaws(plan: PlanTree, intent_id: str | None) -> Iterator[Finding]:
     if not plan.id:
-        yield Finding("PLAN_ID_MISSING", "", "the plan has no id", "give it a ULID")
+        yield Finding("PLAN_ID_MISSING", "the plan has no id", "", "give it a ULID")
     if not plan.intent_id:
-        yield Finding("INTENT_ID_MISSING", "", "the plan names no Intent", "set intent_id")
+        yield Finding("INTENT_ID_MISSING", "the plan names no Intent", "", "set intent_id")
     elif intent_id is not None and plan.intent_id != intent_id:
         message = f"the plan is for {plan.intent_id}, not for {intent_id}"
-        yield Finding("INTENT_ID_MISMATCH", "", message, "make a plan for this Intent")
+        yield Finding("INTENT_ID_MISMATCH", message, "", "make a plan for this Intent")
     if not plan.skill_ref:
-        yield Finding("SKILL_REF_MISSING", "", "the plan names no skill", "set skill_ref")
+        yield Finding("SKILL_REF_MISSING", "the plan names no skill", "", "set skill_ref")
     else:
         yield from _pin_flaws("", "skill_ref", plan.skill_ref)
 
@@ -145,11 +135,11 @@ def _tree_flaws(plan: PlanTree, intent_id: str | None) -> Iterator[Finding]:
 def _id_flaws(node: PlanNode, seen: set[str]) -> Iterator[Finding]:
     if not node.id:
         yield Finding(
-            "NODE_ID_MISSING", "", f"a {node.kind or 'node'} has no id", "give each node an id of its own"
+            "NODE_ID_MISSING", f"a {node.kind or 'node'} has no id", "", "give each node an id of its own"
         )
     elif node.id in seen:
         yield Finding(
-            "NODE_ID_REPEATED", node.id, "two nodes have this id", "give each node an id of its own"
+            "NODE_ID_REPEATED", "two nodes have this id", node.id, "give each node an id of its own"
         )
     seen.add(node.id)
 
@@ -158,26 +148,26 @@ def _shape_flaws(node: PlanNode) -> Iterator[Finding]:
     payloads = [kind for kind in TERMINAL_KINDS if getattr(node, kind) is not None]
     if node.kind not in NODE_KINDS:
         yield Finding(
-            "KIND_UNKNOWN", node.id, f"{node.kind!r} is no kind of node", f"one of {', '.join(NODE_KINDS)}"
+            "KIND_UNKNOWN", f"{node.kind!r} is no kind of node", node.id, f"one of {', '.join(NODE_KINDS)}"
         )
     elif node.kind in BRANCH_KINDS:
         if not node.children:
             yield Finding(
-                "BRANCH_EMPTY", node.id, f"a {node.kind} node without children", "add one or remove the node"
+                "BRANCH_EMPTY", f"a {node.kind} node without children", node.id, "add one or remove the node"
             )
         if payloads:
             message = f"a {node.kind} node with a payload ({', '.join(payloads)})"
-            yield Finding("BRANCH_HAS_PAYLOAD", node.id, message, "move the payload into a child")
+            yield Finding("BRANCH_HAS_PAYLOAD", message, node.id, "move the payload into a child")
     else:
         if node.children:
             message = f"a {node.kind} node with children"
-            yield Finding("TERMINAL_HAS_CHILDREN", node.id, message, "put both under a sequential node")
+            yield Finding("TERMINAL_HAS_CHILDREN", message, node.id, "put both under a sequential node")
         if node.kind not in payloads:
-            yield Finding("PAYLOAD_MISSING", node.id, f"no {node.kind} payload", f"fill in {node.kind}")
+            yield Finding("PAYLOAD_MISSING", f"no {node.kind} payload", node.id, f"fill in {node.kind}")
         for kind in payloads:
             if kind != node.kind:
                 message = f"a {node.kind} node with a {kind} payload"
-                yield Finding("PAYLOAD_FOREIGN", node.id, message, f"remove {kind}")
+                yield Finding("PAYLOAD_FOREIGN", message, node.id, f"remove {kind}")
 
 
 def _payload_flaws(node: PlanNode, skill: SkillScope | None) -> Iterator[Finding]:
@@ -195,10 +185,10 @@ def _call_flaws(node_id: str, call: ToolCall, skill: SkillScope | None) -> Itera
     yield from _pin_flaws(node_id, "tool_ref", call.tool_ref)
     if skill is not None and call.tool_ref and call.tool_ref not in skill.tools:
         message = f"{call.tool_ref} is not among the tools of the skill"
-        yield Finding("TOOL_UNDECLARED", node_id, message, "name it in §TOOLS")
+        yield Finding("TOOL_UNDECLARED", message, node_id, "name it in §TOOLS")
     if call.side_effect_class not in SIDE_EFFECTS:
         message = f"{call.side_effect_class!r} is no side effect class"
-        yield Finding("SIDE_EFFECT_UNKNOWN", node_id, message, f"one of {', '.join(SIDE_EFFECTS)}")
+        yield Finding("SIDE_EFFECT_UNKNOWN", message, node_id, f"one of {', '.join(SIDE_EFFECTS)}")
     yield from _secret_flaws(node_id, call.args)
 
 
@@ -207,7 +197,7 @@ def _dispatch_flaws(node_id: str, dispatch: SubDispatch, skill: SkillScope | Non
     yield from _pin_flaws(node_id, "skill_ref", ref)
     if skill is not None and ref and ref not in skill.sub_skills:
         message = f"{ref} is not among the sub-skills of the skill"
-        yield Finding("SUB_SKILL_UNDECLARED", node_id, message, "name it in §SUB_SKILLS")
+        yield Finding("SUB_SKILL_UNDECLARED", message, node_id, "name it in §SUB_SKILLS")
     if (frame := dispatch.sub_intent) is not None:
         yield from _secret_flaws(node_id, {entry.name: entry.value for entry in frame.objects})
 
@@ -216,7 +206,7 @@ def _gate_flaws(node_id: str, gate: Gate) -> Iterator[Finding]:
     """A gate that asks nothing, or answers that cannot be given or would not do what they say."""
     if not gate.question.strip():
         fix = "write the question a person can decide"
-        yield Finding("QUESTION_BLANK", node_id, "the gate asks nothing", fix)
+        yield Finding("QUESTION_BLANK", "the gate asks nothing", node_id, fix)
     for place, option in enumerate(gate.options):
         why = "is written twice" if option in gate.options[:place] else ""
         if not option.isprintable() or option != option.strip() or not option:
@@ -224,37 +214,37 @@ def _gate_flaws(node_id: str, gate: Gate) -> Iterator[Finding]:
         elif option in gate.refuses and option in YES:
             why = "is a word for yes, and is said to refuse"
         if why:
-            yield Finding("OPTION_INVALID", node_id, f"the option {option!r} {why}", "give it another name")
+            yield Finding("OPTION_INVALID", f"the option {option!r} {why}", node_id, "give it another name")
     for option in gate.refuses:
         if option not in gate.options:
             message = f"{option!r} is said to refuse, and is no option"
-            yield Finding("OPTION_INVALID", node_id, message, "list it among the options")
+            yield Finding("OPTION_INVALID", message, node_id, "list it among the options")
     if gate.options and all(one in gate.refuses or one in NO for one in gate.options):
         fix = "list an option that goes on"
-        yield Finding("OPTIONS_ALL_REFUSE", node_id, "each option of the gate refuses", fix)
+        yield Finding("OPTIONS_ALL_REFUSE", "each option of the gate refuses", node_id, fix)
 
 
 def _step_flaws(node_id: str, step: Step) -> Iterator[Finding]:
     if not (step.prompt_name or step.inputs or step.expected_outputs):
         message = "a step with no prompt_name, no inputs and no expected_outputs"
-        yield Finding("STEP_EMPTY", node_id, message, "say at least one of them")
+        yield Finding("STEP_EMPTY", message, node_id, "say at least one of them")
     yield from _secret_flaws(node_id, step.inputs)
     if step.kind and step.kind not in STEP_KINDS:
         message = f"{step.kind!r} is no kind of step"
-        yield Finding("STEP_KIND_UNKNOWN", node_id, message, f"one of {', '.join(STEP_KINDS)}")
+        yield Finding("STEP_KIND_UNKNOWN", message, node_id, f"one of {', '.join(STEP_KINDS)}")
 
 
 def _pin_flaws(node_id: str, name: str, ref: str) -> Iterator[Finding]:
     if not is_pinned(ref):
         message = f"{name} {ref!r} is not pinned to a version"
-        yield Finding("REF_UNPINNED", node_id, message, "end it in @<major.minor.patch> or @sha256:<64 hex>")
+        yield Finding("REF_UNPINNED", message, node_id, "end it in @<major.minor.patch> or @sha256:<64 hex>")
 
 
 def _secret_flaws(node_id: str, texts: Mapping[str, str]) -> Iterator[Finding]:
     for name, value in texts.items():
         if what := find_secret(name, value):
             message = f"{name} looks like {what}"
-            yield Finding("SECRET_INLINE", node_id, message, "name it as $env:NAME and set that variable")
+            yield Finding("SECRET_INLINE", message, node_id, "name it as $env:NAME and set that variable")
 
 
 # The chain of nodes from the root, each with its position among its siblings.
@@ -277,7 +267,7 @@ def _reference_flaws(root: PlanNode) -> Iterator[Finding]:
             try:
                 pieces = parse_references(text)
             except IrError as error:
-                yield Finding(error.code, node.id, error.message, error.fix)
+                yield Finding(error.code, error.message, node.id, error.fix)
                 continue
             for piece in pieces:
                 if isinstance(piece, OutputRef):
@@ -287,16 +277,16 @@ def _reference_flaws(root: PlanNode) -> Iterator[Finding]:
 def _order_flaws(node_id: str, target: str, here: _Route, there: _Route | None) -> Iterator[Finding]:
     """Whether the node at the end of `there` is done before the one at the end of `here` starts."""
     if there is None:
-        yield Finding("REFERENCE_UNKNOWN", node_id, f"no node is called {target}", "name a node of this plan")
+        yield Finding("REFERENCE_UNKNOWN", f"no node is called {target}", node_id, "name a node of this plan")
         return
     for (parent, _), (_, mine), (_, its) in zip(here, here[1:], there[1:], strict=False):
         if mine == its:
             continue
         if parent.kind == "parallel":
             message = f"{target} may run at the same time, under {parent.id}"
-            yield Finding("REFERENCE_PARALLEL", node_id, message, "put both under a sequential node")
+            yield Finding("REFERENCE_PARALLEL", message, node_id, "put both under a sequential node")
         elif its > mine:
             break
         return
     message = f"{target} is not done when this node starts"
-    yield Finding("REFERENCE_NOT_EARLIER", node_id, message, "move that node before this one")
+    yield Finding("REFERENCE_NOT_EARLIER", message, node_id, "move that node before this one")

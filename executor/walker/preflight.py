@@ -111,7 +111,7 @@ class _Look:
         flaws = check_plan(plan, intent_id=mandate.intent.id if mandate else None)
         for flaw in flaws:
             refusal = Deny(flaw.code, flaw.message, flaw.fix, guard="plan")
-            yield Verdict(flaw.node_id, "plan", refusal)
+            yield Verdict(flaw.place, "plan", refusal)
         if any(flaw.code in ("TOO_MANY_NODES", "TOO_DEEP") for flaw in flaws):
             return
         for node, _ in plan.root.walk():

@@ -10,6 +10,7 @@ from executor.store.home import Home
 from executor.store.journal.merkle import Frontier, leaf_hash
 from executor.store.journal.record import Record, is_record
 from ir.errors import MclError
+from ir.findings import Finding
 from mcl.core.errors import MemoryStoreError
 from mcl.memory.memory import Memory
 from mcl.memory.proof import signed_memory
@@ -21,25 +22,17 @@ _KIND: Final = b"record.cortex."
 _COLUMNS: Final = "record, root, type, id, version, forgotten, importance, words, nth, total, until"
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryFlaw:
-    """Something that does not hold. place: "memory 7" (the mutation's number), "journal 12" (the row's),
-    "index 7", or "database"."""
-
-    code: str
-    place: str
-    message: str
-
-
 @dataclass(slots=True)
 class MemoryReport:
-    """What was checked and found. root: of all mutations (64 hex digits); memories: how many are current."""
+    """What was checked and found. root: of all mutations (64 hex digits); memories: how many are current.
+    flaws: their places are "memory 7" (the mutation's number), "journal 12" (the row's), "index 7", or
+    "database"."""
 
     mutations: int = 0
     records: int = 0
     memories: int = 0
     root: str = NEVER_USED
-    flaws: list[MemoryFlaw] = field(default_factory=list)
+    flaws: list[Finding] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -49,7 +42,7 @@ class MemoryReport:
     def add(self, code: str, place: str, message: str) -> None:
         """Note a flaw; after the first thousand only their existence matters."""
         if len(self.flaws) < _MOST:
-            self.flaws.append(MemoryFlaw(code, place, message))
+            self.flaws.append(Finding(code, message, place))
 
 
 def verify_home(home: Home, progress: Callable[[int, int], None] | None = None) -> MemoryReport:

@@ -277,6 +277,6 @@ def _judged(view: View, body: IntentCorrectBody, *, id: str, at: str) -> Correct
     found = correction(view, body, at=at, intent=id)
     secret = next((flaw for flaw in check_plan(found.plan) if flaw.code == "SECRET_INLINE"), None)
     if secret is not None:
-        raise InputError("SECRET_INLINE", secret.message, place=f"plan.{secret.node_id}", fix=secret.fix)
+        raise InputError("SECRET_INLINE", secret.message, place=f"plan.{secret.place}", fix=secret.fix)
     require_extras_of(found.plan, before=view.plan)
     return found

@@ -75,7 +75,7 @@ def _documents(given: str | Path | Documents, home: "Home | None") -> Documents:
     for flaw in check_plan(found.plan) if found.plan is not None else ():
         if flaw.code in _BLIND:
             message = f"{flaw.code}: {flaw.message}"
-            raise InputError("PLAN_INVALID", message, place=f"{given} {flaw.node_id}".strip(), fix=flaw.fix)
+            raise InputError("PLAN_INVALID", message, place=f"{given} {flaw.place}".strip(), fix=flaw.fix)
     return found
 
 

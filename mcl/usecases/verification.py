@@ -18,6 +18,7 @@ from ir import (
 )
 from ir.bodies import IntentCompiledBody, PlanProposedBody
 from ir.errors import USAGE, MclError
+from ir.findings import Finding
 from ir.results import UNTOLD
 from mcl.core.errors import InputError
 
@@ -43,15 +44,6 @@ def read_document(path: Path, fix: str, *, exit: int = USAGE) -> bytes:
 
 
 @dataclass(frozen=True)
-class Flaw:
-    """One thing that does not hold: a stable code, what was wrong, where."""
-
-    code: str
-    message: str
-    place: str = ""
-
-
-@dataclass(frozen=True)
 class VerifiedFile:
     """What was found about one file. `kind`: intent, plan, that of an envelope or record, or ""."""
 
@@ -59,7 +51,7 @@ class VerifiedFile:
     kind: str
     id: str
     hash: str
-    flaws: tuple[Flaw, ...]
+    flaws: tuple[Finding, ...]
 
     @property
     def ok(self) -> bool:
@@ -101,7 +93,7 @@ def _verify_file(path: Path, resolver: Resolver) -> VerifiedFile:
     try:
         data = read_document(path, "name a file that may be read")
     except InputError as error:
-        return VerifiedFile(path, "", "", "", (Flaw(error.code, error.message),))
+        return VerifiedFile(path, "", "", "", (Finding(error.code, error.message),))
     try:
         if data.lstrip()[:1] == b"{":
             return _verify_document(path, data)
@@ -115,7 +107,7 @@ def _verify_file(path: Path, resolver: Resolver) -> VerifiedFile:
             return VerifiedFile(path, record.kind, record.id, record.self_hash, ())
         return _verify_envelope(path, open_envelope(data, resolver))
     except MclError as error:
-        return VerifiedFile(path, "", "", "", (Flaw(error.code, error.message, error.place),))
+        return VerifiedFile(path, "", "", "", (Finding(error.code, error.message, error.place),))
 
 
 def _verify_document(path: Path, data: bytes) -> VerifiedFile:
@@ -128,7 +120,7 @@ def _verify_document(path: Path, data: bytes) -> VerifiedFile:
 
 
 def _verify_envelope(path: Path, envelope: Envelope) -> VerifiedFile:
-    flaws: tuple[Flaw, ...] = ()
+    flaws: tuple[Finding, ...] = ()
     match envelope.body:
         case IntentCompiledBody(intent_json=data):
             flaws = tuple(intent_flaws(Intent.from_json(data, canonical=True)))
@@ -139,10 +131,10 @@ def _verify_envelope(path: Path, envelope: Envelope) -> VerifiedFile:
     return VerifiedFile(path, envelope.kind, envelope.id, envelope.self_hash, flaws)
 
 
-def intent_flaws(intent: Intent) -> Iterator[Flaw]:
+def intent_flaws(intent: Intent) -> Iterator[Finding]:
     """What does not hold in an Intent taken by itself: its hash, and the seed its metadata must give."""
     if intent.hash != (right := content_hash(intent)):
-        yield Flaw(
+        yield Finding(
             "INTENT_HASH_MISMATCH",
             f"hash is {intent.hash or 'missing'}, the document gives {right}",
             "$.hash",
@@ -158,16 +150,15 @@ def intent_flaws(intent: Intent) -> Iterator[Flaw]:
         model_digest=made.model_digest,
     )
     if made.seed != seed.hex:
-        yield Flaw(
+        yield Finding(
             "SEED_MISMATCH", f"seed is {made.seed}, its parts give {seed.hex}", "$.compile_metadata.seed"
         )
 
 
-def plan_flaws(plan: PlanTree) -> Iterator[Flaw]:
+def plan_flaws(plan: PlanTree) -> Iterator[Finding]:
     """What does not hold in a plan taken by itself: its hash and the plan checks."""
     if plan.hash != (right := content_hash(plan)):
-        yield Flaw(
+        yield Finding(
             "PLAN_HASH_MISMATCH", f"hash is {plan.hash or 'missing'}, the document gives {right}", "$.hash"
         )
-    for finding in check_plan(plan):
-        yield Flaw(finding.code, finding.message, finding.node_id)
+    yield from check_plan(plan)

@@ -51,7 +51,7 @@ def plan(root: ir.PlanNode, **changes: Any) -> ir.PlanTree:
 def found(root: ir.PlanNode, **changes: Any) -> list[tuple[str, str]]:
     findings = ir.check_plan(plan(root, **changes), Skill(), intent_id="i1")
     assert all(finding.message and finding.fix for finding in findings)
-    return [(finding.code, finding.node_id) for finding in findings]
+    return [(finding.code, finding.place) for finding in findings]
 
 
 GATE = ir.PlanNode(id="n3", kind="gate", gate=ir.Gate(question="Go on?"))

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Self
 
 from executor.core.errors import LifecycleError
 from executor.store.journal.merkle import Frontier, Head, leaf_hash
@@ -26,19 +26,23 @@ from executor.store.journal.witness import REWRITTEN, ROLLED_BACK, UNSEEN, Witne
 from executor.store.keys.keyring import Keyring
 from executor.store.lifecycle.events import View, advance, intent_id
 from ir import Envelope, MclError, PublicKey, key_of, open_envelope
-from ir.results import JsonResult
+from ir.findings import Finding
 
 _MOST: Final = 1000  # findings in one report
 _INTENT_FIELD: Final = b"\x07\x78\x2a"  # key 7 of an envelope or record, then a text of 42 bytes
 
 
 @dataclass(frozen=True, slots=True)
-class JournalFinding(JsonResult):
+class JournalFinding(Finding):
     """A flaw. seq: the row, 0 for the journal as a whole."""
 
-    code: str
-    seq: int
-    message: str
+    JSON: ClassVar = "code seq message"
+    seq: int = field(kw_only=True)
+
+    @classmethod
+    def of(cls, code: str, seq: int, message: str) -> Self:
+        """The flaw of a row."""
+        return cls(code, message, f"row {seq}" if seq else "", seq=seq)
 
 
 @dataclass(slots=True)
@@ -65,7 +69,7 @@ class Report:
     def add(self, code: str, seq: int, message: str) -> None:
         """Note a flaw; after the first thousand only their existence matters."""
         if len(self.findings) < _MOST:
-            self.findings.append(JournalFinding(code, seq, message))
+            self.findings.append(JournalFinding.of(code, seq, message))
 
     def to_json(self) -> dict[str, object]:
         """The report as a JSON object."""

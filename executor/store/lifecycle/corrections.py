@@ -345,7 +345,7 @@ def _plan(view: View, old: PlanTree | None, value: object) -> PlanTree:
     # Which texts look like secrets may be judged otherwise some day, and a journal must stay what it is.
     flaws = [flaw for flaw in check_plan(new) if flaw.code != "SECRET_INLINE"]
     if flaws:
-        place = f"plan.{flaws[0].node_id}" if flaws[0].node_id else "plan"
+        place = f"plan.{flaws[0].place}" if flaws[0].place else "plan"
         more = f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else ""
         message = f"{flaws[0].code}: {flaws[0].message}{more}"
         raise _refused(view, "CORRECTION_INVALID", message, place, flaws[0].fix)

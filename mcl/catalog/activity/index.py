@@ -10,13 +10,14 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from executor.core.errors import JournalError
 from executor.core.hashing import json_size
 from executor.store.home import Home
 from executor.store.journal.record import Record
 from executor.store.journal.rows import COLUMNS, Row
+from executor.store.journal.verification import JournalFinding
 from ir.errors import MclError
 from ir.results import JsonResult, called
 from mcl.catalog.activity.record import (
@@ -128,12 +129,10 @@ _CURSOR: Final = re.compile(r"([1-9][0-9]{0,17})-([0-9a-f]{8})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class ActivityFlaw(JsonResult):
+class ActivityFlaw(JournalFinding):
     """A row that tells of a call and is not believed. code, message: why."""
 
-    seq: int = field(metadata=called("row"))
-    code: str
-    message: str
+    JSON: ClassVar = "row=seq code message"
 
 
 Found: TypeAlias = CallRecord | ActivityFlaw
@@ -233,12 +232,12 @@ class Reader:
 
     def _found(self, seq: int, columns: list[Any], filters: Filters) -> Found:
         if columns[0] is None:
-            return ActivityFlaw(seq, "ROW_UNKNOWN", "the row of this record is not in the journal")
+            return ActivityFlaw.of("ROW_UNKNOWN", seq, "the row of this record is not in the journal")
         found = _found(self._home, Row(*columns))
         if isinstance(found, ActivityFlaw) or filters.matches(found):
             return found
-        return ActivityFlaw(
-            seq, "INDEX_DIFFERS", "the index says something else of this row; --fresh makes it anew"
+        return ActivityFlaw.of(
+            "INDEX_DIFFERS", seq, "the index says something else of this row; --fresh makes it anew"
         )
 
 
@@ -274,7 +273,7 @@ def _found(home: Home, row: Row) -> Found:
     try:
         return believed(home, row)
     except MclError as problem:
-        return ActivityFlaw(row.seq, problem.code, problem.message)
+        return ActivityFlaw.of(problem.code, row.seq, problem.message)
 
 
 def _place(cursor: str, filters: Filters) -> int:

@@ -32,8 +32,17 @@ from executor.core.errors import ManifestError, UnresolvedError
 from executor.gate.approvals import Offer
 from executor.gate.effects import COVERS, over_ceiling
 from executor.gate.references import typed_args
-from ir import DocumentError, IrError, OutputRef, PlanNode, PlanTree, ToolCall, check_plan, parse_references
-from ir import Finding as Flaw
+from ir import (
+    DocumentError,
+    Finding,
+    IrError,
+    OutputRef,
+    PlanNode,
+    PlanTree,
+    ToolCall,
+    check_plan,
+    parse_references,
+)
 from mcl.language.mtx.parser import Parsed
 from mcl.language.mtx.source import MtxFinding, found, nearest
 from mcl.language.plans.document import Steps, YamlFile
@@ -190,9 +199,9 @@ class _Case:
                 self.add((*steps, *below), "PLAN_INVALID", message, text=name if extra else "", key=extra)
             return None
 
-    def flaw(self, flaw: Flaw, nodes: list[tuple[PlanNode, Steps]]) -> None:
+    def flaw(self, flaw: Finding, nodes: list[tuple[PlanNode, Steps]]) -> None:
         """A broken rule of plans, at its place."""
-        places = [(node, steps) for node, steps in nodes if node.id == flaw.node_id] or nodes[:1]
+        places = [(node, steps) for node, steps in nodes if node.id == flaw.place] or nodes[:1]
         node, steps = places[-1 if flaw.code == "NODE_ID_REPEATED" else 0]
         for below in _PLACES.get(flaw.code, ()):
             if _at(self.source.value, (*steps, *below)) is not None:
@@ -330,7 +339,7 @@ def _nodes(root: PlanNode, steps: Steps) -> Iterator[tuple[PlanNode, Steps]]:
         waiting.extend(reversed(below))
 
 
-def _refers(text: str, flaw: Flaw) -> bool:
+def _refers(text: str, flaw: Finding) -> bool:
     """Whether this text holds the reference that a flaw tells of."""
     try:
         pieces = parse_references(text)

@@ -162,11 +162,11 @@ def make_plan(
         _require_tools(plan.root, registry, skill)
     findings = [*check_plan(plan, skill, intent_id=intent.id), *check_steps(plan, skill)]
     if findings:
-        told = [{"code": f.code, "node_id": f.node_id, "message": f.message, "fix": f.fix} for f in findings]
+        told = [{"code": f.code, "node_id": f.place, "message": f.message, "fix": f.fix} for f in findings]
         raise SkillError(
             "PLAN_FLAWED",
             f"the plan of skill {skill.id} does not hold: {findings[0].message}",
-            place=findings[0].node_id,
+            place=findings[0].place,
             fix=findings[0].fix,
             data={"findings": told},
         )

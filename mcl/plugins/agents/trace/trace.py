@@ -11,17 +11,17 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final, Self
 
 from executor.core.errors import ScopeError
 from executor.core.files import take
 from executor.sandbox.files import explain
 from executor.store.home import Home
 from executor.store.journal.record import Record
-from ir.results import JsonResult
+from ir.findings import Finding
 from mcl.plugins.agents.trace.line import (
     LONGEST,
     NAME,
@@ -223,16 +223,20 @@ _MOST_FINDINGS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class TraceFinding(JsonResult):
+class TraceFinding(Finding):
     """A flaw of the trace. line: from 1, 0 where it is about none.
 
     code: DAMAGED_LINE, it is no line or its hash does not fit; BROKEN_CHAIN, it is not bound to the line
     before it; CHANGED_LINE, another one was signed under its id; MISSING_LINE, a signed one is not there.
     """
 
-    code: str
-    line: int
-    message: str
+    JSON: ClassVar = "code line message"
+    line: int = field(kw_only=True)
+
+    @classmethod
+    def of(cls, code: str, line: int, message: str) -> Self:
+        """The flaw of a line."""
+        return cls(code, message, f"line {line}" if line else "", line=line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +277,9 @@ def _checked(root: Path, pieces: Iterable[bytes], signed: Mapping[str, TraceLine
                 break
         line = read_line(data)
         if line is None:
-            findings.append(TraceFinding("DAMAGED_LINE", number, "it is no line, or its hash does not fit"))
+            findings.append(
+                TraceFinding.of("DAMAGED_LINE", number, "it is no line, or its hash does not fit")
+            )
         else:
             findings += _held_against(line, number, prev, signed)
             unsigned += line.id not in signed
@@ -285,7 +291,7 @@ def _checked(root: Path, pieces: Iterable[bytes], signed: Mapping[str, TraceLine
             torn = True  # a crash came between the journal and the file
         elif id not in there:
             what = f"{line.change.tool} of {line.change.file} at {line.time} was signed and is not there"
-            findings.append(TraceFinding("MISSING_LINE", 0, what))
+            findings.append(TraceFinding.of("MISSING_LINE", 0, what))
     return TraceReport(root, tuple(lines), tuple(findings[:_MOST_FINDINGS]), unsigned, torn)
 
 
@@ -293,9 +299,9 @@ def _held_against(
     line: TraceLine, number: int, prev: str, signed: Mapping[str, TraceLine]
 ) -> Iterator[TraceFinding]:
     if line.prev != prev:
-        yield TraceFinding("BROKEN_CHAIN", number, "it is not bound to the line before it")
+        yield TraceFinding.of("BROKEN_CHAIN", number, "it is not bound to the line before it")
     if line.id in signed and signed[line.id].hash != line.hash:
-        yield TraceFinding("CHANGED_LINE", number, "another line was signed under its id")
+        yield TraceFinding.of("CHANGED_LINE", number, "another line was signed under its id")
 
 
 @contextmanager

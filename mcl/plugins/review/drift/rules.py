@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import ClassVar, Final, Literal, get_args
 
+from ir.findings import Finding
 from mcl.core.text import cut
 
 Level = Literal["blocked", "warning"]
@@ -29,18 +30,16 @@ class FlawRule:
 
 
 @dataclass(frozen=True, slots=True)
-class RepositoryFlaw:
+class RepositoryFlaw(Finding):
     """One thing that is not as it is said to be.
 
     place: a file of the repository, with the line where there is one; level: of its rule, or milder where the
     place is one of tests or examples.
     """
 
-    code: str
-    level: Level
-    place: str
-    message: str
-    fix: str
+    JSON: ClassVar = "code level place message fix"
+    fix: str = ""  # told where there is none, too
+    level: Level = field(kw_only=True)
 
 
 class FlawRules:
@@ -61,7 +60,7 @@ class FlawRules:
         """A flaw of a rule. mild: it is never more than a warning. fix: "" for that of the rule."""
         rule = self._rules[code]
         said = cut(message, _SAID)
-        return RepositoryFlaw(code, "warning" if mild else rule.level, place, said, fix or rule.fix)
+        return RepositoryFlaw(code, said, place, fix or rule.fix, level="warning" if mild else rule.level)
 
 
 def rules_of(table: Mapping[str, Mapping[str, str]]) -> FlawRules:
