@@ -30,6 +30,8 @@ def __getattr__(name: str) -> Any:
         from mcl.core.distribution import VERSION
 
         return VERSION
+    if name == "aio":
+        return __import__("mcl.aio", fromlist=["aio"])
     if name not in _public():
         said, now = f"module 'mcl' has no attribute {name!r}", _today(name)
         raise AttributeError(f"{said}; it is {now} now" if now else said)

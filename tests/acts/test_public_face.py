@@ -96,6 +96,12 @@ def test_type_checkers_see_what_the_readme_says(tmp_path):
     assert (ROOT / "mcl" / "py.typed").exists()
 
 
+def test_the_acts_to_be_awaited_are_there_without_an_import_of_their_own():
+    script = "import mcl; print(mcl.aio.run.__name__, 'aio' in mcl.__all__)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.strip() == "run False", done.stderr
+
+
 def test_importing_mcl_loads_none_of_its_parts():
     heavy = ("ir", "executor", "pydantic", "nacl", "llama_cpp", "rich", "typer", "sqlite3")
     script = f"import sys, mcl; print([name for name in {heavy} if name in sys.modules])"
