@@ -206,6 +206,8 @@ UNREADABLE = [
     "Severity: High",
     "**Severity:** RISK",
     '"severity": "RISK",',
+    '{"findings": [',
+    '{"findings": [{"file": "a.py", "line": 3, "message": "the query is built of strings"}]}',
     '{"severity": "note", "location": "a.py:3"}',
     "WARNING: the key is in the source",
     "**Warning:** the key is in the source",

@@ -101,6 +101,7 @@ _SHOUTED: Final = re.compile(rf"(?<!\w)\[[\s*_`~!\\]*+(?:{_ANY})[\s*_`~:!\\]*+\]
 _BEFORE_PLACE: Final = re.compile(rf"(?<![\w.])(?:{_ANY})[\]):*_`~]{{0,4}}[\s:–—|(-]{{1,4}}{_PATH}")
 _ENCLOSED: Final = re.compile(rf"[(\[{{<*_`|](?:{_ANY})[)\]}}>*_`|]")
 _SAID: Final = re.compile(rf"\bseverity\W{{0,8}}(?:{_OTHERS})\b", re.I)
+_LISTED: Final = re.compile(r'"findings"\s{0,8}:\s{0,8}\[(?!\s{0,8}\])', re.I)  # as JSON, and not empty
 _CELL: Final = re.compile(rf"\|[\s*_`]*+(?:{_ANY})[\s*_`]*+\|", re.I)
 
 
@@ -114,7 +115,7 @@ def like_a_finding(line: str) -> bool:
 
 def _somewhere(line: str, placed: bool) -> bool:
     """What a line has anywhere. placed: whether it names a file."""
-    if _SHOUTED.search(line) or _BEFORE_PLACE.search(line) or _SAID.search(line):
+    if any(one.search(line) for one in (_SHOUTED, _BEFORE_PLACE, _SAID, _LISTED)):
         return True
     return placed and bool(_LABEL_ANYWHERE.search(line) or _CELL.search(line) or _ENCLOSED.search(line))
 
