@@ -43,11 +43,11 @@ def _called(plan: PlanTree) -> set[str]:
     return {short_name(node.tool_call.tool_ref) for node, _ in plan.root.walk() if node.tool_call is not None}
 
 
-def missing_for(plan: PlanTree | None) -> str:
-    """What a plan cannot be run without, and the line that installs it; "" where all is there."""
+def missing_for(plan: PlanTree | None) -> InputError | None:
+    """What a plan cannot be run without, with the line that installs it; None where all is there."""
     try:
         if plan is not None:
             require_extras_of(plan)
     except InputError as missing:
-        return f"{missing.message}: {missing.fix}"
-    return ""
+        return missing
+    return None

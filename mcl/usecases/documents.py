@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from ir import ClarifyQuestion
+from ir import ClarifyQuestion, PlanTree
 from ir.results import as_json, fields_json
+from mcl.catalog.extras import missing_for
 
 if TYPE_CHECKING:
     from executor.walker.interfaces import WalkEvent
@@ -34,15 +35,16 @@ def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[s
 
     always = {"ms": round(result.ms, 3), "stored": stored, "cached": result.cached}
     match result:
-        case Compiled(intent=intent):
+        case Compiled(intent=intent, plan=plan):
+            asked = next_commands(intent.id, "proposed", plan=plan) if stored else []
             return {
                 "status": "compiled",
                 "id": intent.id,
                 "review": result.review,
                 "intent": as_json(intent),
-                "plan": as_json(result.plan),
+                "plan": as_json(plan),
                 "no_plan": result.no_plan,
-                "next": [command for command, _ in next_commands(intent.id, "proposed")] if stored else [],
+                "next": [command for command, _ in asked],
                 **_asked(result.prompt, stored=stored),
                 **always,
             }
@@ -87,7 +89,9 @@ def of_shown(found: "Shown") -> dict[str, object]:
         "accepted_by": found.accepted_by,
         "unseen": [{"kind": kind, "id": id} for kind, id in found.view.unseen],
         "reason": found.reason,
-        "next": [command for command, _ in next_commands(found.id, found.state, found.questions)],
+        "next": [
+            command for command, _ in next_commands(found.id, found.state, found.questions, plan=found.plan)
+        ],
     }
 
 
@@ -137,17 +141,23 @@ def next_commands(
     *,
     compiled: bool = True,
     writes: bool = True,
+    plan: PlanTree | None = None,
 ) -> list[tuple[str, str]]:
     """The commands that make sense now, each with what it does.
 
     compiled: was it made from words, by a compile? writes: may its plan have changed files?
+    plan: what accepting would sign, which needs what its tools need.
     """
     match state:
         case "clarifying":
             answers = " ".join(f"{question.unknown_id}=…" for question in questions)
             return [(f"mcl answer {id} {answers}", "answer, and compile again")]
         case "proposed":
-            return [(f"mcl accept {id}", "sign it"), (f"mcl cancel {id}", "drop it")]
+            if missing := missing_for(plan):
+                sign = missing.fix, f"install what it needs; then mcl accept {id}"
+            else:
+                sign = f"mcl accept {id}", "sign it"
+            return [sign, (f"mcl cancel {id}", "drop it")]
         case "accepted":
             return [(f"mcl run {id}", "run it"), (f"mcl cancel {id}", "drop it")]
         case "executing":

@@ -13,6 +13,7 @@ from executor.gate.verdict import Deny
 from executor.store.home import Home
 from executor.walker import Verdict, Walker
 from ir import VERBS, Intent, MclError, PlanNode, PlanTree, content_hash, is_ulid, valid_verb, with_hash
+from mcl.catalog.extras import missing_for
 from mcl.catalog.tools.foreign import all_tools
 from mcl.compiler.execution import InstalledSkills, ModelReasoner
 from mcl.core.errors import InputError
@@ -142,12 +143,19 @@ class PlanChecked:
     verdicts: tuple[Verdict, ...]
 
     @property
+    def missing(self) -> MclError | None:
+        """The extra that has to be installed first, for which it is not signed as things are."""
+        return missing_for(self.plan)
+
+    @property
     def verdict(self) -> Word:
         """The whole in one word."""
         if any(one.kind == "plan" for one in self.verdicts):
             return "invalid"
         said = {one.decision for one in self.verdicts}
-        return "denied" if "deny" in said else "needs_approval" if "ask" in said else "allowed"
+        return (
+            "denied" if "deny" in said or self.missing else "needs_approval" if "ask" in said else "allowed"
+        )
 
     @property
     def exit(self) -> int:
@@ -165,6 +173,7 @@ class PlanChecked:
             "signed": self.signed,
             "verdict": self.verdict,
             "exit": self.exit,
+            "missing": self.missing,
             "flaws": [one.to_json() for one in self.verdicts if one.kind == "plan"],
             "nodes": [{**one.to_json(), "guards": list(self._guards(one))} for one in nodes],
         }

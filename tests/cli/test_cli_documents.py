@@ -42,7 +42,7 @@ def test_every_command_writes_the_document_that_programs_rely_on(mcl):
         ("key", "list"): {"keys"},
         ("key", "export"): {"did", "role", "label", "unattended"},
         ("plan", "check", id): {
-            *("plan", "hash", "verb", "verb_from", "signed", "verdict", "exit", "flaws", "nodes"),
+            *("plan", "hash", "verb", "verb_from", "signed", "verdict", "exit", "missing", "flaws", "nodes"),
         },
         ("grant", "add", "shell"): {"agent", "grants", "hosts", "roots", "used"},
         ("grant", "remove", "shell"): {"agent", "grants", "hosts", "roots", "used"},

@@ -165,6 +165,11 @@ def test_what_an_extra_is_missing_for_is_said_before_anything_is_signed(
     compiled = mcl(yard, "compile", goal, "--no-ai", without=without)
     assert compiled.returncode == 0, compiled.stdout + compiled.stderr
     assert f"the extra {extra}" in compiled.stdout
+    offered = compiled.stdout.splitlines()[-4:]
+    assert f"[{extra}]" in offered[1], "the line that installs it, in the place of accept"
+    assert not any(line.strip().startswith("mcl accept") for line in offered)
+    checked = mcl(yard, "plan", "check", "@last", without=without)
+    assert (checked.returncode, "EXTRA_MISSING" in checked.stdout) == (11, True)
     refused = mcl(yard, "accept", "@last", "--yes", without=without)
     assert (refused.returncode, refused.stdout) == (4, "")
     assert "EXTRA_MISSING" in refused.stderr

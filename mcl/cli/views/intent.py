@@ -259,7 +259,8 @@ def shown_view(found: "Shown", console: Console, found_text: str = "") -> Iterat
         yield from outputs_view(found.outputs, found.plan)
     compiled = found.intent is not None and found.intent.compile_metadata is not None
     writes = found.plan is not None and may_write(found.plan)
-    yield commands(next_commands(found.id, found.state, found.questions, compiled=compiled, writes=writes))
+    further = {"compiled": compiled, "writes": writes}
+    yield commands(next_commands(found.id, found.state, found.questions, plan=found.plan, **further))
 
 
 def questions_view(questions: "tuple[ClarifyQuestion, ...]") -> Iterator[RenderableType]:
@@ -289,8 +290,8 @@ def result_view(
                 yield plan_table(result.plan, console, {}, head="")
             else:
                 yield rows([("plan", plain(f"none: {result.no_plan}" if result.no_plan else "none", WARN))])
-            if lacking := missing_for(result.plan):
-                yield plain(lacking, WARN)
+            if missing := missing_for(result.plan):
+                yield plain(missing.message, WARN)
             if result.review:
                 yield ""
                 yield plain(f"{result.advice[:1].upper()}{result.advice[1:]}.", WARN)
@@ -332,4 +333,6 @@ def _next(id: str, state: str, result: Compiled | Clarify, *, stored: bool) -> I
         yield ""
         yield plain("Dry run: nothing was signed or stored.", DIM)
         return
-    yield commands(next_commands(id, state, result.questions if isinstance(result, Clarify) else ()))
+    questions = result.questions if isinstance(result, Clarify) else ()
+    plan = result.plan if isinstance(result, Compiled) else None
+    yield commands(next_commands(id, state, questions, plan=plan))

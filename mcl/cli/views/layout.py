@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+_LONG = 72  # characters of a command beside which nothing is said
 LABEL = 12  # width of the column of labels
 _LAST = 16  # columns of a terminal that the last column of a listing, which folds, can do with
 
@@ -162,16 +163,19 @@ def guides(depths: Sequence[int]) -> list[tuple[str, str]]:
 
 
 def commands(pairs: Sequence[tuple[str, str]]) -> Padding:
-    """What to do next: exact commands, each with what it does."""
+    """What to do next: exact commands, each with what it does, below it where it is long."""
+    from rich.console import Group
     from rich.padding import Padding
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
+    long = [plain(text) for pair in pairs if len(pair[0]) > _LONG for text in (pair[0], f"  {pair[1]}")]
     for command, purpose in pairs:
-        table.add_row(plain(command, STRONG), plain(purpose, DIM))
-    return Padding(table, (1, 0, 0, 2))
+        if len(command) <= _LONG:
+            table.add_row(plain(command, STRONG), plain(purpose, DIM))
+    return Padding(Group(*long, table), (1, 0, 0, 2))
 
 
 def coloured(console: Console) -> bool:

@@ -194,6 +194,9 @@ def checked_view(found: "PlanChecked") -> Iterator[RenderableType]:
             )
         )
         yield from _objections(verdict)
+    if found.missing:
+        said = plain(f"{found.missing.code}: {found.missing.message}", BAD)
+        yield rows([("extra", said), ("", found.missing.fix)])
     yield plain(found.verdict.replace("_", " "), _STYLES[found.verdict])
 
 
