@@ -11,7 +11,7 @@ Name = Annotated[str, argument("NAME", "Small letters, digits and dashes.")]
 _ADD = "mcl agent add print-shop --did did:key:z6Mk… --endpoint https://agents.example.org/work"
 
 
-agents = noun("agent", "Other agents that plans may hand work to.")
+agents = noun("agent", "Other agents that plans may hand work to.", "mcl agent list")
 
 
 @verb(agents, "add", _ADD)

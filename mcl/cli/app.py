@@ -43,7 +43,7 @@ PANELS: Final = {
     "Agents": ("work", "hook", "agent"),
     "Code": ("repo", "review", "release"),
 }
-# What commands were called before, and are called now.
+# What commands were called before, or are looked for by, and are called now.
 RENAMED: Final = {
     "cortex put": "memory add",
     "cortex forget": "memory remove",
@@ -57,6 +57,9 @@ RENAMED: Final = {
     "tool verify": "tool check",
     "skill validate": "skill check",
     "model info": "model show",
+    "journal": "log",
+    "drift": "review drift",
+    "lsp": "skill lsp",
 }
 
 
@@ -69,7 +72,7 @@ class Panels(TyperGroup):
         others = tuple(name for name in self.commands if name not in known)
         for panel, names in (*PANELS.items(), ("More", others)):
             shown = [
-                (name, self.commands[name].get_short_help_str(80)) for name in names if name in self.commands
+                (name, self.commands[name].get_short_help_str(300)) for name in names if name in self.commands
             ]
             if shown:
                 with formatter.section(panel):

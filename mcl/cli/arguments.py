@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 if TYPE_CHECKING:
     from ir.errors import MclError
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_SENTENCE = 300  # characters of the first sentence of a command's help
 
 
 def example(*lines: str) -> str:
@@ -20,10 +22,24 @@ def example(*lines: str) -> str:
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
 
 
+class Verbs(TyperGroup):
+    """The commands of a noun: the noun alone shows its help, which tells of each its whole first sentence."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments of the noun."""
+        return super().parse_args(ctx, args or ["--help"])
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a line or more of each."""
+        with formatter.section("Commands"):
+            told = [(name, one.get_short_help_str(_SENTENCE)) for name, one in self.commands.items()]
+            formatter.write_dl(told)
+
+
 def noun(name: str, help: str, *lines: str, **more: Any) -> typer.Typer:
-    """The group of a noun's commands. lines: an example under its help; more: as of typer.Typer."""
+    """The group of a noun's commands. lines: the example under its help; more: as of typer.Typer."""
     return typer.Typer(
-        name=name, help=help, epilog=example(*lines) if lines else None, rich_markup_mode=None, **more
+        name=name, help=help, epilog=example(*lines), rich_markup_mode=None, **{"cls": Verbs, **more}
     )
 
 

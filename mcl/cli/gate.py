@@ -17,7 +17,7 @@ GateId = Annotated[str, argument("GATE", "Id of a gate, or a unique beginning of
 Option = Annotated[str, option("--option WORD", "A listed answer; needed where several would do.")]
 
 
-gates = noun("gate", "Gates: questions that wait for you.")
+gates = noun("gate", "Gates: questions that wait for you.", "mcl gate list", "mcl gate approve 01K")
 
 
 @verb(gates, "list", "mcl gate list")

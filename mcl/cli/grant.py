@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from typer.core import TyperGroup
 
-from mcl.cli.arguments import AsJson, argument, noun, option, verb
+from mcl.cli.arguments import AsJson, Verbs, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, note_error
 from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, listing, moment, plain
@@ -52,7 +51,7 @@ Roots = Annotated[
 ]
 
 
-class AddsByDefault(TyperGroup):
+class AddsByDefault(Verbs):
     """`mcl grant network` is `mcl grant add network`."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]

@@ -14,7 +14,7 @@ Did = Annotated[str, argument("DID", "A did:key:z6Mk… .")]
 _LONGEST = 1 << 16  # bytes of an exported key
 
 
-keys = noun("key", "Keys: whose signatures count.")
+keys = noun("key", "Keys: whose signatures count.", "mcl key list")
 
 
 @verb(keys, "list", "mcl key list")

@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 _PORT = 8321
 
 
-group = noun("mcp", "Serve tools to other programs (Model Context Protocol).")
+group = noun(
+    "mcp",
+    "Serve tools to other programs (Model Context Protocol).",
+    "mcl mcp install --host claude-code",
+)
 
 
 @verb(group, "serve", "mcl mcp serve --workspace ~/project", "mcl mcp serve --http --port 8321")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mcl.usecases.models import KnownModel, Models
 
 
-models = noun("model", "Models: which weights the compiler asks.")
+models = noun("model", "Models: which weights the compiler asks.", "mcl model list", "mcl model use bundled")
 
 
 @verb(models, "list", "mcl model list")

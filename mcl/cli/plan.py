@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 import typer
-from typer.core import TyperGroup
 
 from mcl.cli.arguments import (
     AsJson,
     IntentId,
     Reason,
     SkillDirectories,
+    Verbs,
     Workspace,
     Yes,
     argument,
@@ -35,7 +35,7 @@ NEEDS_ACCEPT = 10  # the exit code
 # ---- Groups of commands whose first word may also be what one of them is about.
 
 
-class ShowsByDefault(TyperGroup):
+class ShowsByDefault(Verbs):
     """`mcl log @last` is `mcl log show @last`: what names no command is shown."""
 
     does: ClassVar[str] = "show"

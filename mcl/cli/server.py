@@ -24,7 +24,12 @@ _ADD = (
 )
 
 
-servers = noun("server", "MCP servers whose tools agents may ask for.")
+servers = noun(
+    "server",
+    "MCP servers whose tools agents may ask for.",
+    "mcl server add time -- uvx mcp-server-time",
+    "mcl server check time",
+)
 
 
 @verb(servers, "add", *_ADD)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from mcl.language.skills import Skill, Slot
 
-skills = noun("skill", "Skills: what can be asked for.")
+skills = noun("skill", "Skills: what can be asked for.", "mcl skill list", "mcl skill new tidy-up")
 
 
 OneSkill = Annotated[

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from executor.tools.manifest import Manifest
     from mcl.usecases.tools import KnownTool
 
-tools = noun("tool", "Tools: what a plan may call.")
+tools = noun("tool", "Tools: what a plan may call.", "mcl tool list", "mcl tool show fs/read")
 
 
 STYLES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import typer.main
@@ -25,20 +26,10 @@ def test_every_help_has_an_example_that_is_a_real_command(path, capsys):
     assert main([*path, "--help"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("Usage: mcl")
-    if not path or path[-1] not in (
-        "key",
-        "skill",
-        "model",
-        "gate",
-        "agent",
-        "tool",
-        "server",
-        "mcp",
-        "repo",
-    ):
-        assert "Example:" in told
-        example = told.split("Example:")[1]
-        assert "mcl " + " ".join(path) in example
+    assert not re.search(r"[a-z,;:]\.\.\.$", told, re.MULTILINE), "no sentence is cut"
+    assert "Example:" in told
+    example = told.split("Example:")[1]
+    assert "mcl " + " ".join(path) in example
 
 
 def test_a_command_is_the_same_alone_as_among_all():
@@ -53,6 +44,14 @@ def test_a_command_is_the_same_alone_as_among_all():
         assert [one.opts for one in alone.commands[word].params] == [
             one.opts for one in whole.commands[word].params
         ]
+
+
+@pytest.mark.parametrize("noun", ["skill", "work", "hook", "model", "mcp"])
+def test_a_noun_alone_shows_its_help(noun, capsys):
+    assert main([noun]) == 0
+    alone = capsys.readouterr().out
+    assert main([noun, "--help"]) == 0
+    assert alone == capsys.readouterr().out
 
 
 def test_without_arguments_the_help_is_shown(capsys):

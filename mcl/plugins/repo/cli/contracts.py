@@ -71,7 +71,9 @@ YesGates = Annotated[
 ]
 DryRun = Annotated[bool, option("--dry-run", "Judge it, plan it and ask the gate; sign and run nothing.")]
 
-repo_verbs = noun("repo", "Repositories: fifteen things to ask of one, in plain words.")
+repo_verbs = noun(
+    "repo", "Repositories: fifteen things to ask of one, in plain words.", "mcl repo run sök TODO"
+)
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,6 @@ def register_review(app: typer.Typer) -> None:
         "context",
         "Maps of a repository: what its files are, what they offer, who owns them.",
         *("mcl review context build", "mcl review context show src/app.py"),
-        no_args_is_help=True,
     )
     _add(reviews, _REVIEW)
     _add(context, _CONTEXT)
