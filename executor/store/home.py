@@ -141,7 +141,8 @@ class Home:
                 "HOME_ATTENDED",
                 "this home was made for a person; only a new one can be made without",
                 place=str(path),
-                fix="name a folder that is not there yet (MCL_HOME), or leave --unattended out",
+                fix="name a folder that is not there yet, MCL_HOME=./other mcl init --unattended, or leave "
+                "--unattended out",
                 exit=REFUSED,
             )
         return home

@@ -169,7 +169,7 @@ def question_text(gate: GateQuestion, *, later: bool = False) -> str:
     until = f" (until {gate.expires_at[:16].replace('T', ' ')} UTC)" if gate.expires_at else ""
     again = [f"  {clear(gate.again)}"] if gate.again else []
     short = " (or y / n)" if gate.offer.is_yes_no else ""
-    last, none = _short(gate.offer.words), "Enter: later" if later else "no answer refuses"
+    last, none = _short(gate.offer.words), "Enter: later" if later else "Ctrl-D or no answer refuses"
     return on_terminal([*again, *lines]) + f"  type {last}{short}; {none}{until}: "
 
 

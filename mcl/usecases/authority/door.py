@@ -54,8 +54,8 @@ def require_person(command: str) -> None:
         "PERSON_ONLY",
         f"only a person does this, and {why}",
         place=command,
-        fix="give the command yourself, in a terminal of your own; for scripts and tests there are homes "
-        "that are made by mcl init --unattended",
+        fix="give the command yourself, in a terminal of your own; scripts and tests use a home of their "
+        "own, which MCL_HOME=./other mcl init --unattended makes",
     )
 
 
