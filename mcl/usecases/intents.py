@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from executor import JournalError, LifecycleError, View
 from executor.store.home import Home
+from executor.store.lifecycle.view import way_on
 from ir import ClarifyQuestion, Envelope, Intent, IntentCancelBody, PlanTree
 from ir.errors import MclError
 from mcl.core.errors import InputError
@@ -178,7 +179,16 @@ def cancel(intent: str, *, reason: str = "", home: Home | None = None) -> Envelo
     """
     home = home or open_home()
     id, at = find_intent(home, intent), home.clock.now()
-    read_view(home, id)
+    view = read_view(home, id)
+    if "intent.cancel" not in view.legal():
+        raise LifecycleError(
+            "ILLEGAL_EVENT",
+            f"this intent is {view.state}: there is nothing to cancel",
+            place=id,
+            fix=way_on(view.state, id),
+            state=view.state,
+            legal=view.legal(),
+        )
     body = IntentCancelBody(at, reason, unseen=home.unseen())
     envelope = sealed(home, "intent.cancel", body, intent=id, at=at)
     home.journal.append(envelope)

@@ -46,6 +46,12 @@ def test_accepting_twice_or_after_a_cancel_is_refused_with_the_legal_events(home
             accept(id, home=home)
         assert caught.value.code == "ILLEGAL_EVENT"
     assert show(second.id, home=home).reason == "no"
+    with pytest.raises(LifecycleError) as caught:
+        cancel(second.id, home=home)
+    assert (caught.value.code, caught.value.message) == (
+        "ILLEGAL_EVENT",
+        "this intent is cancelled: there is nothing to cancel",
+    )
 
 
 def test_a_list_shows_the_newest_first_and_a_broken_story_does_not_hide_the_others(home, write):
