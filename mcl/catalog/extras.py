@@ -45,9 +45,19 @@ def _called(plan: PlanTree) -> set[str]:
 
 def missing_for(plan: PlanTree | None) -> InputError | None:
     """What a plan cannot be run without, with the line that installs it; None where all is there."""
+    return missing_of(_called(plan)) if plan is not None else None
+
+
+def missing_of(names: Iterable[str]) -> InputError | None:
+    """The same of tools, by their short names."""
     try:
-        if plan is not None:
-            require_extras_of(plan)
+        require_extras(names)
     except InputError as missing:
         return missing
     return None
+
+
+def needs_extra(names: Iterable[str]) -> str:
+    """In a few words, which extra has to be installed first for these tools; "" for none."""
+    missing = missing_of(names)
+    return f"needs the extra {missing.data['extra']}" if missing else ""

@@ -44,6 +44,8 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
 
     A later one hides an earlier one of the same id. Core modules that the home has of its own are told too.
     """
+    from executor.tools.names import short_name
+    from mcl.catalog.extras import needs_extra
     from mcl.core.home import locate
     from mcl.language.mtx.core import own_modules
     from mcl.usecases import installed
@@ -60,10 +62,11 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
     )
     if as_json:
         return
-    lines = [
-        ((skill.id, ""), (skill.version, DIM), (f"{skill.description} ({' '.join(skill.verbs)})", ""))
-        for skill in found
-    ]
+    lines = []
+    for skill in found:
+        lacking = needs_extra(map(short_name, skill.tools))
+        said = f"{skill.description} ({' '.join(skill.verbs)}){lacking and f'; {lacking}'}"
+        lines.append(((skill.id, ""), (skill.version, DIM), (said, "")))
     lines += [((name, BAD), ("broken", BAD), (str(error), "")) for name, error in broken.items()]
     out.tell([listing(("skill", "version", "what it does, and its verbs"), lines)])
     out.tell(joined(((f"{one.path}", WARN), (f"is hidden by {one.by}", DIM))) for one in found.shadowed)
@@ -76,6 +79,8 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
 @verb(skills, "show", "mcl skill show general", "mcl skill show skills/read-file")
 def show_skill(skill: OneSkill, skills: SkillDirectories = None, as_json: AsJson = False) -> None:
     """Show a skill: its verbs, inputs, tools and examples."""
+    from executor.tools.names import short_name
+    from mcl.catalog.extras import missing_of
     from mcl.usecases import installed
 
     found, out = installed.show_skill(skill, skills or ()), Output(as_json)
@@ -91,6 +96,8 @@ def show_skill(skill: OneSkill, skills: SkillDirectories = None, as_json: AsJson
         parts = ((slot.name, "cyan"), (_type(slot), DIM), (_need(slot), DIM), (slot.hint, ""))
         pairs.append(("inputs", joined(parts)))
     pairs += [("tools", uri.removeprefix("matrix://tool/")) for uri in found.tools]
+    if missing := missing_of(map(short_name, found.tools)):
+        pairs += [("extra", plain(missing.message, WARN)), ("", missing.fix)]
     pairs += [("sub-skills", uri.removeprefix("matrix://skill/")) for uri in found.sub_skills]
     pairs += [("examples", line) for line in found.examples]
     pairs += [("folder", plain(str(found.path), DIM)), ("digest", plain(found.file_digest, DIM))]

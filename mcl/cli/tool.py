@@ -127,6 +127,10 @@ def _document(tool: "KnownTool") -> dict[str, object]:
 
 def _words(tool: "KnownTool", standing: str) -> str:
     """How a tool stands, where that is worth a word."""
+    from mcl.catalog.extras import needs_extra
+
+    if lacking := "" if tool.outside else needs_extra([tool.name]):
+        return lacking
     if standing == "approved" or (standing == "new" and not tool.outside):
         return ""
     warnings = len([one for one in tool.suspicions if one.level == "warning"]) if tool.waits else 0
@@ -234,6 +238,10 @@ def _view(tool: "KnownTool", args: Mapping[str, object]) -> "Iterator[Renderable
         said.append(("command", shlex.join(one.command.argv)))
     if one.programs:
         said.append(("starts", " or ".join(one.programs)))
+    from mcl.catalog.extras import missing_of
+
+    if tool.outside is None and (missing := missing_of([tool.name])):
+        said.append(("extra", f"{missing.message}: {missing.fix}"))
     if tool.outside is not None:
         said.append(("address", one.uri))
         yield rows(said)

@@ -23,6 +23,7 @@ from mcl.core.errors import NO_AI, ModelError
 # ---- The header of a GGUF.
 
 _MAGIC = b"GGUF"
+_GIVE = f"give the path of a GGUF file; or {NO_AI}"
 _VERSIONS = (2, 3)
 _STRING, _ARRAY = 8, 9
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -198,11 +199,11 @@ def open_model_file(path: Path, *, home_path: Path | None) -> ModelFile:
     except (OSError, ValueError) as error:  # a ValueError of a path with a NUL in it
         why = error.strerror if isinstance(error, OSError) else error
         raise ModelError(
-            "MODEL_MISSING", f"there is no readable model file: {why}", place=str(path), fix=NO_AI
+            "MODEL_MISSING", f"there is no readable model file: {why}", place=str(path), fix=_GIVE
         ) from error
     known = _recall(home_path)
     if not S_ISREG(stat.st_mode):
-        raise ModelError("MODEL_MISSING", "this is no file", place=str(path), fix=NO_AI)
+        raise ModelError("MODEL_MISSING", "this is no file", place=str(path), fix=_GIVE)
     seen = known.get(str(path))
     # Hashing a large model takes seconds: as long as size and time of change are those of the last check, its
     # digest is too.

@@ -176,6 +176,15 @@ def test_what_an_extra_is_missing_for_is_said_before_anything_is_signed(
     assert f"[{extra}]" in refused.stderr, "the line that installs it"
 
 
+def test_skills_and_tools_say_which_extra_they_need_that_is_missing(yard: Path) -> None:
+    for words, name in (("skill", "data-summary"), ("tool", "data/summary")):
+        shown = mcl(yard, words, "list", without="pygal").stdout
+        told = " ".join(shown.partition(f"\n{name} ")[2].split())
+        assert 0 < told.index("needs the extra data") < 300
+        assert "[data]" in mcl(yard, words, "show", name, without="pygal").stdout
+        assert "needs the extra" not in mcl(yard, words, "list").stdout
+
+
 @pytest.mark.parametrize(
     ("command", "without"),
     [(("review", "file", "notes/monday.txt"), "bandit"), (("skill", "lsp"), "pygls")],

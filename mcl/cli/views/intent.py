@@ -258,7 +258,7 @@ def shown_view(found: "Shown", console: Console, found_text: str = "") -> Iterat
         yield ""
         yield from outputs_view(found.outputs, found.plan)
     compiled = found.intent is not None and found.intent.compile_metadata is not None
-    writes = found.plan is not None and may_write(found.plan)
+    writes = found.plan is not None and may_write(found.plan, found.view.nodes)
     further = {"compiled": compiled, "writes": writes}
     yield commands(next_commands(found.id, found.state, found.questions, plan=found.plan, **further))
 

@@ -104,17 +104,18 @@ def next_steps(outcome: Outcome, plan: PlanTree | None, *, compiled: bool = True
     steps = [(f"mcl log {id}", "what was signed")]
     if compiled:
         steps.append((f"mcl replay {id}", "compile it again"))
-    if plan is not None and may_write(plan):
+    if plan is not None and may_write(plan, outcome.nodes):
         steps.append((f"mcl undo {id} --check", "which files could be put back"))
     return steps
 
 
-def may_write(plan: PlanTree) -> bool:
-    """May a run of a plan change files? What it dispatches to might."""
+def may_write(plan: PlanTree, states: Mapping[str, str]) -> bool:
+    """May a run of a plan have changed files? What it dispatches to might. states: how its nodes ended."""
     return any(
         (node.sub_dispatch is not None and not node.children)
         or (node.tool_call is not None and node.tool_call.side_effect_class in ("write", "shell"))
         for node, _ in plan.root.walk()
+        if states.get(node.id) not in ("denied", "skipped")
     )
 
 

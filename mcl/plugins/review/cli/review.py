@@ -159,6 +159,7 @@ def file_command(
 
 STANDARD = "-"
 _NAMED = 5  # files left out that are named
+_WHY = {"secret": "protected name"}  # where a word of a program says less than is meant
 _LONGEST = 600  # characters of a note
 
 
@@ -257,7 +258,9 @@ def _left_out(looked: dict[str, object]) -> str:
     if not skipped:
         return ""
     if len(skipped) <= _NAMED:
-        named = ", ".join(f"{one_line(one['path'], 80)} ({one['why']})" for one in skipped)
+        named = ", ".join(
+            f"{one_line(one['path'], 80)} ({_WHY.get(one['why'], one['why'])})" for one in skipped
+        )
     else:
         named = str(looked.get("text", "")).rpartition("; left out: ")[2]  # all, also those without a name
     return f"; left out: {named}"
