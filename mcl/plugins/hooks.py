@@ -11,7 +11,7 @@ import sys
 
 TYPE_CHECKING = False  # importing typing, or dataclasses, takes as long as `mcl hook` may
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from importlib.metadata import EntryPoint
     from typing import Any
 
@@ -19,22 +19,20 @@ GROUP = "mcl.plugins"  # of entry points: each leads to a Plugin
 # Command lines that are answered before anything else is loaded: an agent's host waits for each of its calls.
 FIRST = {"hook": "mcl.plugins.agents.hook.entry:main"}
 SHIPPED = ("agents", "review", "repo", "data", "editor", "train", "probing")
+_others: list[Plugin] | None = None  # those of others; None: not looked for yet
 
 
 class Plugin:
     """One plug-in, whose package is that of its module.
 
     name: its own, and that of its extra. needs: modules that the extra brings. commands: by their words
-    ("review", "skill lsp"), what adds them to the command line, or to the noun that they belong to; beside
-    the module, `commands.toml` says who may give them. tools: as "namespace/name"; manifest and adapter lie
-    in the package's `tools` folder. serves: tools of the kernel that need the extra too. skills: whether its
-    `skills` folder has some. offered: tools that are offered over MCP. checkouts: what has a say about a call
-    in a folder for which work was signed (`mcl.serve.folders.Folders`); the hooks of hosts ask nobody else,
-    so there is one. runs: what answers the steps of some plans, and follows their runs
-    (`mcl.usecases.runs.Runs`). distribution: what it was installed with, "" for mcl itself.
+    ("review", "skill lsp"), what adds them to the command line; `commands.toml` beside the module says who
+    may give them. tools: as "namespace/name"; manifest and adapter lie in the package's `tools` folder.
+    serves: tools of the kernel that need the extra too. skills: whether its `skills` folder has some.
+    offered: tools that are offered over MCP. checkouts: what has a say about a call in a folder for which
+    work was signed (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what
+    answers steps of some plans and follows their runs (`mcl.usecases.runs.Runs`). distribution: its own.
     """
-
-    distribution = ""
 
     def __init__(
         self,
@@ -53,11 +51,12 @@ class Plugin:
         self.name, self.package, self.needs = name, module.rpartition(".")[0], needs
         self.commands, self.tools, self.serves, self.skills = dict(commands or {}), tools, serves, skills
         self.offered, self.checkouts, self.runs = offered, checkouts, runs
+        self.distribution = ""
         self.folder = os.path.dirname(str(sys.modules[module].__file__))  # noqa: PTH120
 
     def load_named(self, named: str) -> Any:
         """What "package.module:name" of this plug-in names. Raises InputError PLUGIN_BROKEN."""
-        return _loaded(self.name, self.distribution, load_named, named)
+        return _loaded(self.name, self.distribution, named)
 
 
 def load_named(named: str) -> Any:
@@ -72,7 +71,7 @@ def plugins() -> Iterator[Plugin]:
     """All there are, those that come with mcl first. Raises InputError PLUGIN_BROKEN."""
     global _others
     for name in SHIPPED:
-        yield _loaded(name, "", load_named, f"mcl.plugins.{name}.plugin:PLUGIN")
+        yield _loaded(name, "", f"mcl.plugins.{name}.plugin:PLUGIN")
     if _others is None:
         from mcl.core.distribution import entry_points_of
 
@@ -80,12 +79,9 @@ def plugins() -> Iterator[Plugin]:
     yield from _others
 
 
-_others: list[Plugin] | None = None  # not looked for yet
-
-
 def _other(entry: EntryPoint) -> Plugin:
     of = entry.dist.name if entry.dist is not None else entry.name
-    plugin: Plugin = _loaded(entry.name, of, entry.load)
+    plugin: Plugin = _loaded(entry.name, of, entry.value)
     plugin.distribution = of
     if plugin.checkouts:
         from mcl.core.distribution import broken_plugin
@@ -94,12 +90,11 @@ def _other(entry: EntryPoint) -> Plugin:
     return plugin
 
 
-def _loaded(name: str, of: str, load: Callable[..., Any], *named: str) -> Any:
-    """What loading a part of a plug-in gives. of: its distribution, "" for mcl itself."""
+def _loaded(name: str, of: str, named: str) -> Any:
+    """A part of a plug-in. of: its distribution, "" for mcl itself."""
     try:
-        return load(*named)
+        return load_named(named)
     except Exception as problem:
         from mcl.core.distribution import DISTRIBUTION, broken_plugin
 
-        why = f"{type(problem).__name__}: {problem}"
-        raise broken_plugin(name, why, of or DISTRIBUTION) from problem
+        raise broken_plugin(name, f"{type(problem).__name__}: {problem}", of or DISTRIBUTION) from problem
