@@ -98,7 +98,6 @@ def test_another_agent_has_grants_of_its_own(mcl: Any) -> None:
         (("grant", "add", "shell", "--max-calls", "-1"), "USAGE"),
         (("grant", "add", "shell", "--agent", "did:key:nobody"), "DID_NOT_ED25519"),
         (("grant", "add", "all"), "USAGE"),
-        (("grant",), "USAGE"),
     ],
 )
 def test_what_cannot_be_given_or_taken_changes_nothing(mcl: Any, words: tuple[str, ...], code: str) -> None:

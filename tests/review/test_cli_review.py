@@ -101,7 +101,7 @@ def test_a_difference_of_which_nothing_can_be_looked_at_says_so(yard: Yard) -> N
     yard.write(".env", "TOKEN=1\n")
     told = yard("--diff", "--no-ai")
     assert (told.code, told.out) == (0, "No findings.\n")
-    assert told.err.endswith("0 findings in 0 files; left out: .env (secret), logo.png (binary)\n")
+    assert told.err.endswith("0 findings in 0 files; left out: .env (protected name), logo.png (binary)\n")
 
 
 def test_a_folder_is_searched_by_the_rules_alone(yard: Yard) -> None:
