@@ -89,8 +89,8 @@ bench: $(VENV)/.dev      ## figures of benchmarks/README.md
 	$(BIN)/python -m benchmarks.review_memory
 	$(BIN)/python -m benchmarks.scan
 
-model: $(VENV)/.dev      ## train the bundled model again (about 1.5 h on 2 cores)
-	$(PIP) "torch==2.13.*" "gguf>=0.17,<1" "tokenizers>=0.21,<1" "scikit-learn>=1.7,<2"
+model: $(VENV)/.dev      ## train the bundled model again (up to 3 h on 2 cores; goes on where it was stopped)
+	$(PIP) "torch==2.13.*" "gguf>=0.17,<1" "tokenizers>=0.21,<1" "safetensors>=0.5,<1" "scikit-learn>=1.7,<2"
 	$(BIN)/python -m training.make
 
 lock: | $(BIN)/python    ## lock files from the ranges in pyproject.toml

@@ -146,10 +146,11 @@ def shelf(count: int, runs: int, model_path: Path | None, now: Timer) -> dict[st
 
 def _floor(model_path: Path | None, runs: int, now: Timer) -> float | None:
     """Median ms that llama.cpp alone needs for the bodies of the prompts (headers are in its KV cache)."""
+    from mcl.model.tags import TagModel
+
     from mcl.model import form as shape
     from mcl.model import load_model
     from mcl.model.protocol import Candidate, ExtractForm, SlotForm
-    from mcl.model.tags import TagModel
     from mcl.usecases.installed import installed
 
     model = load_model(model_path, home_path=None)

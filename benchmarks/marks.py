@@ -64,6 +64,8 @@ def fitted(found: list[tuple[str, Choice]]) -> float:
     best = 1.0
     for step in reversed(_STEPS):
         of = marks(found, step)
+        if not any(of.values()):  # where nothing is marked, nothing is right
+            continue
         if of["planted"] < _RIGHT * sum(of.values()):
             break
         best = step

@@ -1,138 +1,221 @@
-"""A temperature for each kind of answer, fitted on development goals and written into the GGUF at export.
+"""A temperature for each kind of answer, fitted on development goals; how well each kind is calibrated then.
 
-Three groups count alike, whatever their size: public utterances for skills that were trained on, for skills
-that were not, and our own goals. A model is too sure of what it never saw; one group alone would hide that.
+python -m training.calibrate --data ../shared/data [--model FILE]
+
+Three groups count alike, whatever their size: goals by hand of writers kept apart, public utterances for
+skills that were trained on, and for skills that were not. Needs no torch.
 """
 
 from __future__ import annotations
 
-import math
+import argparse
+import json
 import random
+import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mcl.model import form
-from mcl.model.protocol import Candidate, ExtractForm
-from mcl.plugins.train.tuner import development
-from mcl.plugins.train.tuner.network import Asker
-from mcl.plugins.train.tuner.rows import tags_of
-from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
-from mcl.plugins.train.tuner.variation import Variant
-from training import corpora
-from training.corpora import Corpus
-from training.evaluate import OUT_OF_SCOPE, candidate, extract_form
-from training.stock import alike
+from mcl.model.encoder import EncoderModel, RawAnswers
+from mcl.model.heads import KINDS
+from mcl.model.loader import load_model
+from mcl.model.protocol import Candidate, ExtractForm, SlotForm
+from mcl.plugins.train.tuner.generator.skills import GENERAL as GENERAL_SKILL
+from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark
+from training import corpora, written
+from training.answers import calibration_error
 
-TEMPERATURES = tuple(0.5 + 0.05 * i for i in range(31))
-NUMBER = 300  # goals of a group
-OTHERS = 12  # skills beside the right one
-MISSING = 0.2  # how often the right skill is not offered
-Row = tuple[Sequence[float], int]  # probabilities, index of the right answer
-Rows = Mapping[str, Sequence[Row]]  # by kind of answer
-Question = tuple[form.Prompt, list[int]]  # with the right answers, -1 where it is not known
-
-
-def groups(asker: Asker, data: Path, seed: int) -> list[Rows]:
-    """What the network says, as it is, beside the right answers: of the three groups."""
-    corpus, r = corpora.load(data), random.Random(seed)
-    trained = {u.skill for u in corpus.train}
-    usable = [u for u in corpus.dev if u.opens and u.skill[1] != OUT_OF_SCOPE]
-    asker.temperatures = {}
-    found = []
-    for seen in (True, False):
-        part = [u for u in usable if (u.skill in trained) is seen]
-        some = r.sample(part, min(NUMBER, len(part)))
-        found.append(_answered(asker, [q for u in some for q in _public(u, corpus, r)]))
-    return [*found, _answered(asker, _own())]
+TEMPERATURES = tuple(round(0.5 + 0.05 * i, 2) for i in range(51))
+VERB_WEIGHTS = tuple(0.5 * i for i in range(17))
+NUMBER, OTHERS = 250, 40
+"""Goals of a public group; skills that are shown beside the right one."""
+GENERAL = "general"
+Row = tuple[NDArray[np.float32], int]
+"""Scores, place of the right one."""
+Rows = dict[str, list[Row]]
 
 
-def _answered(asker: Asker, questions: Sequence[Question]) -> Rows:
-    rows: dict[str, list[Row]] = defaultdict(list)
-    answers = asker.answers([prompt for prompt, _ in questions])
-    for (prompt, right), given in zip(questions, answers, strict=True):
-        for read, index, row in zip(prompt.reads, right, given, strict=True):
-            if index >= 0:
-                rows[form.kind_of(read)].append((row, index))
+def groups(model: EncoderModel, data: Path, seed: int = 11) -> dict[str, Rows]:
+    """What the model says beside what is right, by group and kind of answer."""
+    return {"by hand": by_hand(model), **public(model, data, seed)}
+
+
+def by_hand(model: EncoderModel, part: str = "development") -> Rows:
+    """Of goals of writers kept apart."""
+    rows: Rows = defaultdict(list)
+    for writer in written.writers(parts=(part,)):
+        skills = {
+            name: told.skill for name, told in {**written.shelf(), **writer.skills}.items() if name != GENERAL
+        }
+        shown = [_candidate(skill) for skill in skills.values()]
+        for goal in writer.goals:
+            if goal.change:
+                continue
+            told = RawAnswers(model, goal.text)
+            rows["kind"].append((told.kinds, KINDS.index(goal.kind)))
+            begins = {wish.start for wish in goal.wishes[1:]}
+            if goal.kind == "goal":
+                rows["wish"] += [
+                    (row, int(u.start in begins))
+                    for u, row in zip(told.units[1:], told.begins[1:], strict=True)
+                ]
+            wish = goal.wishes[0] if goal.wishes else None
+            name = wish.skill if wish else ""
+            rows["pick"].append((told.choices(shown), 1 + list(skills).index(name) if name in skills else 0))
+            if wish is not None:
+                said = told.verbs + model.verb_weight * told.verb_margins
+                rows["verb"].append((said, form.VERBS.index(wish.verb)))
+                until = goal.wishes[1].start if len(goal.wishes) > 1 else len(goal.text)
+                skill = skills.get(name, GENERAL_SKILL)
+                _marked(rows, told, skill, wish.marks, until, limits=True)
     return rows
 
 
-def _public(u: Utterance, corpus: Corpus, r: random.Random) -> list[Question]:
-    """A choice among skills of the same set, none of them as good as the right one, and an extraction."""
-    others = [
-        k
-        for k in corpus.skills
-        if k[0] == u.skill[0] and k != u.skill and k[1] != OUT_OF_SCOPE and not alike(k, u.skill)
+def public(model: EncoderModel, data: Path, seed: int) -> dict[str, Rows]:
+    """Of public utterances: skills that were trained on, skills that were not."""
+    corpus, r = corpora.load(data), random.Random(seed)
+    trained = {one.skill for one in corpus.train}
+    usable = [one for one in corpus.dev if one.opens and one.skill[1] != "oos"]
+    found: dict[str, Rows] = {}
+    for title, seen in (("trained on", True), ("not trained on", False)):
+        rows: Rows = defaultdict(list)
+        part = [one for one in usable if (one.skill in trained) is seen]
+        for one in r.sample(part, min(NUMBER, len(part))):
+            others = [
+                key
+                for key in corpus.skills
+                if key[0] == one.skill[0]
+                and key != one.skill
+                and key[1].rsplit(".", 1)[-1] != one.skill[1].rsplit(".", 1)[-1]
+            ]
+            keys = r.sample(others, min(OTHERS, len(others)))
+            there = r.random() > 0.1
+            if there:
+                keys.insert(r.randint(0, len(keys)), one.skill)
+            told = RawAnswers(model, one.text)
+            shown = [_candidate(corpus.skills[key]) for key in keys]
+            if shown:
+                rows["pick"].append((told.choices(shown), keys.index(one.skill) + 1 if there else 0))
+            _marked(rows, told, corpus.skills[one.skill], one.marks, len(one.text), limits=False)
+        found[title] = rows
+    return found
+
+
+def best_verb_weight(model: EncoderModel, part: str = "development") -> float:
+    """How much what was learned of the verbs by name counts beside the head: of VERB_WEIGHTS that with which
+    the right verbs of goals by hand are likeliest, at its best temperature."""
+    said: list[tuple[RawAnswers, int]] = []
+    for writer in written.writers(parts=(part,)):
+        said += [
+            (RawAnswers(model, goal.text), form.VERBS.index(goal.wishes[0].verb))
+            for goal in writer.goals
+            if goal.wishes and not goal.change
+        ]
+
+    def least(weight: float) -> float:
+        rows = [(told.verbs + weight * told.verb_margins, right) for told, right in said]
+        return min(loss(rows, temperature) for temperature in TEMPERATURES)
+
+    return min(VERB_WEIGHTS, key=least)
+
+
+def _candidate(skill: CorpusSkill) -> Candidate:
+    return Candidate(skill.name, form.plain(skill.name), skill.description, skill.verbs)
+
+
+def _marked(
+    rows: Rows, told: RawAnswers, skill: CorpusSkill, marks: Sequence[LabelMark], until: int, *, limits: bool
+) -> None:
+    """Add the tags of the words of a goal, and its options."""
+    if not skill.slots:
+        return
+    tags, asked = told.marked(ExtractForm(skill.name, skill.description, skill.slots))
+    names = ["none", "in", *(f"slot.{s.name}" for s in skill.slots if not s.options), *form.FIELDS]
+    right = _tags(told.units, marks, names)
+    width = len(names) if limits else len(names) - len(form.FIELDS)
+    rows["tag"] += [
+        (row[:width], tag)
+        for unit, row, tag in zip(told.units, tags, right, strict=True)
+        if unit.start < until and tag < width
     ]
-    keys = r.sample(others, min(OTHERS, len(others)))
-    if r.random() >= MISSING or not others:
-        keys.insert(r.randint(0, len(keys)), u.skill)
-    shown = [candidate(corpus.skills[key]) for key in keys]
-    pick = keys.index(u.skill) + 1 if u.skill in keys else 0
-    choice = form.choose_prompt(u.text, shown), [pick, _verb(u)]
-    return [choice, *_extraction(u, corpus.skills[u.skill])]
+    for slot, row in zip((s for s in skill.slots if s.options), asked, strict=True):
+        rows["option"].append((row, _option(slot, marks)))
 
 
-def _own() -> list[Question]:
-    """Our own goals: a choice among the shipped skills, and an extraction."""
-    skills, known = list(development.shipped()), development.skills()
-    shown = [Candidate(s.id, s.display, s.description, s.verbs, s.examples) for s in skills]
-    names = [development.NOBODY[1], *(skill.id for skill in skills)]
-    questions: list[Question] = []
-    for goal in development.load():
-        pick = names.index(goal.skill[1])
-        questions.append((form.choose_prompt(goal.text, shown), [pick, _verb(goal)]))
-        questions += _extraction(goal, known[goal.skill]) if goal.skill in known else []
-    return questions
+def _tags(units: Sequence[form.Unit], marks: Sequence[LabelMark], names: Sequence[str]) -> list[int]:
+    tags = [0] * len(units)
+    for mark in marks:
+        if mark.start is None or mark.end is None or mark.field not in names:
+            continue
+        inside = [i for i, u in enumerate(units) if u.start >= mark.start and u.end <= mark.end]
+        for place, i in enumerate(inside):
+            tags[i] = 1 if place else names.index(mark.field)
+    return tags
 
 
-def _verb(u: Utterance) -> int:
-    return form.VERBS.index(u.verb) if u.verb else -1
+def _option(slot: SlotForm, marks: Sequence[LabelMark]) -> int:
+    said = {mark.value.lower() for mark in marks if mark.field == f"slot.{slot.name}"}
+    return next((i for i, option in enumerate(slot.options, 1) if option.lower() in said), 0)
 
 
-def _extraction(u: Utterance, skill: CorpusSkill) -> list[Question]:
-    """The tags of the words under the skill's form, where labels can be told so."""
-    variant = Variant(extract_form(skill), tuple(f"slot.{slot.name}" for slot in skill.slots))
-    shown: ExtractForm = variant.shown
-    units = form.windows(form.words(u.text))[0]
-    told = tags_of(u, units, variant) if skill.slots else None
-    if told is None:
-        return []
-    prompt = form.extract_prompt(u.text, units, shown)
-    asked = [i for i, slot in enumerate(shown.slots) if slot.options]
-    answers = [*told[0], *(told[1].get(i, "none") for i in asked)]
-    return [(prompt, [read.names.index(a) for read, a in zip(prompt.reads, answers, strict=True)])]
+def softmax(scores: NDArray[np.float32], temperature: float) -> NDArray[np.float64]:
+    """Shares of scores that are divided by a temperature."""
+    x = scores.astype(np.float64) / temperature
+    shares: NDArray[np.float64] = np.exp(x - x.max())
+    shares /= shares.sum()
+    return shares
 
 
 def loss(rows: Sequence[Row], temperature: float) -> float:
-    """Mean negative log-likelihood of the right answers when all scores are divided by `temperature`."""
-    total = 0.0
-    for row, index in rows:
-        scaled = [max(p, 1e-12) ** (1 / temperature) for p in row]
-        total -= math.log(max(scaled[index] / sum(scaled), 1e-12))
-    return total / len(rows)
+    """Mean negative log-likelihood of the right answers."""
+    return float(np.mean([-np.log(max(softmax(row, temperature)[right], 1e-12)) for row, right in rows]))
 
 
-def best_temperatures(found: Sequence[Rows]) -> dict[str, float]:
+def best_temperatures(found: Mapping[str, Rows]) -> dict[str, float]:
     """For each kind of answer that of TEMPERATURES with the least mean of the groups' losses."""
-    fitted = {}
-    for kind in form.KINDS:
-        parts = [rows[kind] for rows in found if rows.get(kind)]
-        if parts:
-            fitted[kind] = min(TEMPERATURES, key=lambda t: sum(loss(part, t) for part in parts))
-    return {kind: round(temperature, 2) for kind, temperature in fitted.items()}
+    kinds = {kind for rows in found.values() for kind in rows}
+    return {
+        kind: min(
+            TEMPERATURES, key=lambda t: sum(loss(rows[kind], t) for rows in found.values() if rows.get(kind))
+        )
+        for kind in sorted(kinds)
+    }
 
 
-def fit(asker: Asker, data: Path, seed: int = 11) -> dict[str, float]:
-    """Temperatures by kind; `asker` answers with them from now on, and its export carries them."""
-    asker.temperatures = best_temperatures(groups(asker, data, seed))
-    return asker.temperatures
+def errors(
+    found: Mapping[str, Rows], temperatures: Mapping[str, float]
+) -> Iterator[tuple[str, str, int, float, float]]:
+    """(group, kind, number, share of right answers, calibration error) of what is answered."""
+    for group, rows in found.items():
+        for kind, some in sorted(rows.items()):
+            said = []
+            for row, right in some:
+                shares = softmax(row, temperatures[kind])
+                said.append((float(shares.max()), int(shares.argmax()) == right))
+            share = sum(ok for _, ok in said) / len(said)
+            yield group, kind, len(some), share, calibration_error(said)
 
 
-def told(fitted: Mapping[str, float]) -> str:
-    """In words, for the card."""
-    each = ", ".join(f"{kind} {temperature:.2f}" for kind, temperature in fitted.items())
-    return (
-        f"temperatures of answers ({each}), fitted on {NUMBER} development utterances of skills that were "
-        f"trained on, {NUMBER} of skills that were not, and our own goals, all three counting alike"
-    )
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--model", type=Path, help="a GGUF (default: the bundled one)")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        model = load_model(given.model, home_path=Path(folder))
+        assert isinstance(model, EncoderModel)
+        model.verb_weight = best_verb_weight(model)
+        found = groups(model, given.data)
+    temperatures = best_temperatures(found)
+    for group, kind, number, right, error in errors(found, temperatures):
+        print(f"{group:16} {kind:8} {number:6} right {100 * right:5.1f} %  ECE {100 * error:4.1f} %")
+    print(json.dumps({"temperatures": temperatures, "verb_weight": model.verb_weight}))
+
+
+if __name__ == "__main__":
+    main()

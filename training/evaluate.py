@@ -1,198 +1,215 @@
-"""Measure a checkpoint on the development splits of the public corpora: the network, without the compiler.
-
-python -m training.evaluate --data ../shared/data --out training/out [--limit 500]
-
-Our own goals are measured in development_goals.py, the whole compile over the public corpora in
-whole_compile.py.
-"""
+"""Figures of the network alone on development goals: what it chooses, what it marks."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+from collections.abc import Mapping, Sequence
 
 import torch
 
 from mcl.model import form
-from mcl.model.protocol import Candidate, ExtractForm, SlotForm, Span
-from mcl.model.tags import best_of_each
-from mcl.plugins.train.tuner.network import Asker
-from mcl.plugins.train.tuner.utterances import CorpusSkill, Utterance
-from training import corpora
-from training.answers import NONE, Figures, FoundValue, GoalAnswer, confusions, figures_of
-from training.corpora import Corpus
+from mcl.model.encoder import skill_text
+from mcl.model.form import FIELDS
+from mcl.model.heads import CHANGES, KINDS
+from training.batches import MarkingBatch, Sampler, tag_targets
+from training.bert import WordPieces
+from training.examples import (
+    GENERAL,
+    NONE,
+    GoalExample,
+    SkillKey,
+    TrainingExamples,
+    WishExample,
+)
+from training.network import EncoderNetwork, SkillTexts, mean, nearest_word, within
 
-OUT_OF_SCOPE = "oos"
-SEVERAL = 4  # values that an open slot of a corpus may take
-
-
-def candidate(skill: CorpusSkill) -> Candidate:
-    """A corpus' skill as a candidate: name and description, no examples."""
-    return Candidate(skill.name, form.plain(skill.name), skill.description, skill.verbs, ())
-
-
-def best(row: Sequence[float]) -> int:
-    """Index of the largest."""
-    return max(range(len(row)), key=row.__getitem__)
+BATCH = 50
 
 
-def choose_all(
-    asker: Asker, texts: Sequence[str], skills: Sequence[CorpusSkill]
-) -> list[tuple[int, float, list[float]]]:
-    """(index of the chosen skill or -1, probability, verb probabilities) among any number of skills.
-
-    More than 16: rounds of 16, then the 16 best of all rounds once more.
-    """
-    most = form.MAX_CANDIDATES
-    shown = [candidate(skill) for skill in skills]
-    finals: list[list[int]] = [list(range(len(skills)))] * len(texts)
-    if len(skills) > most:
-        groups = [list(range(i, min(i + most, len(skills)))) for i in range(0, len(skills), most)]
-        scores = [[0.0] * len(skills) for _ in texts]
-        for group in groups:
-            prompts = [form.choose_prompt(text, [shown[i] for i in group]) for text in texts]
-            for row, answer in zip(scores, asker.answers(prompts), strict=True):
-                for i, p in zip(group, answer[0][1:], strict=True):
-                    row[i] = p
-        order = range(len(skills))
-        finals = [sorted(sorted(order, key=row.__getitem__, reverse=True)[:most]) for row in scores]
-    prompts = [
-        form.choose_prompt(text, [shown[i] for i in final]) for text, final in zip(texts, finals, strict=True)
-    ]
-    answers = zip(finals, asker.answers(prompts), strict=True)
-    return [(([-1, *final])[best(picks)], max(picks), verbs) for final, (picks, verbs) in answers]
-
-
-def chosen(asker: Asker, corpus: Corpus, source: str, utterances: Sequence[Utterance]) -> list[GoalAnswer]:
-    """A skill for each utterance, among the source's whole catalogue (sgd: what occurs)."""
-    occurring = {u.skill for u in utterances}
-    keys = sorted(k for k in corpus.skills if k[0] == source and k[1] != OUT_OF_SCOPE)
-    if source == "sgd":
-        keys = [k for k in keys if k in occurring]
-    answers = choose_all(asker, [u.text for u in utterances], [corpus.skills[k] for k in keys])
-    return [
-        GoalAnswer(
-            text=u.text,
-            wanted_skill=NONE if u.skill[1] == OUT_OF_SCOPE else u.skill[1],
-            wanted_verb=u.verb,
-            wanted=frozenset(),
-            skill=keys[index][1] if index >= 0 else NONE,
-            verb=form.VERBS[best(verbs)],
-            found=frozenset(),
-            confidence=p,
-            skill_probability=p,
-            marks=False,
-        )
-        for u, (index, p, verbs) in zip(utterances, answers, strict=True)
-    ]
+def evaluate(
+    network: EncoderNetwork, examples: TrainingExamples, pieces: WordPieces, limit: int
+) -> dict[str, float]:
+    """Percentages by set: skill, refused, F1 of values."""
+    network.eval()
+    figures: dict[str, float] = {}
+    with torch.no_grad():
+        for name, goals in examples.dev.items():
+            source = name.split()[0]
+            opening = [goal for goal in goals if goal.opens][:limit]
+            keys = sorted({key for key in examples.skills if key[0] == source})
+            if source == "sgd":
+                keys = sorted({goal.wishes[0].skill for goal in opening} & set(keys))
+            if source != "restaurant8k":
+                told = {key: examples.skills[key].descriptions[0] for key in keys}
+                figures |= _chosen(network, name, opening, told, pieces)
+            with_slots = [g for g in goals if g.wishes[0].skill in examples.skills][:limit]
+            with_slots = [g for g in with_slots if examples.skills[g.wishes[0].skill].slots]
+            if with_slots:
+                figures["F1 " + name] = _marked(
+                    network, examples, pieces, [(g, g.wishes[0]) for g in with_slots]
+                )
+    network.train()
+    return figures
 
 
-def values_of(utterance: Utterance, skill: CorpusSkill) -> frozenset[FoundValue]:
-    """What is to be found, in small letters; of categories those that are options."""
-    options = {f"slot.{slot.name}": {v.lower() for v in slot.options} for slot in skill.slots}
-    return frozenset(
-        FoundValue(m.field, m.value.lower())
-        for m in utterance.marks
-        if (m.value.lower() in options[m.field] if options.get(m.field) else m.start is not None)
-    )
+def _chosen(
+    network: EncoderNetwork, name: str, goals: Sequence[GoalExample], told: Mapping[SkillKey, str],
+    pieces: WordPieces,
+) -> dict[str, float]:  # fmt: skip
+    keys = list(told)
+    shown = SkillTexts()
+    for key in keys:
+        shown.add(pieces.of_text(skill_text(key[1], told[key])))
+    skills = network.texts(shown.pieces)
+    right = inside = refused = outside = lost = 0
+    for at in range(0, len(goals), BATCH):
+        part = goals[at : at + BATCH]
+        vectors = network.texts([pieces.of_units([u.text for u in g.units])[0] for g in part])
+        for goal, best in zip(part, network.choices(vectors, shown, skills).argmax(1).tolist(), strict=True):
+            wanted = goal.wishes[0].skill
+            if wanted[1] == NONE:
+                outside, refused = outside + 1, refused + (best == 0)
+            else:
+                inside += 1
+                right += best > 0 and keys[best - 1] == wanted
+                lost += best == 0
+    figures = {"skill " + name: _percent(right, inside)}
+    if outside:
+        figures |= {"refused " + name: _percent(refused, outside), "lost " + name: _percent(lost, inside)}
+    return figures
 
 
-def extract_all(asker: Asker, pairs: Sequence[tuple[str, ExtractForm]]) -> list[list[Span]]:
-    """Spans in the first window of each text under its form, each slot its `many` best."""
-    windows = [form.windows(form.words(text))[0] for text, _ in pairs]
-    prompts = [
-        form.extract_prompt(text, units, shown) for (text, shown), units in zip(pairs, windows, strict=True)
-    ]
-    out = []
-    for (text, shown), units, answer in zip(pairs, windows, asker.answers(prompts), strict=True):
-        spans = [Span(*found) for found in form.found(text, units, shown, answer)]
-        out.append(list(best_of_each(spans, {slot.name: slot.many for slot in shown.slots})))
-    return out
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / max(1, whole), 1)
 
 
-def extract_form(skill: CorpusSkill) -> ExtractForm:
-    """A corpus' skill as it is shown for an extraction."""
-    slots = (
-        SlotForm(s.name, s.type, s.hint, s.options, s.required, 1 if s.options else SEVERAL)
-        for s in skill.slots
-    )
-    return ExtractForm(skill.name, skill.description, tuple(slots), "", "")
+def _marked(
+    network: EncoderNetwork, examples: TrainingExamples, pieces: WordPieces,
+    wishes: Sequence[tuple[GoalExample, WishExample]],
+) -> float:  # fmt: skip
+    found_all = wanted_all = both = 0
+    sampler = Sampler(examples, pieces, 1)
+    for at in range(0, len(wishes), BATCH):
+        for goal, wish in wishes[at : at + BATCH]:
+            batch = sampler.marked([(goal, wish)], vary=False)
+            if not batch.goals:
+                continue
+            found = values(network, batch, goal, wish, sampler)
+            wanted = {(m.field, m.value.lower()) for m in wish.marks}
+            found_all, wanted_all, both = (
+                found_all + len(found),
+                wanted_all + len(wanted),
+                both + len(found & wanted),
+            )
+    return round(200 * both / max(1, found_all + wanted_all), 1)
 
 
-def marked(asker: Asker, corpus: Corpus, utterances: Sequence[Utterance]) -> list[GoalAnswer]:
-    """Values of each utterance, given its skill. These sets label no constraints."""
-    pairs = [(u.text, extract_form(corpus.skills[u.skill])) for u in utterances]
-    return [
-        GoalAnswer(
-            text=u.text,
-            wanted_skill=u.skill[1],
-            wanted_verb="",
-            wanted=values_of(u, corpus.skills[u.skill]),
-            skill=u.skill[1],
-            verb="",
-            found=frozenset(
-                FoundValue(s.field, s.value.lower()) for s in spans if s.field.startswith("slot.")
-            ),
-            confidence=min((s.probability for s in spans), default=1.0),
-            alarms=sum(not s.field.startswith("slot.") for s in spans),
-            chooses=False,
-        )
-        for u, spans in zip(utterances, extract_all(asker, pairs), strict=True)
-    ]
+def values(
+    network: EncoderNetwork, batch: MarkingBatch, goal: GoalExample, wish: WishExample, sampler: Sampler
+) -> set[tuple[str, str]]:
+    """(field, value in lower case) of one wish."""
+    _, slots = sampler._form(wish.skill, vary=False)
+    vectors, _ = network.encode(batch.goals)
+    count = len(goal.units)
+    plain, there = within(vectors, batch.places, count), torch.ones(1, count, dtype=torch.bool)
+    table = network.texts(batch.texts) if batch.texts else torch.zeros(1, vectors.shape[-1])
+    words, items = network.joined(plain, there, batch.items, table)
+    scores = network.tags(words, items)
+    _, legal = tag_targets(batch, count, items.shape[1])
+    scores = scores.masked_fill(~legal[:, None], -1e4)[0]
+    found: set[tuple[str, str]] = set()
+    names = [f"slot.{slot.name}" for slot in slots]
+    current: tuple[str, int, int] | None = None
+    spans = []
+    for i in range(wish.first, wish.last):
+        row = scores[i].clone()
+        if current is None:
+            row[1] = -1e9
+        best = int(row.argmax())
+        if best == 1 and current:
+            current = current[0], current[1], i
+            continue
+        if current:
+            spans.append(current)
+        current = None
+        if best > 1:
+            item = best - 2
+            at = item - (items.shape[1] - len(FIELDS))
+            current = (FIELDS[at] if at >= 0 else names[item], i, i)
+    if current:
+        spans.append(current)
+    for field, first, last in spans:
+        found.add((field, goal.text[goal.units[first].start : goal.units[last].end].lower()))
+    for _, slot, places, _ in batch.options:
+        named = nearest_word(plain, there, table[torch.tensor([[batch.items[0].rows[at] for at in places]])])
+        best = int(network.options(items[:1, slot], items[:1, places], named).argmax())
+        if best:
+            found.add((names[slot], slots[slot].options[best - 1].lower()))
+    return found
 
 
-def evaluate(asker: Asker, data: Path, limit: int) -> tuple[Figures, dict[str, list[GoalAnswer]]]:
-    """All figures, and the answers by set; of at most `limit` utterances a set (0: all), drawn by a seed."""
-    corpus = corpora.load(data)
-    figures: Figures = {"step": asker.step, "minutes": asker.minutes, "examples": asker.examples}
-    figures |= {"limit": limit, "intent": {}, "slots": {}, "confusions": {}}
-    answers: dict[str, list[GoalAnswer]] = {}
-    for name, utterances in corpora.dev_sets(corpus).items():
-        answers[name] = []
-        opening = [u for u in utterances if u.opens][: limit or None]
-        if name != "restaurant8k":
-            choices = chosen(asker, corpus, name.split()[0], opening)
-            figures["intent"][name] = figures_of(choices)
-            figures["confusions"][name] = confusions(choices)["skill"]
-            answers[name] += choices
-        usable = [u for u in utterances if u.skill in corpus.skills and corpus.skills[u.skill].slots]
-        if usable:
-            values = marked(asker, corpus, usable[: limit or None])
-            figures["slots"][name] = figures_of(values)
-            answers[name] += values
-        print(name, rounded(_short(figures["intent"].get(name))), rounded(_short(figures["slots"].get(name))))
-    return figures, answers
-
-
-def _short(figures: Figures | None) -> Figures | None:
-    return figures and {name: value for name, value in figures.items() if isinstance(value, float)}
-
-
-def rounded(value: Any) -> Any:
-    """Floats to four places, all the way down."""
-    if isinstance(value, dict):
-        return {k: rounded(v) for k, v in value.items()}
-    return round(value, 4) if isinstance(value, float) else value
-
-
-def main() -> None:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--limit", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1)
-    given = parser.parse_args()
-    torch.set_num_threads(given.threads)
-    figures, _ = evaluate(Asker(given.out), given.data, given.limit)
-    (given.out / "figures.json").write_text(json.dumps(rounded(figures), indent=1))
-
-
-if __name__ == "__main__":
-    main()
+def evaluate_hands(
+    network: EncoderNetwork, examples: TrainingExamples, pieces: WordPieces, goals: Sequence[GoalExample],
+    own: Sequence[SkillKey],
+) -> dict[str, float]:  # fmt: skip
+    """Figures on goals by hand: skill, verb, values and constraints, kinds, where wishes begin."""
+    network.eval()
+    keys = [*own, *(key for key in examples.skills if key[0] == "shelf")]
+    skill = verb = kind = wishes = marks = whole = count = limits_found = limits_wanted = limits_both = 0
+    found_all = wanted_all = both = starts = change = changes = 0
+    sampler = Sampler(examples, pieces, 1)
+    with torch.no_grad():
+        shown = SkillTexts()
+        for key in keys:
+            shown.add(pieces.of_text(skill_text(key[1], examples.skills[key].descriptions[0])))
+        cards = network.texts(shown.pieces)
+        for goal in goals:
+            ids, places = pieces.of_units([u.text for u in goal.units])
+            vectors, mask = network.encode([ids])
+            kind += KINDS[int(network.heads.kind(mean(vectors, mask)).argmax())] == goal.kind
+            words = within(vectors, [places], len(goal.units))
+            begins = {i for i, b in enumerate(network.heads.wish(words)[0].argmax(-1).tolist()) if b}
+            if goal.change:
+                change += CHANGES[int(network.heads.change(mean(vectors, mask)).argmax())] == goal.change
+                changes += 1
+                continue
+            starts += begins == {wish.first for wish in goal.wishes[1:]}
+            for wish in goal.wishes:
+                count += 1
+                part = torch.tensor([[p < 0 or wish.first <= p < wish.last for p in places]])
+                vector = mean(vectors, part)
+                best = int(network.choices(vector, shown, cards).argmax())
+                wanted = wish.skill if wish.skill[1] not in (NONE, GENERAL) else None
+                right = (keys[best - 1] if best else None) == wanted
+                skill += right
+                said = form.VERBS[int(network.heads.verb(vector).argmax())] == wish.verb or not wish.verb
+                verb += said
+                if goal.kind != "goal":
+                    continue
+                batch = sampler.marked([(goal, wish)], vary=False)
+                if not batch.goals:
+                    continue
+                found = values(network, batch, goal, wish, sampler)
+                want = {(m.field, m.value.lower()) for m in wish.marks}
+                found_all, wanted_all, both = (
+                    found_all + len(found),
+                    wanted_all + len(want),
+                    both + len(found & want),
+                )
+                lf, lw = ({x for x in s if not x[0].startswith("slot.")} for s in (found, want))
+                limits_found, limits_wanted, limits_both = (
+                    limits_found + len(lf),
+                    limits_wanted + len(lw),
+                    limits_both + len(lf & lw),
+                )
+                marks += found == want
+                whole += found == want and right and said
+                wishes += 1
+    network.train()
+    return {
+        "goals": len(goals), "skill": _percent(skill, count), "verb": _percent(verb, count),
+        "kind": _percent(kind, len(goals)), "change": _percent(change, changes),
+        "where wishes begin": _percent(starts, len(goals) - changes),
+        "F1 values": round(200 * both / max(1, found_all + wanted_all), 1),
+        "F1 constraints": round(200 * limits_both / max(1, limits_found + limits_wanted), 1),
+        "values exact": _percent(marks, wishes), "all right": _percent(whole, wishes),
+    }  # fmt: skip

@@ -1,118 +1,112 @@
-"""Write a checkpoint as GGUF: llama architecture, attention both ways, BPE `gpt2` / `qwen2`."""
+"""A tuned network as a GGUF that llama.cpp reads (architecture bert), its heads behind the tensors."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import gguf
 import numpy as np
-from gguf import GGMLQuantizationType, TokenType
+from gguf.quants import quantize
 
-from mcl.model import form
-from mcl.plugins.train.tuner.network import Asker
-from mcl.plugins.train.tuner.weights import tensors
+from mcl.model.form import FORM
+from mcl.model.heads import SIZE_KEY, packed_heads
+from training.network import EncoderNetwork
 
-NAME, VERSION = "mcl-tags", "1"
-
-
-CONTEXT = 2048
-
-
-TYPES = {
-    "q8_0": GGMLQuantizationType.Q8_0,
-    "f16": GGMLQuantizationType.F16,
-    "f32": GGMLQuantizationType.F32,
+_PARTS = {
+    "q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output", "n1": "attn_output_norm", "up": "ffn_up",
+    "down": "ffn_down", "n2": "layer_output_norm",
+}  # fmt: skip
+_SPECIAL = {"[PAD]": 0, "[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "[MASK]": 103}
+KINDS = {
+    "f32": gguf.GGMLQuantizationType.F32,
+    "f16": gguf.GGMLQuantizationType.F16,
+    "q8_0": gguf.GGMLQuantizationType.Q8_0,
+    "q4_0": gguf.GGMLQuantizationType.Q4_0,
 }
 
 
-SOURCES = (
-    "SNIPS NLU benchmark (CC0 1.0); CLINC150 (CC BY 3.0); HWU64 (CC BY 4.0); SGD (CC BY-SA 4.0); "
-    "BANKING77 (CC BY 4.0); RESTAURANT8k (CC BY 4.0); nl2bash (MIT); TaskBench (MIT); "
-    "own generator (Apache-2.0)"
-)
+def export(
+    network: EncoderNetwork, package: Path, target: Path, *, kind: str = "q8_0", table: str = "q8_0",
+    name: str = "mcl-encoder", version: str = "1", more: Mapping[str, object] | None = None,
+) -> None:  # fmt: skip
+    """Write the GGUF and its sum. kind: of matrices; table: of the words; more: said beside the heads."""
+    heads = {key: tensor.detach().float().numpy() for key, tensor in network.heads.state_dict().items()}
+    packed = packed_heads(heads, more or {})
+    writer = gguf.GGUFWriter(str(target.with_suffix(".part")), "bert")
+    _describe(writer, network, name, version)
+    writer.add_string("mcl.form", FORM)
+    writer.add_uint64(SIZE_KEY, len(packed))
+    _vocabulary(writer, package)
+    weights = {key: tensor.detach().float().numpy() for key, tensor in network.encoder.state_dict().items()}
 
-
-def export(asker: Asker, path: Path, kind: str = "q8_0") -> None:
-    """Write the checkpoint; matrices as `kind` (q8_0, f16 or f32), norms as f32."""
-    shape, vocabulary = asker.shape, asker.vocabulary
-    path.parent.mkdir(parents=True, exist_ok=True)
-    writer = gguf.GGUFWriter(str(path), "llama")
-    writer.add_name(NAME)
-    writer.add_version(VERSION)
-    writer.add_author("mcl")
-    writer.add_license("Apache-2.0")
-    writer.add_description(f"Chooses skills and tags spans in one pass ({form.FORM}). Trained on: {SOURCES}.")
-    writer.add_string("mcl.form", form.FORM)
-    writer.add_string("mcl.version", VERSION)
-    writer.add_string("mcl.sources", SOURCES)
-    writer.add_context_length(CONTEXT)
-    writer.add_embedding_length(shape.width)
-    writer.add_block_count(shape.layers)
-    writer.add_feed_forward_length(shape.feed_forward)
-    writer.add_head_count(shape.heads)
-    writer.add_head_count_kv(shape.heads)
-    writer.add_rope_dimension_count(shape.width // shape.heads)
-    writer.add_rope_freq_base(shape.rope_base)
-    writer.add_layer_norm_rms_eps(shape.epsilon)
-    writer.add_vocab_size(shape.vocabulary)
-    writer.add_causal_attention(False)
-    for name, temperature in asker.temperatures.items():
-        writer.add_float32(f"mcl.temperature.{name}", temperature)
-    _vocabulary(writer, asker)
-    for name, values in tensors(asker.network.state_dict(), shape).items():
+    def add(key: str, values: np.ndarray, as_: str) -> None:
         values = np.ascontiguousarray(values, dtype=np.float32)
-        if values.ndim == 1 or kind == "f32":
-            writer.add_tensor(name, values)
-        elif kind == "f16":
-            writer.add_tensor(name, values.astype(np.float16))
+        if as_ == "f32":
+            writer.add_tensor(key, values)
         else:
-            writer.add_tensor(name, gguf.quants.quantize(values, TYPES[kind]), raw_dtype=TYPES[kind])
-    assert vocabulary.size == shape.vocabulary
+            writer.add_tensor(key, quantize(values, KINDS[as_]), raw_dtype=KINDS[as_])
+
+    add("token_embd.weight", weights["word.weight"], table)
+    add("position_embd.weight", weights["pos.weight"], "f32")
+    add("token_types.weight", weights["typ.weight"], "f32")
+    for part in ("weight", "bias"):
+        add(f"token_embd_norm.{part}", weights[f"norm.{part}"], "f32")
+        for layer in range(len(network.encoder.layers)):
+            for own, theirs in _PARTS.items():
+                as_ = kind if part == "weight" and not own.startswith("n") else "f32"
+                add(f"blk.{layer}.{theirs}.{part}", weights[f"layers.{layer}.{own}.{part}"], as_)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    digest = hashlib.sha256(
-        path.read_bytes()
-    ).hexdigest()  # beside it, so that a first run need not try it out
-    path.with_name(f"{path.name}.sha256").write_text(f"{digest}  {path.name}\n")
+    with target.with_suffix(".part").open("ab") as file:
+        file.write(packed)
+    target.with_suffix(".part").replace(target)
+    digest = hashlib.sha256(target.read_bytes()).hexdigest()
+    target.with_name(f"{target.name}.sha256").write_text(f"{digest}  {target.name}\n")
 
 
-def _vocabulary(writer: gguf.GGUFWriter, asker: Asker) -> None:
-    vocabulary = asker.vocabulary
-    texts = [""] * vocabulary.size
-    for text, i in vocabulary.tokenizer.get_vocab().items():
-        texts[i] = text
-    types = [TokenType.NORMAL] * vocabulary.base + [TokenType.CONTROL] * len(form.SPECIALS)
-    for name, i in vocabulary.special.items():
-        texts[i] = form.token_text(name)
-    if len(set(texts)) != len(texts):
-        raise ValueError("two tokens have the same text: llama.cpp would abort")
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("qwen2")
-    writer.add_token_list(texts)
+def _describe(writer: gguf.GGUFWriter, network: EncoderNetwork, name: str, version: str) -> None:
+    encoder = network.encoder
+    layer = encoder.layers[0]
+    writer.add_name(name)
+    writer.add_version(version)
+    writer.add_license("apache-2.0")
+    writer.add_block_count(len(encoder.layers))
+    writer.add_context_length(encoder.pos.num_embeddings)
+    writer.add_embedding_length(encoder.word.embedding_dim)
+    writer.add_feed_forward_length(layer.up.out_features)  # type: ignore[union-attr,arg-type]
+    writer.add_head_count(layer.heads)  # type: ignore[union-attr,arg-type]
+    writer.add_layer_norm_eps(1e-12)
+    writer.add_causal_attention(False)
+    writer.add_pooling_type(gguf.PoolingType.NONE)
+    writer.add_token_type_count(2)
+
+
+def _vocabulary(writer: gguf.GGUFWriter, package: Path) -> None:
+    """Word pieces as llama.cpp wants them: a mark before those that begin a word, `##` off the others."""
+    told = json.loads(next(package.rglob("tokenizer.json")).read_text(encoding="utf-8"))["model"]["vocab"]
+    pieces = sorted(told, key=told.__getitem__)
+    tokens, types = [], []
+    for piece in pieces:
+        if piece in _SPECIAL:
+            tokens.append(piece.encode())
+            types.append(gguf.TokenType.UNKNOWN if piece == "[UNK]" else gguf.TokenType.CONTROL)
+        else:
+            tokens.append(piece[2:].encode() if piece.startswith("##") else b"\xe2\x96\x81" + piece.encode())
+            types.append(gguf.TokenType.NORMAL)
+    writer.add_tokenizer_model("bert")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list(tokens)
     writer.add_token_types(types)
-    writer.add_token_merges([" ".join(pair) for pair in vocabulary.merges])
-    writer.add_eos_token_id(vocabulary.special["end"])
-    writer.add_bos_token_id(vocabulary.special["end"])
-    writer.add_pad_token_id(vocabulary.special["pad"])
-    writer.add_add_bos_token(False)
-    writer.add_add_eos_token(False)
-    writer.add_add_space_prefix(False)
-
-
-def main() -> None:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder of the checkpoint")
-    parser.add_argument("--gguf", type=Path, required=True, help="file to write")
-    parser.add_argument("--kind", choices=tuple(TYPES), default="q8_0")
-    given = parser.parse_args()
-    export(Asker(given.out), given.gguf, given.kind)
-    print(f"{given.gguf} {given.gguf.stat().st_size:,} bytes")
-
-
-if __name__ == "__main__":
-    main()
+    writer.add_bos_token_id(_SPECIAL["[CLS]"])
+    writer.add_eos_token_id(_SPECIAL["[SEP]"])
+    writer.add_unk_token_id(_SPECIAL["[UNK]"])
+    writer.add_sep_token_id(_SPECIAL["[SEP]"])
+    writer.add_pad_token_id(_SPECIAL["[PAD]"])
+    writer.add_mask_token_id(_SPECIAL["[MASK]"])
+    writer.add_add_bos_token(True)
+    writer.add_add_eos_token(True)

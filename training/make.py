@@ -1,82 +1,113 @@
-"""All of it: data -> training -> calibration -> GGUF -> check -> evaluation -> figures, report and card.
+"""All of it: data -> base -> training -> calibration -> linear member -> GGUF -> figures, report and card.
 
-python -m training.make --data ../shared/data --minutes 60
+python -m training.make --data ../shared/data
+
+A run that was stopped goes on where its last checkpoint stands. The same data, base and number of steps give
+the same bytes on one machine.
 """
 
 from __future__ import annotations
 
 import argparse
-import tempfile
-import time
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 
+from mcl.model.encoder import EncoderModel
 from mcl.model.loader import load_model
-from mcl.plugins.train.tuner.network import Asker
-from training import corpora, development_goals, skill_classifier, whole_compile
-from training.calibrate import fit, told
-from training.card import ExportFigures, note_run, write_card
-from training.check import check
-from training.evaluate import evaluate, rounded
+from training import calibrate, compiled_goals, corpora, shipped_vectors, skill_classifier, whole_compile
+from training.base import base_package
+from training.bert import Bert, BertShape
 from training.export import export
-from training.report import Measured, write
-from training.train import Trainer  # first: it sets how OpenMP waits, before torch is loaded
+from training.network import EncoderNetwork
+from training.parity import largest_difference
+from training.report import TrainingRun, write
+from training.train import STEPS, checkpoint_of
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
-TARGET = HERE.parent / "mcl" / "model" / "data" / "mcl-tags.gguf"
-LIMIT = 600
-"""Utterances a set, so that all figures are there within five minutes on two cores."""
+TARGET = HERE.parent / "mcl" / "model" / "data" / "mcl-encoder.gguf"
+NAME, VERSION = "mcl-encoder", "1"
+LIMIT = 400
+"""Utterances a set measured, so that all figures are there within ten minutes."""
 
 
-def measured(asker: Asker, data: Path, gguf: Path, limit: int) -> Measured:
-    """All figures: the network over the public corpora, the whole compile over them, and our own goals."""
-    network, answers = evaluate(asker, data, limit)
-    settings = whole_compile.EvaluationSettings(jobs=2, model=gguf, lists=True)
-    compiled, _ = whole_compile.measure(data, corpora.NAMES, limit, settings)
-    with tempfile.TemporaryDirectory() as home:
-        goals, own_answers = development_goals.measure(load_model(gguf, home_path=Path(home)))
-    return Measured(rounded(network), whole_compile.rounded(compiled), rounded(goals), own_answers, answers)
+def trained(given: argparse.Namespace, package: Path) -> None:
+    """Train in processes of their own, until it is done."""
+    command = [
+        sys.executable, "-m", "training.train", "--data", str(given.data), "--base", str(package),
+        "--out", str(given.out), "--steps", str(given.steps),
+    ]  # fmt: skip
+    subprocess.run(command, check=True)
+
+
+def finished(network: EncoderNetwork, package: Path, given: argparse.Namespace) -> dict[str, float]:
+    """Write the GGUF with what its answers' temperatures are and what it knows by name; the temperatures."""
+
+    def written(more: Mapping[str, object]) -> None:
+        export(network, package, given.target, table="q4_0", name=NAME, version=VERSION, more=more)
+
+    written({})
+    member = skill_classifier.train(given.data, given.target, given.out)
+    skill_classifier.put_into(given.target, member)
+    model = _opened(given.target)
+    model.verb_weight = calibrate.best_verb_weight(model)
+    temperatures = calibrate.best_temperatures(calibrate.groups(model, given.data))
+    written({"temperatures": temperatures, "verb_weight": model.verb_weight})
+    skill_classifier.put_into(given.target, member)
+    return temperatures
+
+
+def figures_of(target: Path, data: Path, limit: int, temperatures: Mapping[str, float]) -> dict[str, object]:
+    """All figures on development parts."""
+    settings = whole_compile.EvaluationSettings(jobs=2, model=target, lists=True)
+    public, _ = whole_compile.measure(data, corpora.NAMES, limit, settings)
+    model = _opened(target)
+    goals = compiled_goals.measured(model, "development", None)
+    told = calibrate.errors(calibrate.groups(model, data), temperatures)
+    return {
+        "public": whole_compile.in_percent(public),
+        "goals": {name: compiled_goals.figures(rows) for name, rows in goals.items()},
+        "calibration": [list(row) for row in told],
+    }
+
+
+def _opened(path: Path) -> EncoderModel:
+    model = load_model(path, home_path=None)
+    assert isinstance(model, EncoderModel)
+    return model
 
 
 def main() -> None:
-    """Command line. With --minutes 0 nothing is trained; all that comes after the training is done."""
+    """Command line. With --steps 0 nothing is trained; all that comes after the training is done."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA, help="folder with the corpora (*.jsonl.gz)")
-    parser.add_argument("--out", type=Path, default=HERE / "out", help="checkpoints, tokenizer, worst cases")
+    parser.add_argument("--out", type=Path, default=HERE / "out", help="base, checkpoints, vectors")
     parser.add_argument("--target", type=Path, default=TARGET, help="the GGUF to write")
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument(
-        "--limit", type=int, default=LIMIT, help=f"utterances a set measured (default {LIMIT}; 0: all)"
-    )
-    parser.add_argument("--kind", default="q8_0", choices=("q8_0", "f16"))
-    parser.add_argument("--begin", type=Path, help="folder of a run whose weights to begin with")
-    parser.add_argument("--compile", action="store_true", help="torch.compile (needs a C++ compiler)")
-    parser.add_argument("--remark", default="", help="title in runs.md (none: not noted there)")
+    parser.add_argument("--steps", type=int, default=STEPS, help=f"of the training ({STEPS}; 0: none)")
+    parser.add_argument("--limit", type=int, default=LIMIT, help=f"utterances a set ({LIMIT}; 0: all)")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    if given.minutes:
-        trainer = Trainer(given.data, given.out, width=192, layers=4, begin=given.begin)
-        trainer.run(given.minutes, compiled=given.compile)
+    package = base_package(given.out)
+    if given.steps:
+        trained(given, package)
     torch.set_num_threads(2)
-    asker = Asker(given.out)
-    fitted = told(fit(asker, given.data))
-    print(fitted, flush=True)
-    found = check(asker, given.data, "f32")
-    print(found, flush=True)
-    if found.differing or found.logit > 1e-3:
-        raise SystemExit("the exported model does not say what the trained one says")
-    export(asker, given.target, given.kind)
-    member = skill_classifier.train(given.data)
-    skill_classifier.put_into(given.target, member)
-    begun = time.monotonic()
-    all_figures = measured(asker, given.data, given.target, given.limit)
-    print(f"measured in {time.monotonic() - begun:.0f} s", flush=True)
-    write(all_figures, given.target.parent, given.out)
-    write_card(asker, given.data, given.target, all_figures, ExportFigures(found, fitted, len(member)))
-    if given.remark:
-        note_run(asker, all_figures, given.remark)
+    saved = checkpoint_of(given.out)
+    network = EncoderNetwork(Bert(BertShape()))
+    network.load_state_dict(saved["average"])
+    network.eval()
+    temperatures = finished(network, package, given)
+    parity = largest_difference(network, package, given.target)
+    figures = figures_of(given.target, given.data, given.limit, temperatures)
+    run = TrainingRun(saved["spent"] / 60, saved["step"], saved["goals"], temperatures, parity)
+    write(figures, run, given.data, given.target)
+    if given.target == TARGET:
+        shipped_vectors.main()
+    print(json.dumps(figures["goals"], indent=1))
 
 
 if __name__ == "__main__":

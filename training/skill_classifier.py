@@ -1,9 +1,10 @@
 """Train the linear member (mcl/model/skill_classifier.py) and put it behind the tensors of a GGUF.
 
-python -m training.skill_classifier --data ../shared/data --into mcl/model/data/mcl-tags.gguf   (two minutes)
+python -m training.skill_classifier --data ../shared/data --into mcl/model/data/mcl-encoder.gguf --out FOLDER
 
 One support vector machine a source, each skill against everything else of that source and against strangers:
-goals that are surely for none of its skills. Needs scikit-learn.
+goals that are surely for none of its skills. It learns from hashed n-grams and from the vectors that this
+GGUF makes of the goals (kept in FOLDER; ten minutes for 80,000). Needs scipy and gguf.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import math
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,39 +23,38 @@ from typing import Any
 import gguf
 import numpy as np
 import scipy.sparse as sp
-from sklearn.svm import LinearSVC
+from scipy.optimize import minimize
 
 from mcl.language.skills import find_skills, skill_folders
 from mcl.model.form import plain
+from mcl.model.heads import SIZE_KEY as HEADS_SIZE_KEY
+from mcl.model.heads import Vectors
 from mcl.model.skill_classifier import RARITY_UNIT, SIZE_KEY, ZERO, buckets_of, key_of, packed
 from mcl.plugins.train.tuner import handwritten
 from mcl.plugins.train.tuner.utterances import Utterance
-from training import corpora
+from training import corpora, written
+from training.goal_vectors import GoalVectorFiles
 
 BUCKETS = 1 << 14
 COST = 1.5  # of the machine: how dear a goal on the wrong side is
 OUTSIDE = 2.0  # how much more a goal counts that its own source says is out of scope
-MOST = 8000  # goals of a source
-TYPICAL = 150  # goals of a source, from which it is counted what margins are usual
+SHARE = 1.5  # how much the vector of a goal counts beside its n-grams
+STEPS = 80  # of L-BFGS
+MOST = {"sgd": 8000}  # goals of a source, where not all
 SEED = 20261121
 SOURCES = ("clinc", "banking77", "hwu64", "snips", "sgd")
 NOBODYS = ("banking77", "sgd", "own")
 """Sources whose skills take nothing of what nobody takes (clinc and hwu64 have skills for small talk)."""
-GENERAL = {
-    **dict.fromkeys(("build", "acquire", "modify", "deliver"), "general"),
-    "schedule": "schedule-reminder", "delegate": "delegate-task", "negotiate": "delegate-task",
-}  # fmt: skip
-"""Shipped skills of goals that were written for a general skill of all verbs, by verb."""
 SHOWN = 3  # times that a shipped skill's own examples count
 HARDER = {"own": 0.2}
 """What is taken off the margins of a source: its skills are few, and much that people want is for none."""
 STRANGERS = {
-    "clinc": {"own": 1000, "open": 700},
-    "banking77": {"own": 1000, "open": 700, "snips": 600, "hwu64": 900, "sgd": 500},
-    "hwu64": {"own": 1000, "open": 700, "banking77": 600},
-    "snips": {"own": 1000, "open": 700, "banking77": 500},
-    "sgd": {"own": 1000, "open": 700, "banking77": 500},
-    "own": {"banking77": 400, "snips": 400, "clinc": 600, "hwu64": 600, "sgd": 300},
+    "clinc": {"own": 700, "open": 700, "hands": 1000},
+    "banking77": {"own": 700, "open": 700, "hands": 1000, "snips": 600, "hwu64": 900, "sgd": 500},
+    "hwu64": {"own": 700, "open": 700, "hands": 600, "banking77": 600},
+    "snips": {"own": 700, "open": 700, "hands": 600, "banking77": 500},
+    "sgd": {"own": 700, "open": 700, "hands": 600, "banking77": 500},
+    "own": {"hands": 6000, "banking77": 400, "snips": 400, "clinc": 600, "hwu64": 600, "sgd": 300},
 }
 """How many goals of which others are strangers to a source."""
 
@@ -71,16 +71,20 @@ class GoalSource:
 
 @dataclass
 class Learned:
-    """One machine: for each skill its weights as whole numbers, their scale, and its bias."""
+    """One machine: for each skill its weights and its direction as whole numbers, their scales, and its
+    bias."""
 
     skills: list[str]
     weights: np.ndarray  # skills x buckets, -127 … 127
     scales: np.ndarray
+    directions: np.ndarray  # skills x width, -127 … 127
+    stretches: np.ndarray
     biases: np.ndarray
 
-    def margins(self, vectors: sp.csr_matrix) -> np.ndarray:
+    def margins(self, hashed: sp.csr_matrix, vectors: Vectors) -> np.ndarray:
         """goals x skills."""
-        return np.asarray(vectors @ self.weights.T * self.scales + self.biases)
+        alike = vectors @ self.directions.T.astype(np.float32) * self.stretches
+        return np.asarray(hashed @ self.weights.T * self.scales + alike + self.biases)
 
 
 class Hashed:
@@ -110,59 +114,107 @@ def merged(utterance: Utterance) -> str:
     return plain(name) if source == "sgd" else name
 
 
-def shipped(goal: Utterance) -> str:
-    """The shipped skill that a written goal is for; "" for what the shipped general one does not do."""
-    return goal.skill[1] if goal.skill != ("own", "general") else GENERAL.get(goal.verb, "")
+def by_many_hands() -> Iterable[tuple[str, str, str]]:
+    """Goals of one wish, the shelf's skill that each is for ("" for none of them), and its verb."""
+    shelf = written.shelf()
+    for writer in written.writers(parts=("train",)):
+        for goal in writer.goals:
+            one = goal.before or goal
+            if len(one.wishes) > 1 or (goal.change and not goal.before):
+                continue
+            wish = one.wishes[0] if one.wishes else None
+            known = wish is not None and wish.skill in shelf
+            yield one.text, wish.skill if wish and known else "", wish.verb if wish else ""
 
 
 def sources(data: Path) -> dict[str, GoalSource]:
     """What each machine learns from."""
     r = random.Random(SEED)
-    corpus, goals = corpora.load(data), handwritten.load()
+    corpus, goals, hands = corpora.load(data), handwritten.load(), list(by_many_hands())
     said: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for one in corpus.train:
         if one.opens and one.skill[0] in SOURCES:
             said[one.skill[0]].append((one.text, "" if one.skill[1] == "oos" else merged(one)))
-    said["own"] = [(one.text, shipped(one)) for one in goals if one.skill != handwritten.NOBODY]
-    for one in find_skills(skill_folders(None)):
-        said["own"] += [(text, one.id) for text in one.examples] * SHOWN
+    said["own"] = [
+        (one.text, one.skill[1] if one.skill[1] != "general" else "")
+        for one in goals
+        if one.skill != handwritten.NOBODY
+    ]
+    said["own"] += [(text, skill) for text, skill, _ in hands if skill]
+    for shipped_skill in find_skills(skill_folders(None)):
+        if not shipped_skill.takes_any:
+            said["own"] += [(text, shipped_skill.id) for text in shipped_skill.examples] * SHOWN
     said["open"] = [(text, "") for text in corpora.open_texts(data)]
+    said["hands"] = [(text, "") for text, skill, _ in hands if not skill]
     nobodys = [one.text for one in goals if one.skill == handwritten.NOBODY]
     for rows in said.values():
         r.shuffle(rows)
     found = {}
     for name, strangers in STRANGERS.items():
-        texts = [text for text, _ in said[name][: MOST if name == "sgd" else None]]
+        texts = [text for text, _ in said[name][: MOST.get(name)]]
         skills = [skill for _, skill in said[name][: len(texts)]]
         weights = [1.0 if skill else OUTSIDE for skill in skills]
         others = [
             text
             for other, most in strangers.items()
             for text, skill in said[other][:most]
-            if skill or other in ("open", "own")
+            if skill or other in ("open", "own", "hands")
         ]
         others += nobodys if name in NOBODYS else []
         found[name] = GoalSource(
             name, texts + others, skills + [""] * len(others), weights + [1.0] * len(others)
         )
     verbal = [(one.text, one.verb) for one in goals if one.verb]
+    verbal += [(text, verb) for text, _, verb in hands if verb]
     found["verbs"] = GoalSource("verbs", [t for t, _ in verbal], [v for _, v in verbal], [1.0] * len(verbal))
     return found
 
 
-def learn(source: GoalSource, hashed: Hashed, rows: Sequence[int] | None = None) -> Learned:
-    """Train one machine. rows: on these goals alone."""
-    rows = range(len(source.texts)) if rows is None else rows
-    vectors = hashed.vectors([source.texts[row] for row in rows])
-    machine = LinearSVC(C=COST, dual=True, random_state=0, tol=1e-3, max_iter=2000)
-    machine.fit(vectors, [source.skills[row] for row in rows], [source.weights[row] for row in rows])
-    kept = [place for place, name in enumerate(machine.classes_) if name]
-    exact = machine.coef_[kept]
-    scales = np.abs(exact).max(1) / 127
-    weights = np.round(exact / scales[:, None]).astype(np.int8)
-    return Learned(
-        [str(machine.classes_[place]) for place in kept], weights, scales, machine.intercept_[kept]
+def learn(
+    source: GoalSource, hashed: Hashed, vectors: Vectors, *, cost: float = COST, share: float = SHARE
+) -> Learned:
+    """Train one machine. vectors: of the source's goals, of length one."""
+    skills = sorted(set(source.skills) - {""})
+    grams = hashed.vectors(source.texts).astype(np.float32)
+    dense = np.hstack([vectors * share, np.ones((len(vectors), 1))]).astype(np.float32)
+    sides = np.array(
+        [[1.0 if one == skill else -1.0 for skill in skills] for one in source.skills], np.float32
     )
+    costs = cost * np.array(source.weights, np.float32)[:, None]
+    exact = _separated(grams, dense, sides, costs)
+    weights, scales = _bytes(exact[:BUCKETS].T)
+    directions, stretches = _bytes(exact[BUCKETS:-1].T * share)
+    return Learned(skills, weights, scales, directions, stretches, exact[-1])
+
+
+def _separated(grams: sp.csr_matrix, dense: Vectors, sides: Vectors, costs: Vectors) -> np.ndarray:
+    """Support vector machines (squared hinge) for all classes at once: [features, classes].
+
+    grams, dense: features of each goal; sides: [goals, classes], 1 or -1; costs: [goals, 1]. By L-BFGS, since
+    all classes then share each product of matrices; liblinear takes them one by one, ten times as long.
+    """
+    turned = sp.csr_matrix(grams.T)
+    shape = grams.shape[1] + dense.shape[1], sides.shape[1]
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        all_ = flat.reshape(shape).astype(np.float32)
+        said = grams @ all_[: grams.shape[1]] + dense @ all_[grams.shape[1] :]
+        short = np.maximum(1 - sides * said, 0)
+        pull = costs * short
+        total = 0.5 * float(np.vdot(all_, all_)) + float(np.vdot(pull, short))
+        pull *= -2 * sides
+        slope = all_ + np.concatenate([turned @ pull, dense.T @ pull])
+        return total, slope.ravel().astype(np.float64)
+
+    start = np.zeros(shape[0] * shape[1])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "maxcor": 8})
+    return np.asarray(found.x.reshape(shape))
+
+
+def _bytes(exact: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows as whole numbers from -127 to 127, and what each row is to be multiplied by."""
+    scales = np.maximum(np.abs(exact).max(1), 1e-9) / 127
+    return np.round(exact / scales[:, None]).astype(np.int8), scales
 
 
 def named(data: Path) -> dict[tuple[str, str], tuple[set[str], set[str]]]:
@@ -173,55 +225,63 @@ def named(data: Path) -> dict[tuple[str, str], tuple[set[str], set[str]]]:
         names.add(key_of(name))
         told.add(key_of(skill.description))
     other = handwritten.descriptions()
-    for skill in find_skills(skill_folders(None)):
-        names, told = found["own", skill.id]
-        names.add(key_of(skill.id))
-        told.update(map(key_of, (skill.description, *other.get(skill.id, ()))))
+    for name, one in written.shelf().items():
+        names, told = found["own", name]
+        names.add(key_of(name))
+        told.update(map(key_of, (one.skill.description, *one.also, *other.get(name, ()))))
+    for shown in find_skills(skill_folders(None)):
+        names, told = found["own", shown.id]
+        names.add(key_of(shown.id))
+        told.add(key_of(shown.description))
     return found
 
 
-def train(data: Path) -> bytes:
-    """All machines as one member of a model file."""
+def train(data: Path, gguf: Path, out: Path) -> bytes:
+    """All machines as one member of a model file. gguf: the model; out: where vectors are kept."""
     started = time.monotonic()
     known, keys = sources(data), named(data)
+    read = GoalVectorFiles(gguf, out)
+    read.read(text for one in known.values() for text in one.texts)
     hashed = Hashed(dict.fromkeys(text for one in known.values() for text in one.texts))
-    classes: list[dict[str, Any]] = []
-    columns: list[np.ndarray] = []
-    verbs: dict[str, int] = {}
+    learned: list[tuple[str, Learned]] = []
     for source in known.values():
-        learned = learn(source, hashed)
-        for place, skill in enumerate(learned.skills):
-            names, told = keys[source.name, skill] if source.name != "verbs" else (set(), set())
-            if source.name == "verbs":
-                verbs[skill] = len(classes)
-            row = {"names": sorted(names), "told": sorted(told), "source": source.name}
-            row |= {
-                "scale": float(learned.scales[place]),
-                "bias": float(learned.biases[place]) - HARDER.get(source.name, 0.0),
-            }
-            classes.append(row)
-        columns.append(learned.weights)
+        learned.append((source.name, learn(source, hashed, read.of(source.texts))))
         took = f"{time.monotonic() - started:.0f} s"
-        print(f"{source.name}: {len(source.texts)} goals, {len(learned.skills)} classes, {took}", flush=True)
-    rows = (np.concatenate(columns).T.astype(np.int16) + ZERO).astype(np.uint8)
-    margins = _all_margins(known, hashed, columns, classes)
-    for place, row in enumerate(classes):
-        row |= {"mean": float(margins[:, place].mean()), "spread": float(margins[:, place].std())}
-    head: dict[str, object] = {"buckets": BUCKETS, "classes": classes, "verbs": verbs}
-    return packed(head, hashed.rarities, [rows.tobytes()])
+        print(
+            f"{source.name}: {len(source.texts)} goals, {len(learned[-1][1].skills)} classes, {took}",
+            flush=True,
+        )
+    return as_member(learned, keys, hashed)
 
 
-def _all_margins(
-    known: dict[str, GoalSource], hashed: Hashed, columns: list[np.ndarray], classes: list[dict[str, Any]]
-) -> np.ndarray:
-    """Margins of some goals of all sources for all classes."""
-    texts = [text for source in known.values() for text in source.texts[:TYPICAL]]
-    scales, biases = ([row[name] for row in classes] for name in ("scale", "bias"))
-    return np.asarray(hashed.vectors(texts) @ np.concatenate(columns).T * scales + biases)
+def as_member(
+    learned: Sequence[tuple[str, Learned]],
+    keys: Mapping[tuple[str, str], tuple[set[str], set[str]]],
+    hashed: Hashed,
+) -> bytes:
+    """Machines by their source's name as they lie in a file."""
+    classes: list[dict[str, Any]] = []
+    verbs: dict[str, int] = {}
+    for source, one in learned:
+        for place, skill in enumerate(one.skills):
+            names, told = keys.get((source, skill), (set(), set()))
+            if source == "verbs":
+                verbs[skill] = len(classes)
+            classes.append({
+                "names": sorted(names), "told": sorted(told), "source": source,
+                "scale": float(one.scales[place]), "stretch": float(one.stretches[place]),
+                "bias": float(one.biases[place]) - HARDER.get(source, 0.0),
+            })  # fmt: skip
+    weights = np.concatenate([one.weights for _, one in learned])
+    rows = (weights.T.astype(np.int16) + ZERO).astype(np.uint8)
+    directions = np.concatenate([one.directions for _, one in learned])
+    head = {"buckets": BUCKETS, "width": directions.shape[1], "classes": classes, "verbs": verbs}
+    return packed(head, hashed.rarities, [rows.tobytes()], [directions.tobytes()])
 
 
 def put_into(path: Path, member: bytes) -> None:
-    """Write a GGUF again with this member behind its tensors, and its sum beside it."""
+    """Write a GGUF again with this member behind its heads, and its sum beside it."""
+    heads = _heads(path)
     reader = gguf.GGUFReader(str(path))
     made = path.with_name(f"{path.name}.new")
     writer = gguf.GGUFWriter(str(made), str(reader.fields["general.architecture"].contents()))
@@ -238,10 +298,18 @@ def put_into(path: Path, member: bytes) -> None:
     writer.write_tensors_to_file()
     writer.close()
     with made.open("ab") as file:
-        file.write(member)
+        file.write(heads + member)
     made.replace(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     path.with_name(f"{path.name}.sha256").write_text(f"{digest}  {path.name}\n")
+
+
+def _heads(path: Path) -> bytes:
+    """What lies between the tensors of a GGUF and its linear member."""
+    fields = gguf.GGUFReader(str(path)).fields
+    heads, old = (int(fields[key].contents()) if key in fields else 0 for key in (HEADS_SIZE_KEY, SIZE_KEY))
+    data = path.read_bytes()
+    return data[len(data) - old - heads : len(data) - old]
 
 
 def main() -> None:
@@ -249,8 +317,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with the corpora (*.jsonl.gz)")
     parser.add_argument("--into", type=Path, required=True, help="the GGUF that it becomes a part of")
+    parser.add_argument("--out", type=Path, required=True, help="folder where vectors of goals are kept")
     given = parser.parse_args()
-    member = train(given.data)
+    member = train(given.data, given.into, given.out)
     put_into(given.into, member)
     print(f"{given.into}: {given.into.stat().st_size:,} bytes, {len(member):,} of them the linear member")
 

@@ -1,216 +1,258 @@
-"""Train the bundled model on CPU for a number of minutes; a run that was stopped goes on where it was.
+"""Tune the encoder on CPU, in two processes of one thread each; a run that was stopped goes on.
 
-python -m training.train --data ../shared/data --out training/out --minutes 60
+python -m training.train --data ../shared/data --base PACKAGE --out training/out --steps 4500
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import queue
-import random
-import shutil
-import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import torch
-from tokenizers import pre_tokenizers, trainers
+import torch.distributed as dist
+import torch.multiprocessing as mp
 from torch import nn
 
-from mcl.model import form
-from mcl.model.form import FIELDS, SPECIALS, VERBS
-from mcl.plugins.train.tuner import handwritten
-from mcl.plugins.train.tuner.generator.goals import general
-from mcl.plugins.train.tuner.generator.skills import FAMILIES, utter
-from mcl.plugins.train.tuner.network import Learner, Network, NetworkShape, inputs
-from mcl.plugins.train.tuner.rows import OPTION_WEIGHT, Batch, TokenVocabulary, TrainingRow, bare, collate
-from training import corpora
-from training.embedding import first_embeddings
-from training.sampling import Sampler
+from training.batches import UNKNOWN, ChoosingBatch, MarkingBatch, Sampler, tag_targets
+from training.bert import WordPieces, pretrained
+from training.examples import load
+from training.network import EncoderNetwork, mean, nearest_word, within
 
-ROW_TOKENS, ROWS = 288, 10
-WIDE_TOKENS, WIDE_ROWS, WIDE_SHARE = 640, 5, 0.22
-"""Batches of choices among candidates with all that they say of themselves, as a compile asks."""
-WARM_UP, DECAY_FROM = 40, 0.35  # steps; share of the time
-EASY_STEPS = 250
-SHOWN, SAVED = 25, 180.0  # steps; seconds
+RATE, WORDS_RATE, HEADS_RATE, SCALE_RATE = 1.5e-4, 2e-4, 9e-4, 0.02
+WARM_UP = 60  # steps
+CHOOSE_SHARE = 0.45
+STILL_SHARE = 0.6
+"""Of the batches, those in which nothing is learned of the texts that goals are compared with: half the
+work."""
+SAVED, SHOWN = 96, 50  # steps
+STEPS = 4500
+TOGETHER = 8
+"""Steps that each process takes by itself before all go on from the mean of their weights."""
 SEED = 7
+AVERAGED_FROM, AVERAGE = 0.3, 0.96
+"""From which share of a run on the weights are averaged, and how much of the average stays each time."""
 
 
-PIECES = 4096
+def texts_of(network: EncoderNetwork, rows: list[list[int]], still: bool) -> torch.Tensor:
+    """Mean vectors of texts. still: nothing is learned of them."""
+    with torch.set_grad_enabled(not still):
+        return network.texts(rows)
 
 
-def learn_pieces(texts: Iterable[str], path: Path, size: int = PIECES) -> None:
-    """Learn `size` pieces from the texts (split into units as the model will see them) and save them."""
-    tokenizer = bare()
-    trainer = trainers.BpeTrainer(
-        vocab_size=size,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-        min_frequency=3,
-    )
-    units = (f" {unit.text[: form.UNIT_CHARS]}" for text in texts for unit in form.words(text))
-    tokenizer.train_from_iterator(units, trainer)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(str(path))
+def choosing_loss(network: EncoderNetwork, batch: ChoosingBatch, still: bool) -> dict[str, torch.Tensor]:
+    """Losses of a batch of choices."""
+    vectors, mask = network.encode(batch.goals)
+    units = max(len(row) for row in batch.begins)
+    words = within(vectors, batch.places, units)
+    part = torch.zeros(len(batch.wishes), vectors.shape[1], dtype=torch.bool)
+    for i, (goal, first, last) in enumerate(batch.wishes):
+        places = batch.places[goal]
+        part[i, : len(places)] = torch.tensor([place < 0 or first <= place < last for place in places])
+    wished = mean(vectors[torch.tensor([goal for goal, _, _ in batch.wishes])], part)
+    scores = network.choices(wished, batch.candidates, texts_of(network, batch.candidates.pieces, still))
+    losses = {"pick": nn.functional.cross_entropy(scores, torch.tensor(batch.right), ignore_index=UNKNOWN)}
+    verbs = torch.tensor(batch.verbs)
+    if (verbs != UNKNOWN).any():
+        losses["verb"] = 0.7 * nn.functional.cross_entropy(
+            network.heads.verb(wished).float(), verbs, ignore_index=UNKNOWN
+        )
+    kinds = torch.tensor(batch.kinds)
+    if (kinds != UNKNOWN).any():
+        whole = mean(vectors, mask)
+        losses["kind"] = 0.3 * nn.functional.cross_entropy(
+            network.heads.kind(whole).float(), kinds, ignore_index=UNKNOWN
+        )
+        changes = torch.tensor(batch.changes)
+        if (changes != UNKNOWN).any():
+            losses["change"] = 0.3 * nn.functional.cross_entropy(
+                network.heads.change(whole).float(), changes, ignore_index=UNKNOWN
+            )
+        begins = torch.full((len(batch.begins), units), UNKNOWN)
+        for i, row in enumerate(batch.begins):
+            begins[i, : len(row)] = torch.tensor(row)
+        if (begins != UNKNOWN).any():
+            losses["wish"] = nn.functional.cross_entropy(
+                network.heads.wish(words).float().flatten(0, 1), begins.flatten(), ignore_index=UNKNOWN
+            )
+    return losses
 
 
-def vocabulary_texts(corpus: corpora.Corpus, texts: list[str]) -> list[str]:
-    """What the BPE is learned from: utterances, names and descriptions, generated goals."""
-    r = random.Random(SEED)
-    own = [utter(r.choice(FAMILIES), r).text for _ in range(8000)] + [general(r).text for _ in range(12000)]
-    names = [
-        f"{skill.name} {skill.description} "
-        + " ".join(f"{slot.name} {slot.hint} {' '.join(slot.options)}" for slot in skill.slots)
-        for skill in corpus.skills.values()
+def marking_loss(network: EncoderNetwork, batch: MarkingBatch, still: bool) -> dict[str, torch.Tensor]:
+    """Losses of a batch of goals with values."""
+    vectors, _ = network.encode(batch.goals)
+    units = max(len(row) for row in batch.tags)
+    words = within(vectors, batch.places, units)
+    there = torch.zeros(len(batch.goals), units, dtype=torch.bool)
+    for i, row in enumerate(batch.tags):
+        there[i, : len(row)] = True
+    table = texts_of(network, batch.texts, still)
+    seen, items = network.joined(words, there, batch.items, table)
+    scores = network.tags(seen, items)
+    target, legal = tag_targets(batch, units, items.shape[1])
+    scores = scores.masked_fill(~legal[:, None], -1e4)
+    losses = {
+        "tag": nn.functional.cross_entropy(scores.flatten(0, 1), target.flatten(), ignore_index=UNKNOWN)
+    }
+    if batch.options:
+        most = max(len(places) for _, _, places, _ in batch.options)
+        goals, slots, right = (torch.tensor([row[i] for row in batch.options]) for i in (0, 1, 3))
+        places = torch.tensor([(row[2] + [-1] * most)[:most] for row in batch.options])
+        rows = torch.tensor(
+            [
+                [batch.items[goal].rows[max(0, at)] for at in row]
+                for goal, row in zip(goals, places, strict=True)
+            ]
+        )
+        named = nearest_word(words[goals], there[goals], table[rows])
+        said = network.options(items[goals, slots], items[goals[:, None], places.clamp(min=0)], named)
+        closed = torch.cat([torch.zeros(len(places), 1, dtype=torch.bool), places < 0], 1)
+        losses["option"] = 0.5 * nn.functional.cross_entropy(said.masked_fill(closed, -1e4), right)
+    return losses
+
+
+def step_losses(network: EncoderNetwork, sampler: Sampler) -> tuple[dict[str, torch.Tensor], int]:
+    """Losses of the next batch, and the number of its goals."""
+    choose, still = sampler.random.random() < CHOOSE_SHARE, sampler.random.random() < STILL_SHARE
+    if choose:
+        choices = sampler.choosing()
+        return choosing_loss(network, choices, still), len(choices.goals)
+    marks = sampler.marking()
+    return marking_loss(network, marks, still), len(marks.goals)
+
+
+def groups(network: EncoderNetwork) -> list[dict[str, object]]:
+    """Parameters by rate; the tables of places and types stay as they are. That of words learns: the base has
+    hardly seen Swedish, German or French."""
+    encoder = network.encoder
+    for table in (encoder.pos, encoder.typ):
+        table.weight.requires_grad_(False)
+    own = [p for name, p in encoder.named_parameters() if p.requires_grad and name != "word.weight"]
+    scalars = [network.heads.scale, network.heads.example]
+    heads = [p for name, p in network.heads.named_parameters() if name not in ("scale", "example")]
+    return [
+        {"params": [encoder.word.weight], "lr": WORDS_RATE, "weight_decay": 0.0},
+        {"params": own, "lr": RATE},
+        {"params": heads, "lr": HEADS_RATE},
+        {"params": scalars[:1], "lr": SCALE_RATE},
+        {"params": scalars[1:], "lr": HEADS_RATE},
     ]
-    own += [goal.text for goal in handwritten.load()] * 3
-    return [u.text for u in corpus.train] + texts + own + [n.replace("_", " ").lower() for n in names] * 4
-
-
-def feed(sampler: Sampler) -> queue.Queue[Batch]:
-    """Batches made in a thread of their own."""
-    ready: queue.Queue[Batch] = queue.Queue(maxsize=4)
-    source = random.Random(sampler.random.random())
-
-    def work() -> None:
-        while True:
-            if source.random() < WIDE_SHARE:
-                rows, width = [sampler.wide_row(WIDE_TOKENS) for _ in range(WIDE_ROWS)], WIDE_TOKENS
-            else:
-                rows, width = [sampler.row() for _ in range(ROWS)], ROW_TOKENS
-            ready.put(collate(rows, width, sampler.vocabulary))
-
-    threading.Thread(target=work, daemon=True).start()
-    return ready
-
-
-def probe(network: Network, rows: list[TrainingRow], known: TokenVocabulary) -> str:
-    """Shares of right answers on fixed rows: c picks, s begun slots, e options, and the named ones."""
-    batch = collate(rows, ROW_TOKENS, known)
-    with torch.no_grad():
-        best = network.logits(network(*inputs(batch, network.shape)), batch).argmax(-1).tolist()
-    right: dict[str, list[bool]] = defaultdict(list)
-    reads = [read for row in rows for body in row.bodies for read in body.reads]
-    for given, (_, allowed, answer, weight) in zip(best, reads, strict=True):
-        if answer < 0:
-            continue
-        name = allowed[answer][0].text
-        if name[1:].isdigit():
-            name = name[0]
-        elif name in FIELDS or name in VERBS:
-            name = "field" if name in FIELDS else "verb"
-        elif name == "none" and weight > OPTION_WEIGHT:
-            name = "refuse"
-        right[name].append(given == answer)
-    return " ".join(f"{kind} {sum(r) / len(r):.2f}" for kind, r in sorted(right.items()))
 
 
 def rate(progress: float, step: int) -> float:
-    """Share of the full learning rate: warm-up, flat, then linear to nothing."""
-    return min(1.0, (step + 1) / WARM_UP) * min(1.0, max(0.0, 1 - progress) / (1 - DECAY_FROM))
+    """Share of the full rate: up, then down to nothing."""
+    return min(1.0, (step + 1) / WARM_UP) * max(0.01, 1 - progress)
 
 
-class Trainer:
-    """One run: data, network, optimisers and the running average of the weights, kept in `out`."""
+def checkpoint_of(out: Path) -> dict[str, Any]:
+    """What a run has come to. Raises FileNotFoundError."""
+    saved: dict[str, Any] = torch.load(out / "checkpoint.pt", weights_only=True)
+    return saved
 
-    def __init__(self, data: Path, out: Path, *, width: int, layers: int, begin: Path | None = None) -> None:
-        """Begin, at random or with the averaged weights of the run `begin`, or go on from out's."""
-        torch.manual_seed(SEED)
-        self.checkpoint = out / "checkpoint.pt"
-        corpus, texts = corpora.load(data), corpora.open_texts(data)
-        pieces = out / "tokenizer.json"
-        if begin and not pieces.exists():
-            shutil.copyfile(begin / "tokenizer.json", pieces)
-        if not pieces.exists():
-            learn_pieces(vocabulary_texts(corpus, texts), pieces)
-        self.known = TokenVocabulary(pieces)
-        shape = NetworkShape(
-            self.known.size, len(SPECIALS), width=width, layers=layers, heads=width // 64,
-            feed_forward=width * 8 // 3 // 64 * 64,
-        )  # fmt: skip
-        self.network = Network(shape)
-        self.learner = Learner(self.network)
-        self.spent, self.examples = 0.0, 0
-        if self.checkpoint.exists():
-            self._resume()
-        elif begin:
-            self.learner.begin(torch.load(begin / "checkpoint.pt", weights_only=True)["average"])
-        else:
-            self.network.embedding.weight.data.copy_(first_embeddings(corpus, self.known, width, SEED))
-            self.learner.begin(self.network.state_dict())
-        self.sampler = Sampler(corpus, texts, self.known, SEED + self.step, ROW_TOKENS)
-        probes = Sampler(corpus, texts, self.known, SEED + 999, ROW_TOKENS)
-        self.fixed = [probes.row() for _ in range(3 * ROWS)]
 
-    def _resume(self) -> None:
-        saved = torch.load(self.checkpoint, weights_only=True)
-        self.learner.load(saved)
-        self.spent, self.examples = saved["spent"], saved["examples"]
+def work(rank: int, ranks: int, given: argparse.Namespace) -> None:
+    """One of the processes."""
+    torch.set_num_threads(1)
+    torch.manual_seed(SEED)
+    if ranks > 1:
+        os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": given.port}
+        dist.init_process_group("gloo", rank=rank, world_size=ranks)
+    network = EncoderNetwork(pretrained(given.base))
+    optimiser = torch.optim.AdamW(groups(network), weight_decay=0.01, betas=(0.9, 0.98), fused=True)
+    full = [group["lr"] for group in optimiser.param_groups]
+    parts = [p for p in network.parameters() if p.requires_grad]
+    average = {name: p.detach().clone() for name, p in network.state_dict().items()}
+    spent, step, goals = 0.0, 0, 0
+    if (given.out / "checkpoint.pt").exists():
+        saved = checkpoint_of(given.out)
+        network.load_state_dict(saved["network"])
+        average, spent, step, goals = saved["average"], saved["spent"], saved["step"], saved["goals"]
+        optimiser.load_state_dict(torch.load(given.out / f"optimiser-{rank}-{step}.pt", weights_only=True))
+    sampler = Sampler(load(given.data), WordPieces(given.base), SEED)
+    begun = time.monotonic() - spent
+    running: dict[str, float] = defaultdict(float)
+    while step < given.steps:
+        # So a run that was stopped goes on as it would have gone on.
+        sampler.random.seed(f"{SEED} {rank} {step}")
+        progress = step / given.steps
+        share = rate(progress, step)
+        for group, lr in zip(optimiser.param_groups, full, strict=True):
+            group["lr"] = lr * share
+        losses, read = step_losses(network, sampler)
+        optimiser.zero_grad(set_to_none=False)
+        torch.stack(list(losses.values())).sum().backward()
+        nn.utils.clip_grad_norm_(parts, 1.0)
+        optimiser.step()
+        step, goals = step + 1, goals + ranks * read
+        together = step % TOGETHER == 0 or step == given.steps
+        if ranks > 1 and together:
+            _averaged(parts, ranks)
+        if rank == 0 and together:
+            with torch.no_grad():
+                for name, p in network.state_dict().items():
+                    average[name].lerp_(p, 1 - AVERAGE if progress > AVERAGED_FROM else 1.0)
+        for name, loss in losses.items():
+            running[name] = 0.97 * running[name] + 0.03 * loss.item() if running[name] else loss.item()
+        now = time.monotonic()
+        if rank == 0 and step % SHOWN == 0:
+            told = {"step": step, "minutes": round((now - begun) / 60, 1), "goals": goals}
+            print(json.dumps(told | {k: round(v, 3) for k, v in running.items()}), flush=True)
+        if step % SAVED == 0 or step == given.steps:
+            save(given.out / f"optimiser-{rank}-{step}.pt", optimiser.state_dict())
+            if ranks > 1:
+                dist.barrier()  # a checkpoint that is there has the state of every process beside it
+            if rank == 0:
+                told = {"spent": now - begun, "step": step, "goals": goals, "average": average}
+                save(given.out / "checkpoint.pt", told | {"network": network.state_dict()})
+            if ranks > 1:
+                dist.barrier()
+            for old in given.out.glob(f"optimiser-{rank}-*.pt"):
+                if old.name != f"optimiser-{rank}-{step}.pt":
+                    old.unlink()
+    if ranks > 1:
+        dist.barrier()
+        dist.destroy_process_group()
 
-    def save(self) -> None:
-        """Write the checkpoint, whole or not at all."""
-        state = self.learner.state() | {"spent": self.spent, "examples": self.examples}
-        state["shape"] = self.network.shape.to_json()
-        partial = self.checkpoint.with_suffix(".part")
-        torch.save(state, partial)
-        partial.replace(self.checkpoint)
 
-    @property
-    def step(self) -> int:
-        """Steps so far."""
-        return self.learner.step
+def _averaged(parts: list[nn.Parameter], ranks: int) -> None:
+    """Make the weights of all processes their mean."""
+    with torch.no_grad():
+        flat = torch.cat([p.flatten() for p in parts])
+        dist.all_reduce(flat)
+        at = 0
+        for p in parts:
+            p.copy_((flat[at : at + p.numel()] / ranks).view_as(p))
+            at += p.numel()
 
-    def run(self, minutes: float, *, compiled: bool) -> None:
-        """Train until `minutes` are spent in all (resumed parts included)."""
-        network: nn.Module = torch.compile(self.network, dynamic=False) if compiled else self.network  # type: ignore[assignment]
-        self.sampler.ease = max(0.0, 1 - self.step / EASY_STEPS)
-        ready = feed(self.sampler)
-        begun = time.monotonic() - self.spent
-        shown = saved = time.monotonic()
-        running, tokens = 0.0, 0
-        while self.spent < minutes * 60:
-            self.sampler.ease = max(0.0, 1 - self.step / EASY_STEPS)
-            batch = ready.get()
-            running += self.learner.update(network, batch, rate(self.spent / (minutes * 60), self.step))
-            self.examples += batch.examples
-            tokens += batch.tokens.numel()
-            now = time.monotonic()
-            self.spent = now - begun
-            if self.step % SHOWN == 0:
-                print(
-                    f"step {self.step} minutes {self.spent / 60:.1f} loss {running / SHOWN:.4f} "
-                    f"examples {self.examples:,} tokens/s {tokens / (now - shown):.0f} "
-                    f"| {probe(self.network, self.fixed, self.known)}",
-                    flush=True,
-                )
-                shown, running, tokens = now, 0.0, 0
-            if now - saved > SAVED:
-                self.save()
-                saved = now
-        self.save()
+
+def save(path: Path, state: dict[str, Any]) -> None:
+    """Write the checkpoint, whole or not at all."""
+    partial = path.with_suffix(".part")
+    torch.save(state, partial)
+    partial.replace(path)
 
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--base", type=Path, required=True, help="the unpacked package of the base")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--width", type=int, default=192)
-    parser.add_argument("--layers", type=int, default=4)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--begin", type=Path, help="folder of a run whose weights to begin with")
-    parser.add_argument("--compile", action="store_true", help="torch.compile (needs a C++ compiler)")
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--port", default="29517")
     given = parser.parse_args()
-    torch.set_num_threads(given.threads)
-    trainer = Trainer(given.data, given.out, width=given.width, layers=given.layers, begin=given.begin)
-    trainer.run(given.minutes, compiled=given.compile)
+    given.out.mkdir(parents=True, exist_ok=True)
+    if given.processes == 1:
+        work(0, 1, given)
+    else:
+        mp.spawn(work, (given.processes, given), nprocs=given.processes)  # type: ignore[no-untyped-call]
 
 
 if __name__ == "__main__":

@@ -281,6 +281,13 @@ def rounded(value: Any) -> Any:
     return round(value, 4) if isinstance(value, float) else value
 
 
+def in_percent(value: Any) -> Any:
+    """Shares in percent with one digit, all the way down; lists of examples left out."""
+    if isinstance(value, dict):
+        return {key: in_percent(one) for key, one in value.items() if not isinstance(one, list)}
+    return round(100 * value, 1) if isinstance(value, float) else value
+
+
 def _cell(value: object) -> str:
     return "–" if value is None else f"{value * 100:.1f}" if isinstance(value, float) else str(value)
 

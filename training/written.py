@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mcl.model import form
-from mcl.model.protocol import SlotForm
+from mcl.model.protocol import BOOLEAN, SlotForm
 from mcl.plugins.train.tuner.generator.skills import GENERAL
 from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark
 
@@ -31,7 +31,7 @@ CODES = {
     "Q": "quality", "R": "rule", "TO": "delivered", "OK": "signed_off", "X": "external",
     "A": "attestation", "P": "preference", "E": "recurrence",
 }  # fmt: skip
-MAX_WISHES, MAX_WORDS, MAX_SLOTS = 3, 120, form.MAX_SLOTS
+MAX_WISHES, MAX_WORDS, MAX_SLOTS = 3, 120, 32
 _WISH = re.compile(r"([a-z]+) ([a-z][a-z-]*)")
 _OPEN = re.compile(r"\[([A-Z]+|[a-z][a-z0-9_]*)(?:=([^\[\]:]+))?(:)?")
 _ESCAPES = {"[", "]", "\\", "#", "=", "@"}
@@ -175,7 +175,7 @@ def _slot(name: str, told: str | Mapping[str, Any]) -> SlotForm:
         name=name,
         type=str(row.get("type", "string")),
         hint=str(row["hint"]),
-        options=tuple(row.get("options", ())),
+        options=BOOLEAN if row.get("type") == "bool" else tuple(row.get("options", ())),
         required=bool(row.get("required", False)),
         many=int(row.get("many", 1)),
     )
@@ -265,7 +265,7 @@ def _check(mark: LabelMark, skill: CorpusSkill, begins: set[int], ends: set[int]
         raise ValueError(
             f"{mark.value!r} is no option of {slot.name}: [{slot.name}=OPTION:words], one of {slot.options}"
         )
-    if mark.start is None and not slot.options and slot.type != "bool":
+    if mark.start is None and not slot.options:
         raise ValueError(f"{slot.name} has no options: mark words of the goal")
 
 

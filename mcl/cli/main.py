@@ -44,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # No package that happens to be installed may see or change what is signed; and looking for those that
     # would opens the metadata of every package there is (8 ms).
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+    # A model's products of numbers are small: threads would wait for each other, on a busy machine for long.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from mcl.cli.signals import ending_as_at_ctrl_c
 
     with ending_as_at_ctrl_c():

@@ -162,10 +162,10 @@ def recompile_with_answers(
     request, said = answered(pipeline, home, id, view, answers, chosen)
 
     def run(model: Model) -> tuple[Outcome, Recorder]:
-        recorder = Recorder(model)
+        recorder = Recorder(model, pipeline.apart)
         return pipeline.run(request, recorder), recorder
 
-    outcome, recorder = with_tape(tape, load_model, run)
+    outcome, recorder = with_tape(tape, lambda: pipeline.apart(load_model), run)
     if isinstance(outcome, Clarify) and view.rounds >= pipeline.rules.rounds:
         outcome = pipeline.too_many_rounds(id, view.rounds)
     moment = home.clock.now()

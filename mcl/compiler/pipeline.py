@@ -12,7 +12,7 @@ from executor.store.home import Home
 from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, key_of, with_hash
 from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
-from mcl.compiler.stages.constraints import Gap, one_a_field, questions_of, unknowns_of
+from mcl.compiler.stages.constraints import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.extract import Understanding, extract
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
 from mcl.compiler.stages.request import GoalRequest, normalise
@@ -88,11 +88,12 @@ class Pipeline:
         """Milliseconds since the pipeline was made, without what `apart` took."""
         return (self._timer() - self._started) * 1000
 
-    def apart(self, work: Callable[[], Made]) -> Made:
+    def apart(self, work: Callable[[], Made], /) -> Made:
         """What `work` gives; the time it takes counts for nothing."""
         began = self._timer()
         made = work()
-        # Loading a model takes seconds, once; the time limit is for the work on a goal.
+        # Loading a model takes seconds, once, and so does its reading of the skills: the limit is for work on
+        # a goal.
         self._started += self._timer() - began
         return made
 
@@ -114,9 +115,11 @@ class Pipeline:
         """What is said where no skill does this: a refusal, or the question which skill is meant."""
         ending, request, nearest = self.rules.endings["no_skill_fits"], goal.request, found.nearest
         near = ", ".join(nearest)
-        message = ending.message or "no installed skill does this"
-        if not ending.clarify:
+        message = ending.message or self.rules.no_goal.get(found.kind, "no skill here does this")
+        if not ending.clarify and not self.rules.no_goal.get(found.kind):
             message += f"; the nearest are {near}" if near else ""
+            message += "; mcl skill new makes one"
+        if not ending.clarify:
             reasons = CompileReasons(self.rules, "refused", found.shares)
             return Refused(request.id, ending.reason, message, nearest, self.ms(), reasons=reasons)
         gap = Gap("skill", "SkillRef", "blocking", message, options=nearest)
@@ -171,11 +174,13 @@ class Pipeline:
                 return Compiled(
                     intent, made, review, why_not, self.ms(), said, prompt, attempts, reasons=reasons
                 )
-            verdict = replace(verdict, outcome="clarify", gaps=one_a_field((*verdict.gaps, plan)))
+            others = (gap for gap in verdict.gaps if gap.field != plan.field)
+            verdict = replace(verdict, outcome="clarify", gaps=(plan, *others), asked=1)
             intent = intent_of(verdict)
         prompt = goal.understood.extraction.prompt
         reasons = CompileReasons.of(goal.understood, verdict, self.rules)
-        return Clarify(intent, self._questions(verdict.gaps), self.ms(), prompt, reasons=reasons)
+        questions = self._questions(verdict.gaps[: verdict.asked])
+        return Clarify(intent, questions, self.ms(), prompt, reasons=reasons)
 
     def _questions(self, gaps: tuple[Gap, ...]) -> tuple[ClarifyQuestion, ...]:
         return questions_of(gaps, self.rules.question, self.rules.asked)
@@ -204,7 +209,11 @@ class Pipeline:
             if error.code == "NO_PLAN":
                 return error.message
             raise
-        return _beyond_verb(skill, intent, plan, self.rules) or plan
+        beyond = _beyond_verb(skill, intent, plan, self.rules)
+        if beyond is not None and skill.takes_any:
+            near = ", ".join(goal.classified.others)
+            return f"no skill here does this{f' (nearest: {near})' if near else ''}; mcl skill new makes one"
+        return beyond or plan
 
     def _written(self, goal: "_Goal", intent: Intent) -> PlanTree | Gap | Refused | str:
         """The plan that a model writes for a skill that has none, or why there is none."""
@@ -365,7 +374,8 @@ def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> 
     if covers(intent.frame.verb) or not able:
         return None
     why = f"a goal to {intent.frame.verb} may not {', '.join(declared)}, as this plan would"
-    return Gap("frame.verb", "verb", "blocking", why, rules.verb_question, able)
+    said = ", ".join(rules.sayings.get(verb, verb) for verb in able)
+    return Gap("frame.verb", "verb", "blocking", why, f"{rules.verb_question} {said}?", able)
 
 
 def _only_verb(request: GoalRequest, gap: Gap) -> str:

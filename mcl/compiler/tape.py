@@ -10,12 +10,23 @@ from dataclasses import asdict, astuple, dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 import grammars
 from mcl.core.cache import read_own, write_own
 from mcl.language.mtx.codec import value_digest
-from mcl.model.protocol import Acquainted, Candidate, Choice, ExtractForm, Model, PlanForm, Span, plan_writer
+from mcl.model.protocol import (
+    Acquainted,
+    Candidate,
+    Choice,
+    ExtractForm,
+    Model,
+    PlanForm,
+    Preparing,
+    Span,
+    plan_writer,
+    takes_all,
+)
 
 if TYPE_CHECKING:
     from mcl.compiler.stages.request import GoalRequest
@@ -33,20 +44,30 @@ class NotRecordedError(LookupError):
     """The tape has no answer to this question: the model itself must be asked."""
 
 
-class Recorder:
-    """A model whose answers are written on a tape."""
+class Apart(Protocol):
+    """Does some work in its own time, which is not that of the goal."""
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
+    def __call__(self, work: Callable[[], Used], /) -> Used:
+        """What the work gives."""
+        ...
+
+
+class Recorder:
+    """A model whose answers are written on a tape. apart: for what it reads before it sees a goal."""
+
+    def __init__(self, model: Model, apart: Apart) -> None:
+        self._model, self._apart = model, apart
         self._writer = plan_writer(model)
         self._asked: list[tuple[str, Question, Choice | tuple[Span, ...] | str]] = []
-        self._learned: list[tuple[str, str, Sequence[Candidate], tuple[float | None, ...]]] = []
+        self._learned: list[tuple[str, Sequence[Candidate], tuple[float | None, ...]]] = []
         self.digest, self.version, self.grammar = model.digest, model.version, model.grammar
         self.writes_plans = self._writer is not None
         self.plan_grammar = self._writer.plan_grammar if self._writer else ""
+        self.takes_all = takes_all(model)
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         """Ask the model and keep its answer."""
+        self._prepare(candidates)
         choice = self._model.choose(prose, candidates)
         self._asked.append((prose, candidates, choice))
         return choice
@@ -56,19 +77,12 @@ class Recorder:
         if not isinstance(self._model, Acquainted):
             return ()
         margins = self._model.margins(prose, candidates)
-        self._learned.append(("margins", prose, candidates, margins))
+        self._learned.append((prose, candidates, margins))
         return margins
-
-    def kinship(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float, ...]:
-        """Ask a model that was taught skills by name, and keep its answer."""
-        if not isinstance(self._model, Acquainted):
-            return ()
-        kinship = self._model.kinship(prose, candidates)
-        self._learned.append(("kinship", prose, candidates, kinship))
-        return kinship
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """Ask the model and keep its answer."""
+        self._prepare(form)
         spans = self._model.extract(prose, form)
         self._asked.append((prose, form, spans))
         return spans
@@ -84,6 +98,11 @@ class Recorder:
         self._asked.append((prose, form, text))
         return text
 
+    def _prepare(self, question: Sequence[Candidate] | ExtractForm) -> None:
+        model = self._model
+        if isinstance(model, Preparing):
+            self._apart(lambda: model.prepare(question))
+
     def tape(self) -> bytes:
         """Everything answered so far, as JSON."""
         answers: dict[str, object] = {
@@ -94,11 +113,18 @@ class Recorder:
             else [astuple(one) for one in answer]
             for prose, question, answer in self._asked
         }
-        for kind, prose, candidates, numbers in self._learned:
-            answers[_names_key(kind, prose, candidates)] = list(numbers)
-        said = {"digest": self.digest, "version": self.version, "grammar": self.grammar, "answers": answers}
+        for prose, candidates, margins in self._learned:
+            answers[_names_key(prose, candidates)] = list(margins)
+        said: dict[str, object] = {
+            "digest": self.digest,
+            "version": self.version,
+            "grammar": self.grammar,
+            "answers": answers,
+        }
         if self.writes_plans:
             said["plan_grammar"] = self.plan_grammar
+        if self.takes_all:
+            said["takes_all"] = True
         return json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
@@ -112,20 +138,18 @@ class Player:
         self.grammar: str = said["grammar"]
         self.plan_grammar: str = said.get("plan_grammar", "")
         self.writes_plans = bool(self.plan_grammar)
+        self.takes_all: bool = said.get("takes_all", False)
         self._answers: dict[str, Any] = said["answers"]
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         """The recorded choice. Raises NotRecordedError."""
-        skill, verb, sure, verb_sure, ranked = self._answer(_key(prose, candidates))
-        return Choice(skill, verb, sure, verb_sure, tuple((id, p) for id, p in ranked))
+        skill, verb, sure, verb_sure, ranked, kind, begins = self._answer(_key(prose, candidates))
+        shares = tuple((id, p) for id, p in ranked)
+        return Choice(skill, verb, sure, verb_sure, shares, kind, tuple(begins))
 
     def margins(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float | None, ...]:
         """The recorded margins; none where none were recorded, as of a model that was taught no skill."""
-        return tuple(self._answers.get(_names_key("margins", prose, candidates), ()))
-
-    def kinship(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float, ...]:
-        """The recorded kinship; none where none was recorded, as of a model that was taught no skill."""
-        return tuple(self._answers.get(_names_key("kinship", prose, candidates), ()))
+        return tuple(self._answers.get(_names_key(prose, candidates), ()))
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         """The recorded spans. Raises NotRecordedError."""
@@ -165,9 +189,9 @@ def _key(prose: str, question: Question) -> str:
     return sha256(json.dumps([prose, plain], ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
-def _names_key(kind: str, prose: str, candidates: Sequence[Candidate]) -> str:
+def _names_key(prose: str, candidates: Sequence[Candidate]) -> str:
     names = [[one.skill_id, one.display, one.description] for one in candidates]
-    return sha256(json.dumps([kind, prose, names], ensure_ascii=False).encode()).hexdigest()
+    return sha256(json.dumps(["margins", prose, names], ensure_ascii=False).encode()).hexdigest()
 
 
 # ---- What models answered in earlier compiles, kept by all that an answer depends on.
@@ -282,19 +306,19 @@ def with_tapes(
     model: Model | Unloaded,
     use: Callable[[Recorder], Used],
     *,
-    apart: Callable[[Callable[[], Model]], Model],
+    apart: Apart,
 ) -> tuple[Used, Recorder, bool]:
     """What `use` gives with the answers that were kept, or with the model's own, which are kept then; what
-    was answered; and whether no model was asked. apart: loads a model, in its own time."""
+    was answered; and whether no model was asked. apart: for loading a model, and for what it reads before."""
     key = tapes.key(about, model.digest, getattr(model, "manner", "")) if tapes is not None else ""
     tape = tapes.find(key) if tapes is not None else None
     if tape is not None:
         try:
-            recorder = Recorder(Player(tape))
+            recorder = Recorder(Player(tape), apart)
             return use(recorder), recorder, True
         except (LookupError, TypeError, ValueError):
             pass  # it lacks an answer (NotRecordedError), or has another form
-    recorder = Recorder(apart(model.load) if isinstance(model, Unloaded) else model)
+    recorder = Recorder(apart(model.load) if isinstance(model, Unloaded) else model, apart)
     given = use(recorder)
     if tapes is not None:
         tapes.keep(key, recorder.tape())

@@ -27,7 +27,7 @@ DISTRIBUTION: Final = "mcl-intent"
 
 
 def install_line(extra: str = "", of: str = DISTRIBUTION) -> str:
-    """The command that installs an extra (`mcp`, `graph`, `train`) into the environment that runs this; ""
+    """The command that installs an extra (`mcp`, `graph`) into the environment that runs this; ""
     installs all that mcl always needs. of: the distribution that the extra is of, ours or a plug-in's."""
     return _pip("install", *(_wanted(extra) if of == DISTRIBUTION else _wanted_of(of, extra)))
 

@@ -106,6 +106,11 @@ class Skill:
         """The verbs it may be chosen with; any of the ten where its file names none."""
         return tuple(self._settings.get("mcl.verbs", "").split()) or VERBS
 
+    @property
+    def takes_any(self) -> bool:
+        """Whether it is for every goal that no other skill takes (`mcl.takes=any`)."""
+        return self._settings.get("mcl.takes") == "any"
+
     @cached_property
     def examples(self) -> tuple[str, ...]:
         """Goals that it must be chosen for (`example.N` lines)."""

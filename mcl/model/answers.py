@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mcl.model.form import Unit, words
+from mcl.model.limits import frame_limits, is_such
 from mcl.model.llama.decoder import DecodedAnswer
 from mcl.model.llama.vocabulary import Vocabulary
 from mcl.model.protocol import ExtractForm, SlotForm, Span, literal
@@ -41,9 +42,7 @@ def readable(prose: str, units: Sequence[Unit], type_: str, name: str) -> tuple[
 
 
 LONGEST_LIST = 8
-CONSTRAINT_VALUES = 14
-"""Values of intent_frame@1's constraints where every field is there and every list full."""
-_CONSTRAINT_MARKS = 320  # bytes of their keys and marks
+_CONSTRAINT_MARKS = 340  # bytes of the keys and marks of all constraints
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|null|[{}\[\]:,]')
 # A value stands between quotes: what JSON would escape is shown to the model as its twin, one character for
 # one, so that offsets stay those of the goal.
@@ -62,8 +61,9 @@ def separators(spaced: bool) -> str:
     return f'COMMA: ",{blank}"\nCOLON: ":{blank}"\n'
 
 
-def frame_rules(prose: str, slots: Sequence[SlotForm], longest: int) -> str:
-    """What a request adds to intent_frame@1. prose: as shown; longest: characters of a span."""
+def frame_rules(prose: str, slots: Sequence[SlotForm], fields: tuple[str, ...], longest: int) -> str:
+    """What a request adds to intent_frame@1. prose: as shown; fields: the constraints that may be answered;
+    longest: characters of a span."""
     closed: dict[str, str] = {}  # names of rules, by what they allow
     pairs: list[str] = []
     units = words(prose)
@@ -74,6 +74,7 @@ def frame_rules(prose: str, slots: Sequence[SlotForm], longest: int) -> str:
             one = closed.setdefault(said, f"one_{len(closed)}") if said else ""
         pairs.append(f"{literal(json.dumps(slot.name, ensure_ascii=False))} COLON {_value(slot, one)}")
     rules = "".join(f"{name}: {said}\n" for said, name in closed.items())
+    rules += frame_limits(fields)
     return f'slots: "{{" {" COMMA ".join(pairs)} "}}"\n{rules}{span_rules(prose, longest)}'
 
 
@@ -189,7 +190,10 @@ def _said(data: bytes) -> Iterator[_Said]:
 def read_frame(
     answer: DecodedAnswer, vocabulary: Vocabulary, prose: str, form: ExtractForm
 ) -> Iterator[Span]:
-    """The values of an answer to `frame_rules`, in its order, as spans of the prose itself."""
+    """The values of an answer to `frame_rules`, in its order, as spans of the prose itself.
+
+    Left out is what cannot be a limit of its field: no figure for a budget, no region for a jurisdiction.
+    """
     pieces = [vocabulary.pieces[token] for token in answer.tokens]
     ends: list[int] = []
     for piece in pieces:
@@ -208,6 +212,8 @@ def read_frame(
         if (field, said.value) in seen:
             continue
         seen.add((field, said.value))
+        if said.section == "constraints" and not is_such(field, said.value):
+            continue
         if said.section != "constraints" and said.name in options:
             yield Span(field, said.value, None, None, probability)
             continue

@@ -22,7 +22,6 @@ from llguidance import LLMatcher
 import grammars
 from mcl.core.errors import ModelError
 from mcl.model.answers import (
-    CONSTRAINT_VALUES,
     frame_rules,
     marks,
     most,
@@ -32,6 +31,7 @@ from mcl.model.answers import (
     span_rules,
 )
 from mcl.model.form import VERBS
+from mcl.model.limits import sayable, values_of
 from mcl.model.llama.context import ContextSize, ModelContext, Prefixes
 from mcl.model.llama.decoder import Decoder
 from mcl.model.llama.vocabulary import Grammars, Vocabulary
@@ -165,7 +165,8 @@ _EXTRACT = (
     "You are given a goal. Copy the words that fill each slot, exactly as they stand in the goal; null where "
     "the goal does not say. Under constraints, copy only what the goal demands: budget (an amount of money), "
     "deadline (when it must be done), jurisdiction_allow and jurisdiction_deny (countries), quality (a "
-    "measure), rule, delivered, signed_off (by whom), external, attestation, preference. Answer in JSON."
+    "measure), rule, delivered, signed_off (by whom), external, attestation, preference, recurrence (how "
+    "often). Answer in JSON."
 )
 _REASON = "Do what is asked with the text you are given. Answer in JSON with these keys: "
 
@@ -200,6 +201,12 @@ class ChatModel:
         self._decoder = Decoder(self._context, self._vocabulary)
         self._spaced = spaced
 
+    def prepare(self, question: Sequence[Candidate] | ExtractForm) -> None:
+        """Evaluate the fixed part of a question; one that does not fit is told when it is asked."""
+        prefix, _ = self._template.prompt(*_fixed(question), "", "")
+        if len(prefix) < self._context.size.tokens:
+            self._prefixes.hold(prefix, whole=False)
+
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         """Choose among at most 25 candidates. Raises ModelError MODEL_CANDIDATES for more."""
         if len(candidates) > len(_LETTERS):
@@ -209,11 +216,9 @@ class ChatModel:
                 fix="rank the skills first and show the best",
             )
         lettered = list(zip(_LETTERS, candidates, strict=False))
-        lines = [_offered(letter, candidate) for letter, candidate in lettered]
-        fixed = "\n".join(["Skills:", *lines, f"{_NONE}) none of these", "", "Goal:"])
         blank = " " if self._spaced else ""
         # The blank goes with the goal's first word, as in any text: mostly one token stands for both.
-        rest = self._hold(_CHOOSE, fixed, f" {prose}", f'{{"choice":{blank}"')
+        rest = self._hold(*_fixed(candidates), f" {prose}", f'{{"choice":{blank}"')
         # All alternatives differ in their first byte, so one look gives the probability of every skill.
         verbs = {letter: " | ".join(map(literal, candidate.verbs or VERBS)) for letter, candidate in lettered}
         ways = [f'"{letter}" between ({words}) close' for letter, words in verbs.items()]
@@ -241,15 +246,15 @@ class ChatModel:
         text = shown(prose)
         if not text.strip():
             return ()
-        fixed = "\n".join([form.description, "Slots:", *map(_described, form.slots), "", "Goal:"])
-        rest = self._hold(f"{form.system}\n\n{_EXTRACT}".strip(), fixed, f" {text}", "")
+        rest = self._hold(*_fixed(form), f" {text}", "")
         room = self._context.size.tokens - self._context.used - len(rest)
-        values = sum(most(slot) for slot in form.slots if not slot.options) + CONSTRAINT_VALUES
+        fields = sayable(text)
+        values = sum(most(slot) for slot in form.slots if not slot.options) + values_of(fields)
         bytes_each = max(len(character.encode()) for character in set(text))
-        longest = min(_LONGEST_SPAN, (room - marks(form.slots)) // values // bytes_each)
+        longest = min(_LONGEST_SPAN, (room - marks(form.slots)) // max(values, 1) // bytes_each)
         if longest < _SHORTEST_SPAN:
             raise self._too_long()
-        matcher = self._matcher("intent_frame@1", frame_rules(text, form.slots, longest))
+        matcher = self._matcher("intent_frame@1", frame_rules(text, form.slots, fields, longest))
         answer = self._decoder.answer(rest, matcher, budget=room, weigh=True)
         return tuple(read_frame(answer, self._vocabulary, prose, form))
 
@@ -319,6 +324,16 @@ class ChatModel:
             place=str(self._weights.path),
             fix="shorten the goal or the skill's texts, or choose a model with a longer context",
         )
+
+
+def _fixed(question: Sequence[Candidate] | ExtractForm) -> tuple[str, str]:
+    """What a question says before the goal: the system text, and the skills or the slots of one."""
+    if isinstance(question, ExtractForm):
+        slots = map(_described, question.slots)
+        said = "\n".join([question.description, "Slots:", *slots, "", "Goal:"])
+        return f"{question.system}\n\n{_EXTRACT}".strip(), said
+    lines = [_offered(letter, candidate) for letter, candidate in zip(_LETTERS, question, strict=False)]
+    return _CHOOSE, "\n".join(["Skills:", *lines, f"{_NONE}) none of these", "", "Goal:"])
 
 
 def _offered(letter: str, candidate: Candidate) -> str:

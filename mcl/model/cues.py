@@ -70,6 +70,17 @@ class LimitCue:
 
 
 @dataclass(frozen=True)
+class WordCue:
+    """When a model that writes may answer a field at all: all of `needs` are found in the goal, and with
+    `region` the name of a country or region. value: what stands in such an answer ("": anything)."""
+
+    field: str
+    needs: tuple[str, ...] = ()
+    value: str = ""
+    region: bool = False
+
+
+@dataclass(frozen=True)
 class Cues:
     """All tables of `cues.toml`; digest is the sha256 (hex) of the file's bytes.
 
@@ -80,6 +91,7 @@ class Cues:
     digest: str
     probability: dict[str, float]
     limits: tuple[LimitCue, ...]
+    words: tuple[WordCue, ...]
     slots: tuple[SlotCue, ...]
     rest_names: frozenset[str]
     stops: str
@@ -111,6 +123,15 @@ def load_cues() -> Cues:
         digest=hashlib.sha256(data).hexdigest(),
         probability=table["probability"],
         limits=tuple(_limit(entry, parts) for entry in table["limits"]),
+        words=tuple(
+            WordCue(
+                field=entry["field"],
+                needs=tuple(_filled(pattern, parts) for pattern in entry.get("needs", ())),
+                value=_filled(entry.get("value", ""), parts),
+                region=entry.get("region", False),
+            )
+            for entry in table["words"]
+        ),
         slots=tuple(
             SlotCue(
                 types=frozenset(entry.get("types", ())),

@@ -15,13 +15,20 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from stat import S_ISREG
+from typing import TYPE_CHECKING
 
 from executor.core.files import whole_file
 from mcl.core.cache import read_own, write_own
 from mcl.core.errors import NO_AI, ModelError
+from mcl.model.form import FORM
+
+if TYPE_CHECKING:
+    from mcl.model.llama.weights import Weights
 
 # ---- The header of a GGUF.
 
+BEHIND_KEYS = ("mcl.heads.bytes", "mcl.familiar.bytes")
+"""GGUF keys of what lies behind the tensors, in this order: each says how many bytes it has."""
 _MAGIC = b"GGUF"
 _GIVE = f"give the path of a GGUF file; or {NO_AI}"
 _VERSIONS = (2, 3)
@@ -43,12 +50,16 @@ _MOST_TENSORS = 100_000
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
     """What a GGUF says of itself: scalar and string metadata (arrays left out), how many tensors it has, and
-    how many weights are in them."""
+    how many weights are in them. keys: where each key and its value stand; table: where the list of tensors
+    does; data: where theirs begins (bytes of the file, ends exclusive)."""
 
     version: int
     metadata: dict[str, object]
     tensors: int
     weights: int = 0
+    keys: tuple[tuple[str, int, int], ...] = ()
+    table: tuple[int, int] = (0, 0)
+    data: int = 0
 
 
 def read_header(path: Path) -> GgufHeader:
@@ -85,18 +96,25 @@ class _Walk:
         if tensors > _MOST_TENSORS or keys > _LONGEST_KEY:
             raise self._broken(f"{tensors} tensors and {keys} keys are more than any model has")
         metadata: dict[str, object] = {}
+        places: list[tuple[str, int, int]] = []
         for _ in range(keys):
+            start = self._at
             name = self._string()
             if name in metadata:
                 raise self._broken(f"the key {name!r} is there twice")
             metadata[name] = self._value(self._scalar("I"))
+            places.append((name, start, self._at))
         if not isinstance(metadata.get("general.architecture"), str):
             raise self._broken("the key general.architecture is missing")
         alignment = metadata.get("general.alignment", 32)
         if not isinstance(alignment, int) or alignment <= 0 or alignment & (alignment - 1):
             raise self._broken(f"alignment {alignment!r} is not a power of two")
+        table = self._at
         end = max((self._tensor(alignment) for _ in range(tensors)), default=0)
-        needed = -(-self._at // alignment) * alignment + end
+        start = -(-self._at // alignment) * alignment
+        needed = start + end
+        # Heads and what was learned by name lie behind the tensors.
+        needed += sum(size for key in BEHIND_KEYS if isinstance(size := metadata.get(key), int))
         if tensors and needed > len(self._data):
             raise _error(
                 "MODEL_TRUNCATED",
@@ -104,7 +122,7 @@ class _Walk:
                 self._path,
                 fix="copy or download it again",
             )
-        return GgufHeader(version, metadata, tensors, self._weights)
+        return GgufHeader(version, metadata, tensors, self._weights, tuple(places), (table, self._at), start)
 
     def _tensor(self, alignment: int) -> int:
         """End of a tensor's data, counted from the data's start."""
@@ -337,11 +355,16 @@ def try_file(path: Path) -> int:
     """0 where a file loads and answers; else 2, with the error as JSON on standard output."""
     from mcl.model.chat import ChatTemplate
     from mcl.model.llama.context import ContextSize, ModelContext
+    from mcl.model.llama.embedding import EmbeddingContext
     from mcl.model.llama.vocabulary import Vocabulary
     from mcl.model.llama.weights import Weights
 
     try:
         weights = Weights(path)
+        if form_of(weights) is not None:  # it encodes: no template, no cache of what was read
+            weights.tokens(_TEXT)
+            EmbeddingContext(weights).vectors([0])
+            return 0
         vocabulary = Vocabulary.of(weights)
         context = ModelContext(weights, ContextSize(tokens=_CELLS, batch=_CELLS))
         weights.tokens(_TEXT)
@@ -351,6 +374,16 @@ def try_file(path: Path) -> int:
         sys.stdout.write(json.dumps(error.to_json()))
         return 2
     return 0
+
+
+def form_of(weights: "Weights") -> str | None:
+    """The form that a model answers in, None for one that writes. Raises ModelError MODEL_FORM where this
+    version does not read it."""
+    spoken = weights.meta("mcl.form")
+    if spoken not in (None, FORM):
+        message = f"this model answers in the form {spoken!r}; this version reads {FORM!r}"
+        raise ModelError("MODEL_FORM", message, place=str(weights.path), fix="--no-ai works without a model")
+    return spoken
 
 
 if __name__ == "__main__":

@@ -1,32 +1,9 @@
-"""The form in which the bundled model is asked and answers ("tags@1"): pure text work, no model, no files.
+"""What a model answers with: verbs, fields, words of a goal, and how values follow from scores of words. Pure
+text work, no model, no files.
 
-Everything is read in ONE pass, nothing is generated. A prompt is a header (what may be answered: candidates,
-or a skill's slots) and a body (the prose, then the questions). The model attends in both directions
-(`llama_set_causal_attn(ctx, False)`; GGUF key `llama.attention.causal` = false), in two batches:
-
-1. the header alone, positions 0..H-1; its KV cells depend on nothing else and can be kept per skill;
-2. the body, positions H.., which sees the header and all of itself. Logits are read at the FIRST token of the
-   pieces named in `Prompt.reads`. Each allowed answer has a label: a special token, mostly followed by the
-   very text that stands behind it in the header. Its score is the special token's logit plus the sum of the
-   text's logits over the square root of their number; the answer is a softmax over the scores.
-
-So an answer is within the request's grammar by construction, a value is a run of words of the prose or a
-declared option, and a whole extraction costs one batch. Body cells are dropped afterwards, header cells stay.
-Labels of words (not of indexes alone) are what lets a small model learn it: with the index alone, binding
-names to words was not learned within 60,000 examples.
-
-choose   header `<choose> <c0> display: description <eg> example <c1> ...`;
-         body `<prose> units <pick> <verb>`;
-         reads: pick -> `none` | candidates; verb -> one of the ten verbs (independent of the pick).
-extract  header `<extract> description <s0> name: hint <s1> name: hint <e0> option <e1> option ...`;
-         body `<prose> units <ask> <s1> ...` (an ask for each slot with options);
-         reads: each unit -> `none`, `in` (goes on with the span of the unit before), a slot (its span begins)
-         or a constraint field (`budget`, `deadline`, ...: always allowed);
-         each asked slot -> `none` | options.
-
-Pieces are tokenised one by one with special parsing off; special pieces are looked up as `token_text(name)`
-in the vocabulary (token type CONTROL, private-use characters: prose can never produce them).
-Long prose: `windows(units)` cuts it; one prompt each; choose looks at the first window.
+A value is a run of words of the goal or a declared option, whatever the scores: each word gets a tag (`none`,
+`in`: it goes on with what the word before began, or the slot or field that begins with it), each slot with
+options one of them or none.
 """
 
 from __future__ import annotations
@@ -34,40 +11,25 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from mcl.model.protocol import REST
 
 if TYPE_CHECKING:
-    from mcl.model.protocol import Candidate, ExtractForm, SlotForm
-
-FORM = "tags@1"
-"""Value of the GGUF key `mcl.form` of a model that speaks this form."""
+    from mcl.model.protocol import ExtractForm
 
 VERBS = (
     "find", "acquire", "build", "modify", "deliver",
     "analyze", "negotiate", "schedule", "monitor", "delegate",
 )  # fmt: skip
+FORM = "enc@1"
+"""Value of the GGUF key `mcl.form` of a model that encodes."""
 FIELDS = (
     "budget", "deadline", "jurisdiction_allow", "jurisdiction_deny", "quality", "rule",
-    "delivered", "signed_off", "external", "attestation", "preference",
+    "delivered", "signed_off", "external", "attestation", "preference", "recurrence",
 )  # fmt: skip
-MAX_CANDIDATES, MAX_SLOTS, MAX_OPTIONS = 16, 32, 64
 WINDOW_UNITS = 128
 UNIT_CHARS = 40  # what the model sees of one unit; its span is the whole unit
-HINT_WORDS = 20
-EXAMPLE_WORDS = 14
-
-SPECIALS = (
-    "pad", "end", "choose", "extract", "prose", "pick", "verb", "ask", "eg", "none", "in",
-    *VERBS,
-    *FIELDS,
-    *(f"c{i}" for i in range(MAX_CANDIDATES)),
-    *(f"s{i}" for i in range(MAX_SLOTS)),
-    *(f"e{i}" for i in range(MAX_OPTIONS)),
-)  # fmt: skip
-"""Names of all special tokens, in the order of the vocabulary's end."""
 
 
 class Unit(NamedTuple):
@@ -78,50 +40,8 @@ class Unit(NamedTuple):
     end: int
 
 
-class Piece(NamedTuple):
-    """A part of a prompt: a special token's name, or text to be tokenised by itself."""
-
-    text: str
-    special: bool
-
-
-Label = tuple[Piece, ...]
-"""What an answer is scored by: its special piece, then the text that stands for it, if any."""
-
-
-class Read(NamedTuple):
-    """Where to read: index into `Prompt.body`; the labels of the answers that are allowed."""
-
-    piece: int
-    allowed: tuple[Label, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The allowed answers by the name of their first, special piece."""
-        return tuple(label[0].text for label in self.allowed)
-
-
 UNDOUBTED = 0.98
 """How certain it is of a word that is part of nothing that nothing more is said of it."""
-KINDS = ("pick", "verb", "tag", "option")
-"""Kinds of reads. A GGUF may say how far a model is too sure of each: the key `mcl.temperature.<kind>`."""
-
-
-def kind_of(read: Read) -> str:
-    """Which of KINDS a read is."""
-    first, second = read.allowed[0][0].text, read.allowed[1][0].text
-    if first in VERBS:
-        return "verb"
-    return "tag" if second == "in" else "pick" if second[0] == "c" else "option"
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """Header and body pieces and the places to read, in order."""
-
-    header: tuple[Piece, ...]
-    body: tuple[Piece, ...]
-    reads: tuple[Read, ...]
 
 
 class Found(NamedTuple):
@@ -132,11 +52,6 @@ class Found(NamedTuple):
     start: int | None
     end: int | None
     probability: float
-
-
-def token_text(name: str) -> str:
-    """The vocabulary's text of the special token `name`."""
-    return f"\ue000{name}\ue001"
 
 
 _OPENING = "\"'“”‘’«([{<`¿¡"
@@ -195,115 +110,11 @@ def plain(name: str) -> str:
     return " ".join(part if part.isupper() and len(part) > 1 else part.lower() for part in parts)
 
 
-def _clip(text: str, limit: int) -> str:
-    return " ".join(text.split()[:limit])
-
-
-def _text(text: str) -> Piece:
-    # With a blank, as a word stands in running text: its tokens are then those that it has there.
-    return Piece(f" {text}", special=False)
-
-
-def _named(name: str, explanation: str) -> str:
-    """`name: explanation`, or the one of them that says something."""
-    explanation = _clip(explanation, HINT_WORDS)
-    if not explanation or explanation.lower().rstrip(".") == name.lower():
-        return name
-    return f"{name}: {explanation}" if name else explanation
-
-
-def _special(name: str) -> Label:
-    return (Piece(name, special=True),)
-
-
-_NONE, _IN = _special("none"), _special("in")
-_VERBS = tuple(_special(verb) for verb in VERBS)
-_FIELDS = tuple(_special(field) for field in FIELDS)
-
-
-def _candidate_label(i: int, candidate: Candidate) -> Label:
-    name = plain(candidate.display or candidate.skill_id.rsplit("/", 1)[-1].split("@", 1)[0])
-    return Piece(f"c{i}", special=True), _text(_named(name, candidate.description))
-
-
-def _slot_label(i: int, slot: SlotForm) -> Label:
-    return Piece(f"s{i}", special=True), _text(_named(plain(slot.name), slot.hint))
-
-
-def _option_label(i: int, option: str) -> Label:
-    return Piece(f"e{i}", special=True), _text(_clip(option, HINT_WORDS))
-
-
-def choose_header(candidates: Sequence[Candidate]) -> tuple[Piece, ...]:
-    """Header of a choice among 1 to MAX_CANDIDATES skills. Raises ValueError for another number."""
-    if not 0 < len(candidates) <= MAX_CANDIDATES:
-        raise ValueError(f"1 to {MAX_CANDIDATES} candidates, not {len(candidates)}")
-    pieces = [Piece("choose", special=True)]
-    for i, candidate in enumerate(candidates):
-        pieces += _candidate_label(i, candidate)
-        for example in candidate.examples[:2]:
-            pieces += [Piece("eg", special=True), _text(_clip(example, EXAMPLE_WORDS))]
-    return tuple(pieces)
-
-
-def extract_header(form: ExtractForm) -> tuple[Piece, ...]:
-    """Header of an extraction. Raises ValueError for more than MAX_SLOTS slots or MAX_OPTIONS options."""
-    options = sum(len(slot.options) for slot in form.slots)
-    if len(form.slots) > MAX_SLOTS or options > MAX_OPTIONS:
-        raise ValueError(
-            f"at most {MAX_SLOTS} slots and {MAX_OPTIONS} options, not {len(form.slots)}, {options}"
-        )
-    pieces = [
-        Piece("extract", special=True),
-        _text(_clip(form.description, HINT_WORDS) or plain(form.skill_id)),
-    ]
-    option = 0
-    for i, slot in enumerate(form.slots):
-        pieces += _slot_label(i, slot)
-        for value in slot.options:
-            pieces += _option_label(option, value)
-            option += 1
-    return tuple(pieces)
-
-
-def _prose(prose: str, units: Sequence[Unit]) -> list[Piece]:
-    """The units as pieces; a blank is kept where the prose has white space, the first unit always has one."""
-    pieces = [Piece("prose", special=True)]
-    for i, unit in enumerate(units):
-        glued = i > 0 and unit.start > 0 and not prose[unit.start - 1].isspace()
-        pieces.append(Piece(unit.text[:UNIT_CHARS] if glued else f" {unit.text[:UNIT_CHARS]}", special=False))
-    return pieces
-
-
-def choose_prompt(prose: str, candidates: Sequence[Candidate]) -> Prompt:
-    """Ask which candidate the prose is for, and its verb. The reads answer: [pick, verb]."""
-    body = _prose(prose, windows(words(prose))[0])
-    body += [Piece("pick", special=True), Piece("verb", special=True)]
-    picks = (_NONE, *(_candidate_label(i, candidate) for i, candidate in enumerate(candidates)))
-    reads = (Read(len(body) - 2, picks), Read(len(body) - 1, _VERBS))
-    return Prompt(choose_header(candidates), tuple(body), reads)
-
-
-def extract_prompt(prose: str, units: Sequence[Unit], form: ExtractForm) -> Prompt:
-    """Ask for the values in one window of units. Reads: one a unit, then one a slot with options."""
-    body = _prose(prose, units)
-    open_slots = (_slot_label(i, slot) for i, slot in enumerate(form.slots) if not slot.options)
-    tags = (_NONE, _IN, *open_slots, *_FIELDS)
-    reads = [Read(1 + i, tags) for i in range(len(units))]
-    option = 0
-    for i, slot in enumerate(form.slots):
-        if slot.options:
-            body += [Piece("ask", special=True), Piece(f"s{i}", special=True)]
-            choices = (_option_label(option + j, value) for j, value in enumerate(slot.options))
-            reads.append(Read(len(body) - 1, (_NONE, *choices)))
-            option += len(slot.options)
-    return Prompt(extract_header(form), tuple(body), tuple(reads))
-
-
 def found(
     prose: str, units: Sequence[Unit], form: ExtractForm, answers: Sequence[Sequence[float]]
 ) -> list[Found]:
-    """Values out of the probabilities at the reads of `extract_prompt`: a row a read, ordered as `allowed`.
+    """Values out of probabilities: a row a unit over `none`, `in`, the slots without options and FIELDS, then
+    a row a slot with options over `none` and these.
 
     All spans are given, in the order of the prose, then the options; a slot that takes one value may have
     several here: the caller keeps the most probable. Raises ValueError when rows are missing.
@@ -335,7 +146,11 @@ def doubts(prose: str, units: Sequence[Unit], answers: Sequence[Sequence[float]]
 
 
 def _spans(rows: Sequence[Sequence[float]]) -> Iterator[tuple[int, int, int, float]]:
-    """(first unit, last unit, tag, probability) of each span on the best path; tag indexes the row."""
+    """(first unit, last unit, tag, probability) of each span on the best path; tag indexes the row.
+
+    A span is as certain as its least certain word: its words are right or wrong together, so their product
+    says 0.4 of what is right in seven of ten cases (measured on goals by hand).
+    """
     path = _best_path(rows)
     i = 0
     while i < len(path):
@@ -348,9 +163,9 @@ def _spans(rows: Sequence[Sequence[float]]) -> Iterator[tuple[int, int, int, flo
         # A slot that begins again at once goes on: two values have a word or a comma between them.
         while last + 1 < len(path) and path[last + 1] in (1, tag):
             last += 1
-            probability *= rows[last][1] + rows[last][tag]
+            probability = min(probability, rows[last][1] + rows[last][tag])
         if last + 1 < len(path):
-            probability *= 1.0 - rows[last + 1][1]
+            probability = min(probability, 1.0 - rows[last + 1][1])
         yield i, last, tag, probability
         i = last + 1
 

@@ -3,10 +3,7 @@
 from pathlib import Path
 
 from mcl.core.errors import ModelError
-from mcl.model.form import FORM
 from mcl.model.protocol import Model
-
-_FORM_KEY = "mcl.form"
 
 
 def load_model(path: Path | None, *, home_path: Path | None, spaced: bool = False) -> Model:
@@ -17,28 +14,37 @@ def load_model(path: Path | None, *, home_path: Path | None, spaced: bool = Fals
     Raises ModelError: MODEL_MISSING, MODEL_NOT_GGUF, MODEL_VERSION, MODEL_TRUNCATED, MODEL_BROKEN,
     MODEL_ARCHITECTURE, MODEL_KIND, MODEL_FORM, MODEL_LIBRARY; each says what to do, `--no-ai` included.
     """
-    from mcl.model.files import open_model_file
-    from mcl.model.llama.weights import NO_AI, Weights
+    from mcl.model.files import form_of, open_model_file
+    from mcl.model.llama.weights import Weights
 
     file = open_model_file(path or bundled_path(), home_path=home_path)
     weights = Weights(file.path)
     cache = home_path / "cache" / "prefix" if home_path else None
-    spoken = weights.meta(_FORM_KEY)
     # Each kind of model is imported when it is asked for: a cold start pays for one of them only.
-    if spoken is None:
+    if form_of(weights) is None:
         from mcl.model.chat import ChatModel
 
         return ChatModel(weights, digest=file.digest, cache=cache, spaced=spaced)
-    if spoken != FORM:
-        raise ModelError(
-            "MODEL_FORM",
-            f"this model answers in the form {spoken!r}; this version reads {FORM!r}",
-            place=str(file.path),
-            fix=NO_AI,
-        )
-    from mcl.model.tags import TagModel
+    from mcl.model.encoder import EncoderModel
 
-    return TagModel(weights, digest=file.digest, cache=cache)
+    vectors = home_path / "cache" / "vectors" if home_path else None
+    return EncoderModel(
+        weights, digest=file.digest, cache=vectors, shipped=_shipped(file.digest) if path is None else b""
+    )
+
+
+def shipped_path() -> Path:
+    """Where the vectors of the shipped skills lie, behind the sha256 of the model that read them."""
+    return bundled_path().with_suffix(".vectors")
+
+
+def _shipped(digest: str) -> bytes:
+    """Vectors of the shipped skills, as the bundled model of this digest read them; else nothing."""
+    try:
+        data = shipped_path().read_bytes()
+    except OSError:
+        return b""
+    return data[32:] if data[:32].hex() == digest else b""
 
 
 def bundled_path() -> Path:

@@ -12,13 +12,14 @@ REST = "rest"
 @dataclass(frozen=True)
 class Candidate:
     """One installed skill as it is shown to the model; `verbs` are the only ones it may be chosen with
-    (none given: any of the ten)."""
+    (none given: any of the ten). takes_any: whether it is for every goal that no other takes."""
 
     skill_id: str
     display: str
     description: str
     verbs: tuple[str, ...]
     examples: tuple[str, ...] = ()
+    takes_any: bool = False
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,9 @@ class Choice:
 
     `skill_probability` and `verb_probability` are softmax over the alternatives that were allowed;
     `probabilities` has one entry per candidate in the order given, then ("", p) for "none of these".
-    `verb` is "" when no skill was chosen and the model names no verb.
+    `verb` is "" when no skill was chosen and the model names no verb. `kind` is what the words are: "goal",
+    "question", "chat", "none" (a wish that nothing here takes), "correction" (of the last goal), "" where the
+    model does not tell. `begins` are the places in the prose where further wishes begin.
     """
 
     skill_id: str | None
@@ -35,6 +38,12 @@ class Choice:
     skill_probability: float
     verb_probability: float
     probabilities: tuple[tuple[str, float], ...]
+    kind: str = ""
+    begins: tuple[int, ...] = ()
+
+
+BOOLEAN = ("true", "false")
+"""Options of a slot of type bool: no word of a goal needs to say it ("no sauna" is false)."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +74,9 @@ class Span:
     """One thing found in the prose.
 
     `field` is "slot.<name>" or a constraint field (budget, deadline, jurisdiction_allow,
-    jurisdiction_deny, quality, rule, delivered, signed_off, external, attestation, preference); or
-    "rest": a word that may be part of a value and was read as of none, with the probability that it is so.
+    jurisdiction_deny, quality, rule, delivered, signed_off, external, attestation, preference,
+    recurrence); or "rest": a word that may be part of a value and was read as of none, with the
+    probability that it is so.
     `value` is prose[start:end], or an enum member (then start and end may be None).
     `probability` is over the alternatives that the grammar allowed, the product over its tokens.
     """
@@ -120,8 +130,19 @@ class Acquainted(Protocol):
         """
         ...
 
-    def kinship(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float, ...]:
-        """How alike a goal and what each candidate says of itself are, 0 to 1, by what was taught."""
+
+def takes_all(model: Model) -> bool:
+    """Whether a model compares a goal with any number of skills at once, each by itself; others are shown a
+    few."""
+    return bool(getattr(model, "takes_all", False))
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """A model that first reads what is the same for many goals, which may take it seconds."""
+
+    def prepare(self, question: Sequence[Candidate] | ExtractForm) -> None:
+        """Read what `choose` or `extract` would be asked with, without a goal: it goes on from there."""
         ...
 
 

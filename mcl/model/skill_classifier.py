@@ -1,17 +1,18 @@
-"""What the bundled model knows of skills that it was taught by name: a linear member beside the tag model.
+"""What the bundled model knows of skills that it was taught by name: a linear member beside its heads.
 
 It lies behind the tensors of the GGUF, where llama.cpp does not look (as a metadata array it would be turned
 into text at each load, half a second for ten megabytes); the key `mcl.familiar.bytes` says how long it is.
 
-    b"mclfam1\\n"  length of the next part (4 bytes, little endian)  JSON  rarities  rows
+    b"mclfam2\\n"  length of the next part (4 bytes, little endian)  JSON  rarities  rows  directions
 
-JSON: {"buckets": B, "classes": [{"names": [keys], "told": [keys], "source", "scale", "bias", "mean",
-"spread"}], "verbs": {verb: its place among the classes}}; mean and spread (or neither) are of its margins
-over many goals.
+JSON: {"buckets": B, "width": W, "classes": [{"names": [keys], "told": [keys], "source", "scale", "bias",
+"stretch"}], "verbs": {verb: its place among the classes}}.
 rarities: B bytes, the rarity of each bucket's features in sixteenths. rows: B rows of one byte a class, its
-weight plus 128. The margin of a class is scale * sum(rarity * weight) / sqrt(sum(rarity^2)) + bias over the
-buckets of the prose's features, as a support vector machine against all else learned it: above 0 is its own,
-near -1 is not. Sums are of whole numbers, so that every machine finds the same.
+weight plus 128. directions: W signed bytes a class. The margin of a class is scale * sum(rarity * weight) /
+sqrt(sum(rarity^2)) over the buckets of the prose's features, plus stretch * (its direction times the vector
+of the prose, which is W numbers and of length one), plus bias: as a support vector machine against all else
+learned it, above 0 is its own, near -1 is not. Sums over buckets are of whole numbers, so that every machine
+finds the same.
 """
 
 import json
@@ -25,6 +26,9 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mcl.core.errors import ModelError
 from mcl.model.form import plain
 from mcl.model.llama.weights import NO_AI
@@ -32,13 +36,11 @@ from mcl.model.protocol import Candidate
 
 SIZE_KEY = "mcl.familiar.bytes"
 """GGUF key: how many bytes at the end of the file are a familiar member (none: there is none)."""
-MAGIC = b"mclfam1\n"
+MAGIC = b"mclfam2\n"
 RARITY_UNIT = 16
 ZERO = 128
 _LONGEST = 512  # words that are looked at; 4,000 features and more would overflow no sum, but say nothing new
 _MOST_RESOLVED = 4096
-_PROFILE = 24  # classes of a profile
-_LANE = 4  # bytes of a class in a sum: 255 * 255 * features stays far below 2^32
 _WORD = re.compile(r"\w+|[^\w\s]")
 _GRAMS = (3, 4, 5)
 _NOT_LETTER = re.compile(r"[\W\d_]+")
@@ -77,10 +79,6 @@ class _Class:
     names: frozenset[str]
     told: frozenset[str]
     source: str
-    scale: float
-    bias: float
-    mean: float
-    spread: float  # 0: not known, and no part of a profile
 
 
 class SkillClassifier:
@@ -100,9 +98,7 @@ class SkillClassifier:
             message = f"what it knows of skills by name is damaged: {error}"
             raise ModelError("MODEL_BROKEN", message, place=str(path), fix=NO_AI) from error
         self._resolved: dict[tuple[str, str, str], tuple[int, ...]] = {}
-        # The candidates that kinship was last asked of, and by class those whose profiles have it.
-        self._catalogue: tuple[list[tuple[str, str, str]], dict[int, list[tuple[int, float]]]] = ([], {})
-        self._scored: tuple[str, tuple[Sequence[int], int, float]] | None = None
+        self._asked: tuple[tuple[Candidate, ...], list[int | None]] = ((), [])
 
     def _read(self, start: int) -> None:
         data = self._data
@@ -112,11 +108,25 @@ class SkillClassifier:
         at = start + len(MAGIC) + 4
         head = json.loads(data[at : at + length].decode())
         self._classes = [_class(row) for row in head["classes"]]
+        self._scales, self._stretches, self._biases = (
+            np.array([_number(row[name]) for row in head["classes"]], np.float64)
+            for name in ("scale", "stretch", "bias")
+        )
         self._verbs = {str(verb): int(place) for verb, place in head["verbs"].items()}
-        self._buckets, self._rarities = int(head["buckets"]), at + length
-        self._rows = self._rarities + self._buckets
-        if self._buckets < 1 or self._rows + self._buckets * len(self._classes) != len(data):
+        self._buckets, self.width, count = int(head["buckets"]), int(head["width"]), len(self._classes)
+        at += length
+        if (
+            self._buckets < 1
+            or self.width < 1
+            or at + self._buckets * (1 + count) + self.width * count != len(data)
+        ):
             raise ValueError("it is not as long as it says")
+        self._rarities = np.frombuffer(data, np.uint8, self._buckets, at)
+        at += self._buckets
+        self._rows = np.frombuffer(data, np.uint8, self._buckets * count, at).reshape(self._buckets, count)
+        at += self._buckets * count
+        directions = np.frombuffer(data, np.int8, self.width * count, at).reshape(count, self.width)
+        self._directions = directions.astype(np.float32)
         if not all(0 <= place < len(self._classes) for place in self._verbs.values()):
             raise ValueError("a verb is out of range")
         self._by_name: dict[str, list[int]] = {}
@@ -126,81 +136,45 @@ class SkillClassifier:
                 for key in keys:
                     index.setdefault(key, []).append(place)
 
-    def margins(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float | None, ...]:
-        """How clearly `prose` is for each candidate: above 0 it is, near -1 it is not; None: never taught."""
+    def margins(
+        self, prose: str, vector: NDArray[np.float32], candidates: Sequence[Candidate]
+    ) -> tuple[float | None, ...]:
+        """How clearly `prose` is for each candidate: above 0 it is, near -1 it is not; None: never taught.
+
+        vector: of the prose, [width], of length one.
+        """
         places = self._places(candidates)
         if all(place is None for place in places):
             return (None,) * len(places)
-        scores = self._scores(prose)
-        return tuple(None if place is None else self._margin(place, scores) for place in places)
+        margins = self._margins(prose, vector)
+        return tuple(None if place is None else margins[place] for place in places)
 
-    def verbs(self, prose: str) -> dict[str, float]:
+    def verbs(self, prose: str, vector: NDArray[np.float32]) -> dict[str, float]:
         """How clearly `prose` says each verb that was taught, as `margins` does."""
-        if not self._verbs:
-            return {}
-        scores = self._scores(prose)
-        return {verb: self._margin(place, scores) for verb, place in self._verbs.items()}
+        margins = self._margins(prose, vector) if self._verbs else []
+        return {verb: margins[place] for verb, place in self._verbs.items()}
 
-    def kinship(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float, ...]:
-        """How alike `prose` and what each candidate says of itself are, 0 to 1: the cosine of their profiles.
-
-        A profile is which of the taught skills a text speaks for more than most texts do. So a goal finds a
-        skill that was never taught and shares no word with it: both are like what was taught.
-        """
-        said = [(one.skill_id, one.display, one.description) for one in candidates]
-        if self._catalogue[0] != said:
-            by_class: dict[int, list[tuple[int, float]]] = {}
-            for index, (id, display, description) in enumerate(said):
-                for place, weight in self._profile(f"{plain(display or id)} {description}"):
-                    by_class.setdefault(place, []).append((index, weight))
-            self._catalogue = said, by_class
-        kinship = [0.0] * len(said)
-        for place, much in self._profile(prose):
-            for index, weight in self._catalogue[1].get(place, ()):
-                kinship[index] += much * weight
-        return tuple(kinship)
-
-    def _profile(self, text: str) -> tuple[tuple[int, float], ...]:
-        """The classes that a text speaks for most, each with its weight; of length 1."""
-        scores = self._scores(text)
-        above = [
-            ((self._margin(place, scores) - one.mean) / one.spread, place)
-            for place, one in enumerate(self._classes)
-            if one.spread
-        ]
-        best = sorted(((-much, place) for much, place in above if much > 0))[:_PROFILE]
-        length = math.sqrt(sum(much * much for much, _ in best)) or 1.0
-        return tuple((place, -much / length) for much, place in best)
-
-    def _margin(self, place: int, scores: tuple[Sequence[int], int, float]) -> float:
-        sums, zero, length = scores
-        one = self._classes[place]
-        return one.scale * (sums[place] - zero) / length + one.bias
-
-    def _scores(self, prose: str) -> tuple[Sequence[int], int, float]:
-        """The sum of each class, what a sum of no weight is, and the length of the prose's vector.
-
-        All classes are summed at once, as one long whole number with a lane of 32 bits a class.
-        """
-        if self._scored and self._scored[0] == prose:  # one goal is asked about several times
-            return self._scored[1]
-        data, rarities, rows, width = self._data, self._rarities, self._rows, len(self._classes)
-        lanes = bytearray(_LANE * width)
-        total = zero = squares = 0
-        for bucket in buckets_of(prose, self._buckets):
-            rarity = data[rarities + bucket]
-            at = rows + bucket * width
-            lanes[::_LANE] = data[at : at + width]
-            total += rarity * int.from_bytes(lanes, "little")
-            zero += rarity * ZERO
-            squares += rarity * rarity
-        sums = struct.unpack(f"<{width}I", total.to_bytes(_LANE * width, "little"))
-        self._scored = prose, (sums, zero, math.sqrt(squares) or 1.0)
-        return self._scored[1]
+    def _margins(self, prose: str, vector: NDArray[np.float32]) -> list[float]:
+        """Of all classes."""
+        buckets = buckets_of(prose, self._buckets)
+        rarities = self._rarities[buckets].astype(np.int64)
+        # 255 * 255 * features is far below 2^53: the sums are exact.
+        weights = self._rows[buckets].astype(np.float64) - ZERO
+        sums = rarities.astype(np.float64) @ weights
+        length = math.sqrt(int(rarities @ rarities)) or 1.0
+        alike = self._directions @ vector
+        found: list[float] = (self._scales * sums / length + self._stretches * alike + self._biases).tolist()
+        return found
 
     def _places(self, candidates: Sequence[Candidate]) -> list[int | None]:
         """The class of each candidate. Where several bear its name, that of the catalogue which most of the
-        candidates are from."""
+        candidates are from. The same are asked about for goal after goal: their places are kept."""
+        asked = tuple(candidates)
+        if self._asked[0] != asked:
+            self._asked = asked, self._looked_up(asked)
+        return self._asked[1]
+
+    def _looked_up(self, candidates: Sequence[Candidate]) -> list[int | None]:
         found = [self._known(one) for one in candidates]
         votes: dict[str, int] = {}
         for places in found:
@@ -238,18 +212,18 @@ def _class(row: dict[str, Any]) -> _Class:
     names, told = row["names"], row["told"]
     if not isinstance(names, list) or not isinstance(told, list):
         raise TypeError("names and descriptions are lists")
-    scale, bias = row["scale"], row["bias"]
-    mean, spread = row.get("mean", 0.0), row.get("spread", 0.0)
-    for number in (scale, bias, mean, spread):
-        if not isinstance(number, float) or not math.isfinite(number):
-            raise TypeError("scale, bias, mean and spread are numbers")
-    if spread < 0:
-        raise ValueError("a spread is below 0")
-    keys = frozenset(map(str, names)), frozenset(map(str, told))
-    return _Class(*keys, str(row["source"]), scale, bias, mean, spread)
+    return _Class(frozenset(map(str, names)), frozenset(map(str, told)), str(row["source"]))
 
 
-def packed(head: dict[str, object], rarities: bytes, rows: Iterable[bytes]) -> bytes:
+def _number(said: object) -> float:
+    if not isinstance(said, float) or not math.isfinite(said):
+        raise TypeError("scale, stretch and bias are numbers")
+    return said
+
+
+def packed(
+    head: dict[str, object], rarities: bytes, rows: Iterable[bytes], directions: Iterable[bytes]
+) -> bytes:
     """A familiar member as it lies in a file."""
     told = json.dumps(head, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
-    return b"".join((MAGIC, struct.pack("<I", len(told)), told, rarities, *rows))
+    return b"".join((MAGIC, struct.pack("<I", len(told)), told, rarities, *rows, *directions))

@@ -200,7 +200,7 @@ def test_a_cancel_ends_what_an_awaited_act_waits_for(yard: Path, cancelled: Call
 
 @pytest.mark.parametrize(
     ("goal", "code", "exit"),
-    [(GOAL, "", 0), ("search the notes", "QUESTIONS_OPEN", 3), ("hello", "GOAL_REFUSED", 4)],
+    [(GOAL, "", 0), ("write a report", "QUESTIONS_OPEN", 3), ("hello", "GOAL_REFUSED", 4)],
 )
 def test_what_becomes_of_a_goal_is_the_goal_or_an_error_with_a_way_out(
     yard: Path, goal: str, code: str, exit: int

@@ -44,6 +44,8 @@ slot words: string[]
   max=2
 slot kind: enum<short|long>
   optional
+slot quick: bool
+  optional
 
 §CORTEX
 none
@@ -99,7 +101,7 @@ def home(tmp_path: Path) -> Home:
 def test_values_are_found_where_they_stand_and_options_are_members(tmp_path: Path) -> None:
     skill = a_skill(tmp_path)
     row = {"prose": "Find  Tax and TAX in the docs, briefly", "skill": "look"}
-    row |= {"slots": {"words": ["tax", "tax"], "path": "The Docs", "kind": "SHORT"}}  # type: ignore[dict-item]
+    row |= {"slots": {"words": ["tax", "tax"], "path": "The Docs", "kind": "SHORT", "quick": True}}  # type: ignore[dict-item]
     (lesson,) = read_lessons(lines(tmp_path / "e.jsonl", row, ""), [skill])
     assert lesson.verb == "find"
     assert lesson.values is not None
@@ -109,7 +111,10 @@ def test_values_are_found_where_they_stand_and_options_are_members(tmp_path: Pat
         if one.start is not None
     ]
     assert found == [("words", "Tax", "Tax"), ("words", "TAX", "TAX"), ("path", "the docs", "the docs")]
-    assert [(one.slot, one.text) for one in lesson.values if one.start is None] == [("kind", "short")]
+    assert [(one.slot, one.text) for one in lesson.values if one.start is None] == [
+        ("kind", "short"),
+        ("quick", "true"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +212,7 @@ class Copying:
     stop: int = 0
     calls: int = 0
 
-    def tune(self, base: Path, target: Path, **settings: Any) -> None:
+    def teach(self, target: Path, **settings: Any) -> None:
         self.calls += 1
         if self.calls == self.stop:
             target.write_bytes(b"half")
@@ -215,6 +220,9 @@ class Copying:
         shutil.copyfile(self.made, target)
         for _ in range(settings["steps"]):
             settings["progress"]()
+
+    def lend(self, taught: Any) -> None:
+        """Nothing is read here."""
 
     def known(self, shipped: Any) -> list[Lesson]:
         values = (Value("text", "invoice", 14, 21), Value("folder", "notes", 36, 41))
@@ -244,7 +252,8 @@ Trainer = Callable[..., Copying]
 def trainer(monkeypatch: pytest.MonkeyPatch) -> Trainer:
     def use(made: Path, stop: int = 0) -> Copying:
         copying = Copying(made, stop)
-        monkeypatch.setattr("mcl.plugins.train.run.tuner", lambda: copying)
+        monkeypatch.setattr("mcl.plugins.train.run.Teacher", lambda base: copying)
+        monkeypatch.setattr("mcl.plugins.train.run.known", copying.known)
         return copying
 
     return use

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 NOTE = ("compile", "remember to water the plants", "--no-ai", "--skill", "general", "--verb", "build")
-NOTE += ("--slot", "target=plants", "--json")
+NOTE += ("--slot", "object=plants", "--json")
 FERNS = ("--set", "plan.note.args.content=Water the ferns")
 
 

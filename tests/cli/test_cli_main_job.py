@@ -6,7 +6,7 @@ import json
 import re
 
 NOTE = ("compile", "remember to water the plants", "--no-ai", "--skill", "general", "--verb", "build")
-NOTE += ("--slot", "target=plants")
+NOTE += ("--slot", "object=plants")
 
 
 def test_the_whole_way_from_goal_to_replay(mcl):

@@ -49,8 +49,8 @@ def test_a_compile_with_the_bundled_model_loads_no_library_that_it_does_not_need
 ) -> None:
     command = ("compile", goal, "--json")
     loaded((), tmp_path, *command)  # the first reads skills and core modules and keeps what it read
-    asked = ("mcl.model.tags", *HEAVY, "llama_cpp.llama")
-    assert loaded(asked, tmp_path, *command, "--no-cache") == "['mcl.model.tags']"
+    asked = ("mcl.model.encoder", *HEAVY, "llama_cpp.llama")
+    assert loaded(asked, tmp_path, *command, "--no-cache") == "['mcl.model.encoder', 'numpy']"
     again = (*asked, "mcl.model.llama.weights")
     assert loaded(again, tmp_path, *command) == "[]"  # what it answered was kept
 

@@ -26,7 +26,7 @@ LEGAL = {
 }
 ALWAYS = {"show", "log", "list", "compile"}
 ACTS: dict[str, tuple[str, ...]] = {
-    "answer": ("answer", "ID", "u1=invoice", "--no-ai"),
+    "answer": ("answer", "ID", "u1=out.md", "--no-ai"),
     "accept": ("accept", "ID", "--yes"),
     "run": ("run", "ID", "--deny-gates"),
     "run --resume": ("run", "ID", "--deny-gates", "--resume"),
@@ -40,7 +40,7 @@ ACTS: dict[str, tuple[str, ...]] = {
 
 
 def clarifying(mcl: Shell) -> str:
-    done = mcl("compile", "search the notes", "--no-ai", "--json")
+    done = mcl("compile", "write a report", "--no-ai", "--json")
     assert done.document["status"] == "clarify"
     return str(done.document["id"])
 

@@ -19,7 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 NOTE = (
     *("compile", "remember to water the plants", "--no-ai", "--skill", "general", "--verb", "build"),
-    *("--slot", "target=plants", "--json"),
+    *("--slot", "object=plants", "--json"),
 )
 
 

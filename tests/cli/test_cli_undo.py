@@ -8,7 +8,7 @@ import mcl as library
 
 NOTE = (
     *("compile", "remember to water the plants", "--no-ai", "--skill", "general", "--verb", "build"),
-    *("--slot", "target=plants", "--json"),
+    *("--slot", "object=plants", "--json"),
 )
 
 

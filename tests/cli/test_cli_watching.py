@@ -169,7 +169,7 @@ def test_guides_lead_from_each_node_to_its_branch(depths):
 def test_a_run_with_json_is_one_line_an_event_with_these_keys(mcl):
     id = mcl(
         *("compile", "remember to water the plants", "--no-ai", "--skill", "general", "--verb", "build"),
-        *("--slot", "target=plants", "--json"),
+        *("--slot", "object=plants", "--json"),
     ).document["id"]
     assert mcl("accept", id, "--yes").code == 0
     done = mcl("run", id, "--yes-gates", "--json")

@@ -130,8 +130,7 @@ none
 @dataclass
 class Scripted:
     """A model for tests: chooses `skill` and `verb`, finds each field's texts where the prose says them
-    first. margin: how clearly the goal is for each skill that it was taught by name; kin: how akin to
-    the others it is."""
+    first. margin: how clearly the goal is for each skill that it was taught by name, where it takes_all."""
 
     skill: str | None = "order"
     verb: str = "acquire"
@@ -146,20 +145,18 @@ class Scripted:
     chosen: list[tuple[Candidate, ...]] = field(default_factory=list)
     asked: list[ExtractForm] = field(default_factory=list)
     margin: dict[str, float] = field(default_factory=dict)
-    kin: dict[str, float] = field(default_factory=dict)
+    takes_all: bool = False
+    kind: str = ""
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         self.chosen.append(tuple(candidates))
         share = (1 - self.sure) / max(1, len(candidates))
         ranked = [(one.skill_id, self.sure if one.skill_id == self.skill else share) for one in candidates]
         none = self.sure if self.skill is None else share
-        return Choice(self.skill, self.verb, self.sure, self.verb_sure, (*ranked, ("", none)))
+        return Choice(self.skill, self.verb, self.sure, self.verb_sure, (*ranked, ("", none)), self.kind)
 
     def margins(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float | None, ...]:
         return tuple(self.margin.get(one.skill_id) for one in candidates) if self.margin else ()
-
-    def kinship(self, prose: str, candidates: Sequence[Candidate]) -> tuple[float, ...]:
-        return tuple(self.kin.get(one.skill_id, 0.0) for one in candidates)
 
     def extract(self, prose: str, form: ExtractForm) -> tuple[Span, ...]:
         self.asked.append(form)

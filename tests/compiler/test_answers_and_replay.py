@@ -110,15 +110,15 @@ def test_a_limit_that_could_not_be_read_is_said_again_or_dropped(
 
 
 def test_the_verb_and_the_skill_can_be_answers(desk: Desk) -> None:
-    model = Scripted(skill="look", verb="find", sure=0.5, says={"slot.what": "granite"})
+    model = Scripted(skill="look", verb="find", sure=0.4, says={"slot.what": "granite"})
     asked = desk.ask("granite", model)
     assert asked.questions[0].field == "skill"
-    meant = Scripted(verb_sure=0.6, says={"slot.item": "granite"})
+    meant = Scripted(verb_sure=0.4, says={"slot.item": "granite"})
     unsure = desk.answer(asked.intent.id, meant, u1="order")
     assert desk.loads == 1
     assert isinstance(unsure, Clarify | Compiled)
     assert unsure.intent.compile_metadata.skill_id == "order"  # type: ignore[union-attr]
-    asked = desk.ask("granite", Scripted(sure=0.8, verb_sure=0.6, says={"slot.item": "granite"}))
+    asked = desk.ask("granite", Scripted(sure=0.8, verb_sure=0.4, says={"slot.item": "granite"}))
     fields = [question.field for question in asked.questions]
     assert "frame.verb" in fields
     outcome = desk.answers(
@@ -144,11 +144,22 @@ def test_a_limit_that_is_not_certain_is_asked_about_and_its_answer_settles_it(de
     ]  # fmt: skip
 
 
-def test_where_each_part_is_fairly_certain_the_least_certain_is_asked_about(desk: Desk) -> None:
+def test_where_each_part_is_fairly_certain_all_of_it_is_to_be_read_and_nothing_is_asked(desk: Desk) -> None:
     says: dict[str, Any] = {"slot.item": "paper", "budget": "$5"}
     model = Scripted(sure=0.8, says=says, certainty={"slot.item": 0.76, "budget": 0.9})
+    options = GoalOptions(skill="order", verb="acquire")
+    told = compile_goal(
+        "order paper $5", home=desk.home, skills=desk.skills, core=desk.core, model=model, options=options
+    )
+    assert isinstance(told, Compiled)
+    assert told.review
+
+
+def test_what_is_less_likely_right_than_wrong_is_asked_about_and_nothing_beside_it(desk: Desk) -> None:
+    says: dict[str, Any] = {"slot.item": "paper", "budget": "$5"}
+    model = Scripted(sure=0.8, says=says, certainty={"slot.item": 0.3, "budget": 0.9})
     asked = desk.ask("order paper $5", model, skill="order", verb="acquire")
-    assert [question.field for question in asked.questions] == ["slot.item"]
+    assert [(question.field, question.default) for question in asked.questions] == [("slot.item", "paper")]
 
 
 def test_an_address_is_no_answer_where_a_number_or_an_option_is_wanted(desk: Desk) -> None:
@@ -205,7 +216,7 @@ def test_a_chosen_memory_becomes_the_address(desk: Desk) -> None:
     ]
     asked = desk.ask(
         "a deal with Acme",
-        Scripted(verb="negotiate", sure=0.7, says={"slot.item": "with", "slot.supplier": "Acme"}),
+        Scripted(verb="negotiate", sure=0.4, says={"slot.item": "with", "slot.supplier": "Acme"}),
     )
     outcome = desk.answers(
         asked.intent.id, {"slot.supplier": uris[1], "skill": "order"}, Scripted(verb="negotiate")
@@ -321,11 +332,11 @@ def test_the_shipped_skills_compile_without_ai_and_replay(
 
 
 def test_an_answered_verb_or_the_skill_that_was_offered_needs_no_model_again(desk: Desk) -> None:
-    asked = desk.ask("granite", Scripted(sure=0.5, verb_sure=0.6, says={"slot.item": "granite"}))
+    asked = desk.ask("granite", Scripted(sure=0.4, verb_sure=0.3, says={"slot.item": "granite"}))
     assert {"skill", "frame.verb"} <= {question.field for question in asked.questions}
     outcome = desk.answers(asked.intent.id, {"skill": "order", "frame.verb": "acquire"})
     assert isinstance(outcome, Compiled)
-    again = desk.ask("granite", Scripted(sure=0.5, verb_sure=0.6, says={"slot.item": "granite"}))
+    again = desk.ask("granite", Scripted(sure=0.4, verb_sure=0.3, says={"slot.item": "granite"}))
     offered = desk.answers(again.intent.id, {"skill": "order"})
     assert isinstance(offered, Clarify)
     outcome = desk.answers(again.intent.id, {"frame.verb": "acquire"})
@@ -335,7 +346,7 @@ def test_an_answered_verb_or_the_skill_that_was_offered_needs_no_model_again(des
 
 
 def test_a_skill_that_is_not_there_and_a_verb_that_it_lacks_are_no_answers(desk: Desk) -> None:
-    asked = desk.ask("granite", Scripted(sure=0.5, verb_sure=0.6, says={"slot.item": "granite"}))
+    asked = desk.ask("granite", Scripted(sure=0.4, verb_sure=0.3, says={"slot.item": "granite"}))
     for answers, code in (
         ({"skill": "ordr"}, "SKILL_UNKNOWN"),
         ({"frame.verb": "frobnicate"}, "VERB_UNKNOWN"),

@@ -84,57 +84,54 @@ def test_with_few_skills_the_model_is_shown_all_of_them(tmp_path: Path, rules: R
     assert [one.skill_id for one in model.chosen[0]] == list(skills.ids)
 
 
-def test_a_skill_taught_by_name_is_shown_though_it_shares_no_word_with_the_goal(
+def test_a_model_that_compares_with_every_skill_is_shown_all_of_them(tmp_path: Path, rules: Rules) -> None:
+    skills = catalogue(tmp_path, *numbered(0, 200))
+    model = Scripted(skill="ab-thing", verb="find", takes_all=True)
+    found = classify(request("please order some paper"), skills, model, rules)
+    assert isinstance(found, Classified)
+    assert found.skill.id == "ab-thing"
+    assert [one.skill_id for one in model.chosen[0]] == list(skills.ids)
+
+
+def test_words_that_a_skill_shares_with_the_goal_count_nothing_beside_it(
     tmp_path: Path, rules: Rules
 ) -> None:
+    skills = catalogue(tmp_path, *numbered(0, 4), "order-paper")
+    shares = []
+    for prose in ("order paper", "do it"):
+        found = classify(request(prose), skills, Scripted(skill="ab-thing", sure=0.6, takes_all=True), rules)
+        assert isinstance(found, Classified)
+        shares.append(found.shares)
+    assert shares[0] == shares[1]
+
+
+def test_a_skill_taught_by_name_is_chosen_though_the_model_says_another(tmp_path: Path, rules: Rules) -> None:
     skills = catalogue(tmp_path, *numbered(0, 200))
     margin = dict.fromkeys(numbered(0, 100), -1.2) | {"bc-thing": 0.4}
-    model = Scripted(skill="ab-thing", sure=0.6, margin=margin)
+    model = Scripted(skill="ab-thing", sure=0.6, margin=margin, takes_all=True)
     found = classify(request("how much have I got left"), skills, model, rules)
     assert isinstance(found, Classified)
     assert found.skill.id == "bc-thing"
 
 
-def test_a_skill_never_taught_is_shown_where_it_is_akin_to_the_goal(tmp_path: Path, rules: Rules) -> None:
-    skills = catalogue(tmp_path, *numbered(0, 200))
-    model = Scripted(skill="eg-thing", verb="find", kin={"eg-thing": 0.5})
-    found = classify(request("how much have I got left"), skills, model, rules)
-    assert isinstance(found, Classified)
-    assert found.skill.id == "eg-thing"
-
-
-def test_of_many_taught_skills_only_those_are_shown_that_may_win(tmp_path: Path, rules: Rules) -> None:
-    skills = catalogue(tmp_path, *numbered(0, 40))
-    margin = dict.fromkeys(numbered(0, 40), -1.4) | {"ac-thing": 0.4, "ad-thing": 0.1}
-    model = Scripted(skill="ac-thing", verb="find", margin=margin)
-    classify(request("do it"), skills, model, rules)
-    assert [one.skill_id for one in model.chosen[0]] == ["ac-thing", "ad-thing"]
-
-
-def test_skills_that_were_taught_do_not_crowd_out_those_that_were_not(tmp_path: Path, rules: Rules) -> None:
-    skills = catalogue(tmp_path, *numbered(0, 40), "order-paper")
-    model = Scripted(skill=None, margin=dict.fromkeys(numbered(0, 40), 0.9))
-    classify(request("order paper"), skills, model, rules)
-    assert "order-paper" in [one.skill_id for one in model.chosen[0]]
-
-
 def test_a_skill_never_taught_is_chosen_as_if_none_were(tmp_path: Path, rules: Rules) -> None:
     skills = catalogue(tmp_path, *numbered(0, 4))
-    plain = classify(request("do it"), skills, Scripted(skill="ab-thing", sure=0.7), rules)
-    taught = Scripted(skill="ab-thing", sure=0.7, margin={"elsewhere": 2.0})
+    plain = classify(request("do it"), skills, Scripted(skill="ab-thing", sure=0.7, takes_all=True), rules)
+    taught = Scripted(skill="ab-thing", sure=0.7, margin={"elsewhere": 2.0}, takes_all=True)
     assert plain == classify(request("do it"), skills, taught, rules)
 
 
 def test_a_goal_that_is_clearly_for_no_taught_skill_is_out_of_scope(tmp_path: Path, rules: Rules) -> None:
     skills = catalogue(tmp_path, *numbered(0, 4))
-    model = Scripted(skill="ab-thing", sure=0.5, margin=dict.fromkeys(numbered(0, 4), -1.4))
+    model = Scripted(skill="ab-thing", sure=0.5, margin=dict.fromkeys(numbered(0, 4), -1.4), takes_all=True)
     assert isinstance(classify(request("do it"), skills, model, rules), OutOfScope)
 
 
 def test_the_answers_of_a_taught_model_can_be_played_again(tmp_path: Path, rules: Rules) -> None:
     skills = catalogue(tmp_path, *numbered(0, 30))
     margin = dict.fromkeys(numbered(0, 10), -1.0) | {"ac-thing": 0.8}
-    recorder = Recorder(Scripted(skill="ab-thing", verb="find", margin=margin, kin={"bb-thing": 0.7}))
+    model = Scripted(skill="ab-thing", verb="find", margin=margin, takes_all=True)
+    recorder = Recorder(model, lambda work: work())
     said = classify(request("do it"), skills, recorder, rules)
     player = Player(recorder.tape())
     assert classify(request("do it"), skills, player, rules) == said
@@ -144,7 +141,7 @@ def test_the_answers_of_a_taught_model_can_be_played_again(tmp_path: Path, rules
 
 def test_a_skill_with_one_verb_is_not_asked_for_it(tmp_path: Path, rules: Rules) -> None:
     skills = catalogue(tmp_path, *numbered(0, 4), verbs="find")
-    model = Scripted(skill="ab-thing", sure=0.5, margin={"ac-thing": 1.0})
+    model = Scripted(skill="ab-thing", sure=0.4, margin={"ac-thing": 1.0}, takes_all=True)
     found = classify(request("do it"), skills, model, rules)
     assert isinstance(found, Classified)
     assert (found.skill.id, found.verb, found.verb_probability) == ("ac-thing", "find", 1.0)

@@ -1,5 +1,7 @@
 """compile_goal: each outcome, what it says and what it leaves in the journal."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from mcl.language.mtx.core import Core
 from mcl.language.skills import find_skills
 from mcl.memory import MemoryStore
 from mcl.model.cues import load_cues
-from mcl.model.protocol import Span
+from mcl.model.protocol import Candidate, ExtractForm, Span
 from tests.compiler.conftest import AT, LOOK, ORDER, Compile, Scripted
 
 
@@ -324,7 +326,7 @@ def test_an_uncertain_verb_is_a_preferred_unknown(compiles: Compile) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sure", "outcome", "review"), [(0.99, Compiled, False), (0.82, Compiled, True), (0.5, Clarify, None)]
+    ("sure", "outcome", "review"), [(0.99, Compiled, False), (0.82, Compiled, True), (0.4, Clarify, None)]
 )
 def test_confidence_decides_between_proposing_reviewing_and_asking(
     compiles: Compile, sure: float, outcome: type, review: bool | None
@@ -390,6 +392,26 @@ def test_a_compile_that_is_late_already_asks_the_model_nothing_more(compiles: Co
     assert outcome.reason == "timeout"
     assert len(model.chosen) == 1
     assert model.asked == []
+
+
+@dataclass
+class Reading(Scripted):
+    """A model that takes seconds before it sees a goal."""
+
+    took: float = 0.0
+    prepared: list[object] = field(default_factory=list)
+
+    def prepare(self, question: Sequence[Candidate] | ExtractForm) -> None:
+        self.prepared.append(question)
+        self.took += 60.0
+
+
+def test_what_a_model_reads_before_it_sees_the_goal_takes_none_of_its_time(compiles: Compile) -> None:
+    model = Reading(says={"slot.item": "paper"})
+    outcome = compiles("order paper", model, timer=lambda: model.took)
+    assert isinstance(outcome, Compiled)
+    assert outcome.ms == 0.0
+    assert model.prepared == [[*model.chosen[0]], model.asked[0]]
 
 
 def test_the_time_of_every_stage_counts(compiles: Compile) -> None:

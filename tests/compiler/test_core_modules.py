@@ -15,12 +15,13 @@ import pytest
 import mcl
 from executor import FixedClock, Home
 from grammars import core_modules
+from ir import VERBS
 from mcl.cli.main import main
 from mcl.compiler.compiler import Clarify, Compiled, Outcome, Refused, compile_goal, recompile_with_answers
 from mcl.compiler.pipeline import Pipeline
 from mcl.core.errors import SkillError
 from mcl.language.mtx.core import Core, CoreModule, core_of, load_core
-from mcl.language.skills import Skills, find_skills, mtx_digest
+from mcl.language.skills import Skills, find_skills, mtx_digest, skill_folders
 from mcl.memory import MemoryStore
 from mcl.model.matcher import PatternMatcher
 from mcl.model.protocol import Span
@@ -70,7 +71,8 @@ class Kit:
             for fact in facts:
                 MemoryStore(home).put("Fact", fact)
             model = model or PatternMatcher(core)
-            return compile_with(goal, home=home, skills=self.skills, model=model, core=core, **more)
+            skills = more.pop("skills", self.skills)
+            return compile_with(goal, home=home, skills=skills, model=model, core=core, **more)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +109,7 @@ def goal(text: str, *, facts: Sequence[str] = (), **says: Any) -> Look:
     """A look at what comes of a goal with a model that finds these things."""
     options = {
         key: says.pop(key)
-        for key in ("sure", "verb_sure", "certainty", "skill", "verb", "spans", "margin", "kin")
+        for key in ("sure", "verb_sure", "certainty", "skill", "verb", "spans", "margin", "takes_all", "kind")
         if key in says
     }
     found = {key if key in LIMITS else f"slot.{key}": value for key, value in says.items()}
@@ -116,7 +118,7 @@ def goal(text: str, *, facts: Sequence[str] = (), **says: Any) -> Look:
 
 LIMITS = (
     "budget", "deadline", "jurisdiction_allow", "jurisdiction_deny", "quality", "rule", "preference",
-    "delivered", "signed_off", "external", "attestation",
+    "delivered", "signed_off", "external", "attestation", "recurrence",
 )  # fmt: skip
 
 
@@ -158,7 +160,7 @@ def rounds(kit: Kit, core: Core) -> object:
 nothing_said = goal("order")
 unsure = goal("some paper", item="paper", verb_sure=0.78)
 half = goal("some paper", item="paper", sure=0.5)
-taught = goal("some paper", item="paper", sure=0.5, margin={"order": -0.5})
+taught = goal("some paper", item="paper", sure=0.5, margin={"order": -0.5}, takes_all=True)
 NO_WORDS = (
     ("verb", "weight.words", "0"),
     ("verb", "weight.example", "0"),
@@ -177,6 +179,26 @@ everything = goal(
     item="paper", delivered="box", signed_off="Anna", external="CI", attestation="law", rule="never late",
     preference="blue",
 )  # fmt: skip
+BLOCKING = ("uncertain=preferred", "uncertain=blocking")
+
+
+def doubted(kind: str) -> Look:
+    """A look at what is asked of a limit or sign that is less likely right than wrong."""
+    return goal("order paper blue", item="paper", certainty={kind: 0.1}, **{kind: "blue"})
+
+
+def which(verb: str) -> Look:
+    """A look at what is asked of a goal that a skill of every verb takes, and no verb is certain."""
+    return lambda kit, core: seen(
+        kit.run(
+            core,
+            "do paper",
+            Scripted(skill="general", verb=verb, verb_sure=0.3),
+            skills=find_skills(skill_folders(None)),
+        )
+    )
+
+
 TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("pipeline", "classify prefetch extract", "classify extract"), remembered, ()),
     (("pipeline", "extract resolve score", "extract score"), known, ()),
@@ -207,26 +229,15 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("verb", "weight.words", "0"), half, NO_WORDS[1:]),
     (("verb", "weight.example", "0"), half, NO_WORDS[:1]),
     (("verb", "weight.verb", "0"), goal("order paper", item="paper", sure=0.5), NO_WORDS),
-    (("verb", "weight.familiar", "0"), taught, NO_WORDS),
-    (("verb", "margin.familiar", "0"), taught, NO_WORDS),
-    (("verb", "weight.known_words", "1"), taught, ()),
-    (("verb", "sharpness.familiar", "1"), taught, NO_WORDS),
-    (
-        ("verb", "weight.kinship", "0"),
-        goal("some paper", item="paper", sure=0.5, kin={"order": 0.9}),
-        (*NO_WORDS, ("pipeline", "whole=16", "whole=1")),
-    ),
-    (
-        ("verb", "spread.familiar", "0"),
-        goal("some paper", item="paper", sure=0.5, margin={"order": 0.1, "look": 0.0, "count": -0.9}),
-        (*NO_WORDS, ("pipeline", "whole=16", "whole=1"), ("pipeline", "candidates=8", "candidates=3")),
-    ),
+    (("verb", "weight.familiar", "0"), taught, ()),
+    (("verb", "margin.familiar", "0"), taught, ()),
+    (("verb", "sharpness.familiar", "1"), taught, ()),
     (("verb", "threshold.certain", "0.6"), unsure, ()),
-    (("verb", "uncertain=preferred", "uncertain=blocking"), unsure, ()),
+    (("verb", *BLOCKING), unsure, ()),
     (
-        ("verb", "What should be done?", "Which?"),
+        ("verb", "What should happen:", "Which?"),
         unsure,
-        (("verb", "uncertain=preferred", "uncertain=blocking"),),
+        (("verb", *BLOCKING),),
     ),
     (("verb", "match.verb", "3"), words("order paper"), NO_WORDS),
     (("verb", "match.breadth", "4"), words("order paper"), NO_WORDS),
@@ -263,13 +274,15 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("confidence", "blocking=0.50", "blocking=0.1"), nothing_said, ()),
     (("confidence", "preferred=0.90", "preferred=0.1"), unsure, ()),
     (("confidence", "optional=0.98", "optional=0.1"), unsure, (("verb", "ain=preferred", "ain=optional"),)),
-    (("confidence", "confidence<0.75", "confidence<0.99"), unsure, ()),
-    (("confidence", "confidence<0.90", "confidence<0.70"), unsure, ()),
+    (("confidence", "confidence<0.44", "confidence<0.99"), unsure, ()),
+    (("pipeline", "this is a question", "you ask"), goal("why?", skill=None, verb="", kind="question"), ()),
+    (("pipeline", "nothing is wanted here", "fine"), goal("hello", skill=None, verb="", kind="chat"), ()),
+    (("confidence", "confidence<0.90", "confidence<0.50"), unsure, ()),
     (("confidence", "check it before you accept", "look"), unsure, ()),
     (
-        ("confidence", "What is meant?", "Which?"),
-        goal("order paper asap", item="paper", rule="asap", certainty={"rule": 0.1}),
-        (),
+        ("confidence", "Which of these is meant?", "Which?"),
+        goal("granite", item="granite", sure=0.4),
+        NO_WORDS,
     ),
     (("constraint", "rule ", ""), everything, ()),
     (("constraint", " preference", ""), everything, ()),
@@ -302,6 +315,18 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
         (),
     ),
     (("predicate", "delivered signed_off", "signed_off"), everything, ()),
+    *(
+        (("constraint", f'question.{kind}="', f'question.{kind}="So: '), doubted(kind), ())
+        for kind in ("rule", "recurrence", "preference")
+    ),
+    *(
+        (("predicate", f'question.{kind}="', f'question.{kind}="So: '), doubted(kind), ())
+        for kind in ("delivered", "signed_off", "external", "attestation")
+    ),
+    *(
+        (("verb", f'say.{verb}="', f'say.{verb}="well, '), which(verb), (("verb", *BLOCKING),))
+        for verb in VERBS
+    ),
     (("frame", "required_missing=blocking", "required_missing=optional"), nothing_said, ()),
     (
         ("frame", "required_unread=blocking", "required_unread=optional"),
@@ -349,8 +374,8 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     ),
     (
         ("unknown", "What should it be?", "What?"),
-        goal("order many paper", item="paper", count="many"),
-        (("frame", "optional_unread=preferred", "optional_unread=blocking"),),
+        goal("order paper from Acme", facts=["other"], **acme),
+        (("pre_resolve", "optional_not_found=preferred", "optional_not_found=blocking"),),
     ),
 ]
 
@@ -535,7 +560,7 @@ def test_a_home_may_have_core_modules_of_its_own(kit: Kit) -> None:
         own = home.path / "core"
         own.mkdir()
         text = core_modules()["confidence"].read_text()
-        (own / "confidence.mtx").write_text(text.replace("confidence<0.75", "confidence<0.999"))
+        (own / "confidence.mtx").write_text(text.replace("confidence<0.44", "confidence<0.999"))
         model = Scripted(says={"slot.item": "paper"})
         outcome = compile_goal("order paper", home=home, skills=kit.skills, model=model)
         assert isinstance(outcome, Clarify)

@@ -203,11 +203,11 @@ def test_which_of_several_was_meant_is_learned_for_the_word_in_any_goal(
 def test_the_skill_that_was_meant_is_learned_for_the_goal(
     home: Home, compiles: Compile, skills: Skills, skills_folder: Path
 ) -> None:
-    says = {"slot.what": "paper", "slot.item": "paper"}
+    says = {"slot.what": "granite", "slot.item": "granite"}
     unsure = Scripted(skill="look", sure=0.4, says=says)
-    done = ask_and_answer(home, compiles, skills, skills_folder, unsure, "get paper", skill="order")
+    done = ask_and_answer(home, compiles, skills, skills_folder, unsure, "granite", skill="order")
     assert done.intent.compile_metadata is not None
-    again = compiles("get paper", unsure)
+    again = compiles("granite", unsure)
     assert isinstance(again, Compiled)
     assert again.intent.compile_metadata is not None
     assert again.intent.compile_metadata.skill_id == "order"

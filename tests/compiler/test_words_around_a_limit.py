@@ -108,6 +108,8 @@ def test_a_day_that_is_the_last_one_is_the_deadline(compiles: Compile, goal: str
         ("order paper, we do not want China", "jurisdiction_allow", "China"),
         ("order paper, leaving China out of it", "jurisdiction_allow", "China"),
         ("order paper but do not use vendors outside China", "jurisdiction_deny", "China"),
+        ("order paper, not only from China", "jurisdiction_deny", "China"),
+        ("order paper, not only from China", "jurisdiction_allow", "China"),
     ],
 )
 def test_a_country_said_the_other_way_round_is_asked_about(
@@ -132,6 +134,7 @@ def test_a_country_said_the_other_way_round_is_asked_about(
         ("order paper from outside China", "jurisdiction_allow", "outside China", (), ("CN",)),
         ("order paper from anywhere but China", "jurisdiction_allow", "China", (), ("CN",)),
         ("order paper, it must never leave China", "jurisdiction_deny", "China", ("CN",), ()),
+        ("order paper, only from China", "jurisdiction_deny", "China", ("CN",), ()),
     ],
 )
 def test_a_country_is_allowed_or_denied_as_it_is_said(

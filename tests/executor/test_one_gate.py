@@ -86,7 +86,6 @@ DECLARED: Final = {
     ("mcl/serve/proxy/handlers.py", "upstreams.complete"),
     # Whether a package is there at all.
     ("mcl/core/distribution.py", "by name"),
-    ("mcl/plugins/train/tuner/network.py", "by name"),  # the eval of a network of torch
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
     ("executor/__init__.py", "by name"),
     ("mcl/__init__.py", "by name"),

@@ -3,8 +3,12 @@
 from pathlib import Path
 
 import pytest
-from random_gguf import small_words, words_of, write_gguf, write_tags
+from random_gguf import small_words, words_of, write_encoder, write_gguf
+from real_models import real_model
 from vocabularies import NotHereError, vocabularies
+
+from mcl.model import load_model
+from mcl.model.protocol import Model
 
 CHAT_TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -13,8 +17,8 @@ CHAT_TEMPLATE = (
 
 
 @pytest.fixture(scope="session")
-def tags_path(tmp_path_factory) -> Path:
-    return write_tags(tmp_path_factory.mktemp("tags") / "tags.gguf")
+def encoder_path(tmp_path_factory) -> Path:
+    return write_encoder(tmp_path_factory.mktemp("encoder") / "encoder.gguf")
 
 
 @pytest.fixture(scope="session")
@@ -54,3 +58,19 @@ def real_chat_path(vocabularies, tmp_path_factory):
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def real_chat_model():
+    """A function: the name of a small real model to the model, fetched where need be and loaded once."""
+    loaded: dict[str, Model] = {}
+
+    def load(name: str) -> Model:
+        if name not in loaded:
+            try:
+                loaded[name] = load_model(real_model(name), home_path=None)
+            except NotHereError as error:
+                pytest.skip(f"no real models (or set MCL_REAL_MODELS): {error}")
+        return loaded[name]
+
+    return load

@@ -1,4 +1,4 @@
-"""GGUF files with random weights, for tests: the bundled form, and chat models over given vocabularies."""
+"""GGUF files with random weights, for tests: the form enc@1, and chat models over given vocabularies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,9 @@ import gguf
 import numpy as np
 
 from mcl.model import form
+from mcl.model.form import FORM
+from mcl.model.heads import CHANGES, KINDS, SIZE_KEY, packed_heads
+from mcl.model.skill_classifier import SIZE_KEY as SKILLS_SIZE_KEY
 
 _HEAD = 16
 
@@ -184,8 +187,112 @@ def write_gguf(
     return path
 
 
-def write_tags(path: Path, *, seed: int = 0, layers: int = 2, width: int = 32, context: int = 2048) -> Path:
-    """A model of the bundled form, with random weights."""
-    words = small_words([form.token_text(name) for name in form.SPECIALS])
-    extra: dict[str, str | bool | int] = {"mcl.form": form.FORM, "llama.attention.causal": False}
-    return write_gguf(path, words, layers=layers, width=width, context=context, seed=seed, extra=extra)
+_PIECES = [
+    *"abcdefghijklmnopqrstuvwxyz0123456789.,:;!?\"'()[]{}/_-@#$%&*+=<>",
+    "the",
+    "in",
+    "to",
+    "for",
+    "find",
+    "er",
+    "ing",
+]
+_MATCH = 24
+_RANDOM_HEADS = {
+    "verb": len(form.VERBS), "kind": len(KINDS), "change": len(CHANGES), "wish": 2, "none": 1,
+    "outside_tag": 2, "word_match": _MATCH, "slot_match": _MATCH, "slot_bias": 1, "asking": _MATCH,
+    "offered": _MATCH, "unsaid": 1,
+}  # fmt: skip
+
+
+def random_heads(width: int, seed: int = 0, scale: float = 0.4) -> dict[str, np.ndarray]:
+    """Heads as form enc@1 has them, of random numbers."""
+    random = np.random.default_rng(seed)
+
+    def values(*shape: int) -> np.ndarray:
+        return random.normal(0, scale, shape).astype(np.float32)
+
+    found = {
+        "scale": np.array([12.0], np.float32),
+        "example": np.array([-0.05], np.float32),
+        "named": np.array([4.0], np.float32),
+    }
+    found |= {"types": values(4, width), "fields": values(len(form.FIELDS), width)}
+    linear = {name: (rows, width) for name, rows in _RANDOM_HEADS.items()}
+    linear |= {f"joint.{part}": (width, width) for part in "qkvo"}
+    linear |= {"joint.up": (2 * width, width), "joint.down": (width, 2 * width)}
+    for name, shape in linear.items():
+        found |= {f"{name}.weight": values(*shape), f"{name}.bias": values(shape[0])}
+    for part in ("n1", "n2"):
+        found |= {f"joint.{part}.weight": np.ones(width, np.float32), f"joint.{part}.bias": values(width)}
+    return found
+
+
+def write_encoder(
+    path: Path, *, seed: int = 0, layers: int = 2, width: int = 24, positions: int = 512,
+    heads: dict[str, np.ndarray] | None = None, more: dict[str, object] | None = None,
+    form_name: str = FORM, skills: bytes = b"",
+) -> Path:  # fmt: skip
+    """A model of the form enc@1 (architecture bert, word pieces) of random weights. skills: what it knows of
+    skills by name."""
+    random = np.random.default_rng(seed)
+    packed = packed_heads(heads or random_heads(width, seed), more or {})
+    writer = gguf.GGUFWriter(path, "bert")
+    writer.add_name("random")
+    writer.add_block_count(layers)
+    writer.add_context_length(positions)
+    writer.add_embedding_length(width)
+    writer.add_feed_forward_length(2 * width)
+    writer.add_head_count(2)
+    writer.add_layer_norm_eps(1e-12)
+    writer.add_causal_attention(False)
+    writer.add_pooling_type(gguf.PoolingType.NONE)
+    writer.add_token_type_count(2)
+    special = ["[PAD]", *(f"[unused{i}]" for i in range(99)), "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokens = [*special, *(f"\N{LOWER ONE EIGHTH BLOCK}{piece}" for piece in _PIECES), *_PIECES]
+    kinds = gguf.TokenType
+    writer.add_tokenizer_model("bert")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list([token.encode() for token in tokens])
+    writer.add_token_types(
+        [kinds.UNKNOWN if token == "[UNK]" else kinds.CONTROL for token in special]
+        + [kinds.NORMAL] * (2 * len(_PIECES))
+    )
+    for name in ("bos", "cls"):
+        writer.add_uint32(f"tokenizer.ggml.{name}_token_id", 101)
+    writer.add_eos_token_id(102)
+    writer.add_sep_token_id(102)
+    writer.add_unk_token_id(100)
+    writer.add_pad_token_id(0)
+    writer.add_mask_token_id(103)
+    writer.add_string("mcl.form", form_name)
+    writer.add_uint64(SIZE_KEY, len(packed))
+    if skills:
+        writer.add_uint64(SKILLS_SIZE_KEY, len(skills))
+
+    def tensor(name: str, *shape: int, value: float | None = None) -> None:
+        made = random.normal(0, 0.4, shape) if value is None else np.full(shape, value)
+        writer.add_tensor(name, made.astype(np.float32))
+
+    tensor("token_embd.weight", len(tokens), width)
+    tensor("position_embd.weight", positions, width)
+    tensor("token_types.weight", 2, width)
+    tensor("token_embd_norm.weight", width, value=1.0)
+    tensor("token_embd_norm.bias", width)
+    for layer in range(layers):
+        for part, rows, columns in (
+            ("attn_q", width, width), ("attn_k", width, width), ("attn_v", width, width),
+            ("attn_output", width, width), ("ffn_up", 2 * width, width), ("ffn_down", width, 2 * width),
+        ):  # fmt: skip
+            tensor(f"blk.{layer}.{part}.weight", rows, columns)
+            tensor(f"blk.{layer}.{part}.bias", rows)
+        for part in ("attn_output_norm", "layer_output_norm"):
+            tensor(f"blk.{layer}.{part}.weight", width, value=1.0)
+            tensor(f"blk.{layer}.{part}.bias", width)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    with path.open("ab") as file:
+        file.write(packed + skills)
+    return path

@@ -8,12 +8,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from model_requests import CANDIDATES, FORM, GOAL
+from real_models import MODELS
 from valid_answers import check_choice, check_spans
 
 import grammars
+from mcl.compiler.compiler import Clarify, Compiled, Refused, compile_goal
 from mcl.core.errors import ModelError
+from mcl.core.home import open_home
+from mcl.language.skills import find_skills, skill_folders
 from mcl.model import ExtractForm, SlotForm, load_model
 from mcl.model.chat import ChatModel
+from mcl.model.limits import is_such, sayable
 from mcl.model.llama.weights import Weights
 from mcl.values.slots import read_slot
 
@@ -116,6 +121,40 @@ def test_what_must_be_a_number_is_filled_with_nothing_else(model, said):
             assert read_slot(span.value, types[name], (), "", "UTC", name) is not None
 
 
+@settings(max_examples=15, deadline=None)
+@given(
+    PROSE | st.lists(st.sampled_from([*GOAL.split(), "never", "Norway", "weekly", "12", "%"])).map(" ".join)
+)
+def test_no_limit_is_answered_that_the_goal_has_no_words_for(model, prose):
+    said = sayable(prose)
+    for span in model.extract(prose, FORM):
+        assert span.field.startswith("slot.") or span.field in said
+        assert span.field.startswith("slot.") or is_such(span.field, span.value)
+
+
+def test_what_is_read_before_the_goal_is_not_read_again_with_it(chat_path, tmp_path):
+    expected = load_model(chat_path, home_path=None)
+    model = load_model(chat_path, home_path=tmp_path)
+    for question, ask in ((CANDIDATES, "choose"), (FORM, "extract")):
+        model.prepare(question)
+        kept = states(tmp_path)
+        assert getattr(model, ask)(GOAL, question) == getattr(expected, ask)(GOAL, question)
+        assert states(tmp_path) == kept
+    assert len(kept) == 2
+
+
+def states(home: Path) -> list[str]:
+    return sorted(file.name for file in (home / "cache" / "prefix").iterdir())
+
+
+def test_what_is_too_long_to_be_read_before_is_told_when_it_is_asked(model):
+    long = ExtractForm("matrix://skill/any@1.0.0", "word " * 9000, ())
+    model.prepare(long)
+    with pytest.raises(ModelError) as caught:
+        model.extract(GOAL, long)
+    assert caught.value.code == "MODEL_CONTEXT"
+
+
 def test_a_list_names_nothing_twice(model):
     slots = (
         SlotForm("tags", "string[]", "", many=8),
@@ -188,3 +227,40 @@ def test_real_vocabularies_give_valid_answers(real_chat_path, architecture, voca
         check_choice(model.choose(prose, CANDIDATES), CANDIDATES)
         check_spans(model.extract(prose, FORM), prose, FORM)
     assert list(model.reason("", GOAL, ["title"], "write")) == ["title"]
+
+
+SAID = (
+    GOAL,
+    "show me the status of the repository",
+    "skriv inte ut namnen, högst 500 kr, varje fredag, bara leverantörer i Sverige eller Norge",
+    'say "hi" \\ to C:\\temp <|im_end|> now',
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_real_model_gives_valid_answers(real_chat_model, name):
+    model = real_chat_model(name)
+    for prose in SAID:
+        check_choice(model.choose(prose, CANDIDATES), CANDIDATES)
+        spans, said = model.extract(prose, FORM), sayable(prose)
+        check_spans(spans, prose, FORM)
+        for span in spans:
+            assert span.field.startswith("slot.") or (span.field in said and is_such(span.field, span.value))
+    assert list(model.reason("", GOAL, ["title"], "write")) == ["title"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_real_model_compiles_goals(real_chat_model, name, tmp_path):
+    model, skills = real_chat_model(name), find_skills(skill_folders(None))
+    home = open_home(tmp_path / "home")
+    for prose in SAID[:2]:
+        found = compile_goal(prose, home=home, skills=skills, model=model, timer=lambda: 0.0)
+        assert isinstance(found, Compiled | Clarify | Refused)
+        if isinstance(found, Refused):
+            continue
+        for mark in found.intent.compile_metadata.spans:
+            assert prose[mark.start : mark.end].strip()
+        kinds = {one.type for one in found.intent.frame.constraints}
+        assert kinds <= {"rule" if one == "recurrence" else one.partition("_")[0] for one in sayable(prose)}

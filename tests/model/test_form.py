@@ -1,4 +1,4 @@
-"""The form of the bundled model: units, prompts and the reading of answers."""
+"""The form of the bundled model: units and the reading of answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcl.model import form
-from mcl.model.protocol import Candidate, ExtractForm, SlotForm
+from mcl.model.protocol import ExtractForm, SlotForm
 
 
 def slot(name: str, *options: str) -> SlotForm:
@@ -71,46 +71,21 @@ def test_identifiers_become_words() -> None:
     assert form.plain("departure_date") == "departure date"
 
 
-def test_a_choice_reads_every_candidate_and_every_verb() -> None:
-    candidates = [Candidate("files", "files", "Find text", ("find",), ("look for x",)) for _ in range(3)]
-    prompt = form.choose_prompt("find it", candidates)
-    pick, verb = prompt.reads
-    assert prompt.body[pick.piece] == form.Piece("pick", special=True)
-    assert pick.names == ("none", "c0", "c1", "c2")
-    assert verb.names == form.VERBS
-    assert [piece.text for piece in prompt.header if piece.special][:3] == ["choose", "c0", "eg"]
-
-
-def test_an_answer_is_scored_by_the_text_that_stands_for_it_in_the_header() -> None:
-    asked = ask(slot("departure_date"), slot("kind", "one way"))
-    prompt = form.extract_prompt("go", form.words("go"), asked)
-    labels = [label for read in prompt.reads for label in read.allowed if label[0].text in ("s0", "e0")]
-    assert labels == [
-        (form.Piece("s0", special=True), form.Piece(" departure date", special=False)),
-        (form.Piece("e0", special=True), form.Piece(" one way", special=False)),
-    ]
-    header = list(prompt.header)
-    assert all(header[header.index(label[0]) + 1] == label[1] for label in labels)
-
-
-def test_too_many_candidates_or_slots_are_refused() -> None:
-    with pytest.raises(ValueError, match="candidates"):
-        form.choose_header([Candidate("a", "a", "", (), ())] * (form.MAX_CANDIDATES + 1))
-    with pytest.raises(ValueError, match="slots"):
-        form.extract_header(ask(*(slot(f"n{i}") for i in range(form.MAX_SLOTS + 1))))
+def rows_of(tags: list[str], asked: ExtractForm) -> list[list[float]]:
+    """Rows that are nearly sure of these tags, and of these options behind them."""
+    open_ = [one.name for one in asked.slots if not one.options]
+    names = ["none", "in", *open_, *form.FIELDS]
+    closed = [["none", *one.options] for one in asked.slots if one.options]
+    allowed = [names] * (len(tags) - len(closed)) + closed
+    return [one_hot(len(row), row.index(tag)) for row, tag in zip(allowed, tags, strict=True)]
 
 
 def test_spans_and_options_come_back_as_written_in_the_prose() -> None:
     prose = "Find the red fox in docs/, by Friday."
     asked = ask(slot("text"), slot("kind", "all", "first"), slot("folder"))
     units = form.words(prose)
-    prompt = form.extract_prompt(prose, units, asked)
-    tags = ["none", "none", "s0", "in", "none", "s2", "none", "none", "deadline", "none"]
-    rows = [
-        one_hot(len(read.names), read.names.index(tag))
-        for read, tag in zip(prompt.reads, [*tags, "e1"], strict=True)
-    ]
-    values = form.found(prose, units, asked, rows)
+    tags = ["none", "none", "text", "in", "none", "folder", "none", "none", "deadline", "none"]
+    values = form.found(prose, units, asked, rows_of([*tags, "first"], asked))
     assert [(v.field, v.value) for v in values] == [
         ("slot.text", "red fox"),
         ("slot.folder", "docs/"),
@@ -124,12 +99,8 @@ def test_a_slot_that_begins_twice_in_a_row_is_one_value() -> None:
     prose = "add it to an instrumental sunday, or jazz"
     asked = ask(slot("list"), slot("other"))
     units = form.words(prose)
-    prompt = form.extract_prompt(prose, units, asked)
-    tags = ["none", "none", "none", "s0", "s0", "in", "none", "none", "s0"]
-    rows = [
-        one_hot(len(read.names), read.names.index(tag)) for read, tag in zip(prompt.reads, tags, strict=True)
-    ]
-    values = form.found(prose, units, asked, rows)
+    tags = ["none", "none", "none", "list", "list", "in", "none", "none", "list"]
+    values = form.found(prose, units, asked, rows_of(tags, asked))
     assert [v.value for v in values] == ["an instrumental sunday", "jazz"]
 
 

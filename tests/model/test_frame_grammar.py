@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import grammars
 from mcl.model.answers import frame_rules, separators, shown
+from mcl.model.form import FIELDS
 from mcl.model.llama.vocabulary import Grammars, Vocabulary
 from mcl.model.llama.weights import Weights
 from mcl.model.protocol import SlotForm
@@ -35,9 +36,15 @@ def said(chat_path):
     text = grammars.load("intent_frame@1").text
 
     def allowed(
-        answer: str, *, prose: str = GOAL, slots=SLOTS, longest: int = 120, spaced: bool = False
+        answer: str,
+        *,
+        prose: str = GOAL,
+        slots=SLOTS,
+        fields=FIELDS,
+        longest: int = 120,
+        spaced: bool = False,
     ) -> bool:
-        lark = f"{text}\n{separators(spaced)}{frame_rules(shown(prose), slots, longest)}"
+        lark = f"{text}\n{separators(spaced)}{frame_rules(shown(prose), slots, fields, longest)}"
         matcher = compiled.matcher(lark, name="intent_frame@1")
         tokens = weights.tokens(answer)
         return matcher.validate_tokens(tokens) == len(tokens) and (
@@ -125,6 +132,7 @@ def test_nothing_else_may_be_answered(said, slots):
         {"budget": "under $50", "deadline": "by Friday"},
         {"quality": ["late", "fee"], "preference": ["Friday"]},
         {"signed_off": "Åsa", "external": "Find", "attestation": "boxes"},
+        {"preference": ["Friday"], "recurrence": "by Friday"},
     ],
 )
 def test_constraints_come_in_their_order(said, constraints):
@@ -146,6 +154,14 @@ def test_constraints_come_in_their_order(said, constraints):
 )
 def test_constraints_are_of_known_kinds_and_shapes(said, constraints):
     assert not said(answer(constraints=constraints))
+
+
+def test_only_those_constraints_may_be_answered_that_are_offered(said):
+    for fields in ((), ("deadline",), ("budget", "rule"), ("recurrence",)):
+        assert said(answer(), fields=fields)
+        for field in FIELDS:
+            one = ["Friday"] if field in ("quality", "rule", "preference") else "Friday"
+            assert said(answer(constraints={field: one}), fields=fields) is (field in fields)
 
 
 def test_keys_are_all_there_once_and_in_order(said):

@@ -55,28 +55,28 @@ def test_another_kind_of_file_is_not_a_gguf(tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.001, 0.01, 0.3, 0.9, 0.999])
-def test_a_file_cut_short_is_told_from_a_whole_one(tags_path, tmp_path, share):
-    data = tags_path.read_bytes()
+def test_a_file_cut_short_is_told_from_a_whole_one(encoder_path, tmp_path, share):
+    data = encoder_path.read_bytes()
     path = tmp_path / "cut.gguf"
     path.write_bytes(data[: int(len(data) * share)])
     assert refused(path).code == "MODEL_TRUNCATED"
 
 
-def test_a_truncated_file_says_how_much_is_missing(tags_path, tmp_path):
+def test_a_truncated_file_says_how_much_is_missing(encoder_path, tmp_path):
     path = tmp_path / "cut.gguf"
-    path.write_bytes(tags_path.read_bytes()[:-64])
+    path.write_bytes(encoder_path.read_bytes()[:-64])
     assert f"{path.stat().st_size:,}" in refused(path).message
 
 
-def test_an_unknown_version_of_the_format_is_refused(tags_path, tmp_path):
+def test_an_unknown_version_of_the_format_is_refused(encoder_path, tmp_path):
     path = tmp_path / "future.gguf"
-    data = bytearray(tags_path.read_bytes())
+    data = bytearray(encoder_path.read_bytes())
     data[4:8] = struct.pack("<I", 9)
     path.write_bytes(data)
     assert refused(path).code == "MODEL_VERSION"
 
 
-def test_an_unknown_architecture_is_named(tags_path, tmp_path):
+def test_an_unknown_architecture_is_named(encoder_path, tmp_path):
     path = tmp_path / "other.gguf"
     write_gguf(path, small_words(), architecture="dreams")
     error = refused(path)
@@ -98,14 +98,14 @@ def test_another_form_of_answer_is_refused(tmp_path):
     assert refused(path).code == "MODEL_FORM"
 
 
-def test_a_form_without_its_tokens_is_refused(tmp_path):
+def test_a_form_without_its_heads_is_refused(encoder_path, tmp_path):
     path = tmp_path / "bare.gguf"
-    write_gguf(path, small_words(), extra={"mcl.form": "tags@1"})
-    assert refused(path).code == "MODEL_FORM"
+    write_gguf(path, small_words(), extra={"mcl.form": "enc@1"})
+    assert refused(path).code == "MODEL_BROKEN"
 
 
-def test_random_damage_to_the_header_is_an_error_or_harmless(tags_path, tmp_path):
-    whole = tags_path.read_bytes()
+def test_random_damage_to_the_header_is_an_error_or_harmless(encoder_path, tmp_path):
+    whole = encoder_path.read_bytes()
     dice = random.Random(7)
     for _ in range(300):
         data = bytearray(whole)
@@ -118,12 +118,12 @@ def test_random_damage_to_the_header_is_an_error_or_harmless(tags_path, tmp_path
 
 
 @pytest.mark.parametrize("damage", ["missing", "text", "cut"])
-def test_a_process_with_a_bad_model_ends_with_the_error_alone(tags_path, tmp_path, damage):
+def test_a_process_with_a_bad_model_ends_with_the_error_alone(encoder_path, tmp_path, damage):
     path = tmp_path / "bad.gguf"
     if damage == "text":
         path.write_text("not a model")
     elif damage == "cut":
-        path.write_bytes(tags_path.read_bytes()[:5000])
+        path.write_bytes(encoder_path.read_bytes()[:5000])
     trial = [sys.executable, "-m", "mcl.model.files", str(path)]
     done = subprocess.run(trial, capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -131,9 +131,9 @@ def test_a_process_with_a_bad_model_ends_with_the_error_alone(tags_path, tmp_pat
     assert done.stderr == ""
 
 
-def test_a_checked_file_is_remembered_until_it_changes(tags_path, tmp_path, monkeypatch):
+def test_a_checked_file_is_remembered_until_it_changes(encoder_path, tmp_path, monkeypatch):
     path = tmp_path / "model.gguf"
-    shutil.copy(tags_path, path)
+    shutil.copy(encoder_path, path)
     home = tmp_path / "home"
     first = open_model_file(path, home_path=home)
     monkeypatch.setattr("mcl.model.files.file_digest", lambda _: pytest.fail("hashed again"))
@@ -144,32 +144,32 @@ def test_a_checked_file_is_remembered_until_it_changes(tags_path, tmp_path, monk
     assert open_model_file(path, home_path=home).digest != first.digest
 
 
-def test_a_file_may_have_any_name(tags_path, tmp_path):
+def test_a_file_may_have_any_name(encoder_path, tmp_path):
     path = tmp_path / os.fsdecode(b"caf\xe9 \xf0\x9f\x98\x80.gguf")
-    shutil.copy(tags_path, path)
-    assert load_model(path, home_path=tmp_path).digest == open_model_file(tags_path, home_path=None).digest
+    shutil.copy(encoder_path, path)
+    assert load_model(path, home_path=tmp_path).digest == open_model_file(encoder_path, home_path=None).digest
     assert open_model_file(path, home_path=tmp_path).path == path
 
 
-def test_whoever_imports_the_whole_package_does_not_take_the_log(tags_path, tmp_path):
+def test_whoever_imports_the_whole_package_does_not_take_the_log(encoder_path, tmp_path):
     importlib.import_module("llama_cpp")
     path = tmp_path / os.fsdecode(b"\xe9.gguf")
-    shutil.copy(tags_path, path)
+    shutil.copy(encoder_path, path)
     assert load_model(path, home_path=tmp_path).digest
 
 
-def test_a_memory_that_cannot_be_read_is_made_again(tags_path, tmp_path):
+def test_a_memory_that_cannot_be_read_is_made_again(encoder_path, tmp_path):
     memory = tmp_path / "cache" / "models.json"
     memory.parent.mkdir()
     memory.write_text("[1, 2")
-    assert open_model_file(tags_path, home_path=tmp_path).digest
-    assert str(tags_path) in json.loads(read_own(str(memory)))
+    assert open_model_file(encoder_path, home_path=tmp_path).digest
+    assert str(encoder_path) in json.loads(read_own(str(memory)))
 
 
-def test_a_published_digest_spares_the_trial(tags_path, tmp_path, monkeypatch):
+def test_a_published_digest_spares_the_trial(encoder_path, tmp_path, monkeypatch):
     path = tmp_path / "model.gguf"
-    shutil.copy(tags_path, path)
-    digest = open_model_file(tags_path, home_path=None).digest
+    shutil.copy(encoder_path, path)
+    digest = open_model_file(encoder_path, home_path=None).digest
     path.with_name("model.gguf.sha256").write_text(f"{digest}  model.gguf\n")
     monkeypatch.setattr("mcl.model.files._load_apart", lambda _: pytest.fail("loaded in a child"))
     assert open_model_file(path, home_path=None).digest == digest

@@ -103,8 +103,8 @@ def test_less_room_means_fewer_nodes_or_shorter_words_until_there_is_none(form, 
     assert plan_sizes(form, 1_000_000, bytes_each) == (form.nodes, 240)
 
 
-def test_the_bundled_form_writes_no_plans(tags_path, model):
-    assert plan_writer(load_model(tags_path, home_path=None)) is None
+def test_the_bundled_form_writes_no_plans(encoder_path, model):
+    assert plan_writer(load_model(encoder_path, home_path=None)) is None
     assert plan_writer(model) is model
     assert model.plan_grammar.startswith("plan_tree@1 sha256:")
 

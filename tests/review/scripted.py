@@ -105,7 +105,7 @@ class Tagger(Scripted):
 
     pick: str | None = None
     share: float = 0.9
-    grammar: str = "tags@1 sha256:0"
+    grammar: str = "enc@1 sha256:0"
     prose: list[str] = field(default_factory=list)
     write: None = None  # type: ignore[assignment]  # it is no Writer
 

@@ -210,7 +210,7 @@ def waiting(shell: Path, capsys: pytest.CaptureFixture[str]) -> str:
         "--verb",
         "build",
         "--slot",
-        "target=milk",
+        "object=milk",
     )
     assert said(capsys, *words, "--no-ask", "--json")[0] == 0
     assert said(capsys, "accept", "@last", "--yes")[0] == 0

@@ -65,12 +65,12 @@ def test_marks_stand_where_they_say_and_do_not_overlap(goals: list[Utterance]) -
 def test_all_verbs_constraints_skills_and_their_verbs_and_slots_occur(goals: list[Utterance]) -> None:
     assert {goal.verb for goal in goals} == {*form.VERBS, ""}
     by_field = Counter(mark.field for goal in goals for mark in goal.marks)
-    assert all(by_field[field] >= 5 for field in form.FIELDS)
+    assert all(by_field[field] >= 5 for field in form.FIELDS if field != "recurrence")
     said = {(goal.skill[1], goal.verb) for goal in goals}
     marked = Counter((goal.skill[1], mark.field) for goal in goals for mark in goal.marks)
     chosen = Counter((goal.skill[1], mark.value) for goal in goals for mark in goal.marks)
     for skill in development.shipped():
-        assert {(skill.id, verb) for verb in skill.verbs} <= said
+        assert skill.takes_any or {(skill.id, verb) for verb in skill.verbs} <= said
         for slot in skill.slots:
             assert marked[skill.id, f"slot.{slot.name}"] >= 3, (skill.id, slot.name)
             assert all(chosen[skill.id, option] for option in slot.options), (skill.id, slot.name)

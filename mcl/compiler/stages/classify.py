@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ir import VERBS, valid_verb
@@ -11,7 +11,7 @@ from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import InputError
 from mcl.language.skills import Skill, Skills
-from mcl.model.protocol import Acquainted, Candidate, Choice, Model
+from mcl.model.protocol import Acquainted, Candidate, Choice, Model, takes_all
 
 # ---- What speaks for each skill beside a model's choice: its words, and what was learned of it by name.
 
@@ -26,34 +26,24 @@ class Evidence:
 
 
 def evidence_of(
-    prose: str,
-    offered: Sequence[Skill],
-    candidates: Sequence[Candidate],
-    skills: Skills,
-    model: Model,
-    rules: Rules,
+    prose: str, candidates: Sequence[Candidate], skills: Skills, model: Model, rules: Rules
 ) -> Evidence:
     """What speaks for each offered skill, weighed by the module `verb`.
 
-    Words: BM25 over all that it says of itself, the cosine with the most similar of its examples, whether it
-    has the verb that the goal's first word says. Where the model was taught the skill by name, how clearly
-    the goal is for it counts, and its words less: they are in what was learned. Of many skills that it was
-    not taught, those are looked for that are akin to the goal in what was.
+    A model that compares a goal with every skill has seen all that these say of themselves: beside it counts
+    only, of a skill that it was taught by name, how clearly the goal is for it. Beside another count words:
+    BM25 over all that a skill says of itself, the cosine with the most similar of its examples, whether it
+    has the verb that the goal's first word says.
     """
-    words = _words(prose, skills, rules)
+    if not takes_all(model):
+        return Evidence(_words(prose, skills, rules), frozenset())
     margins = model.margins(prose, candidates) if isinstance(model, Acquainted) else ()
-    known = {skill.id: margin for skill, margin in zip(offered, margins, strict=False) if margin is not None}
-    kinship: dict[str, float] = {}
-    if len(offered) > rules.whole and len(known) < len(offered) and isinstance(model, Acquainted):
-        others = [one for one in candidates if one.skill_id not in known]
-        kinship = dict(zip((one.skill_id for one in others), model.kinship(prose, others), strict=False))
-    factors = {}
-    for skill in offered:
-        factor = words[skill.id] + rules.kinship_weight * kinship.get(skill.id, 0.0)
-        if skill.id in known:
-            factor *= rules.familiar_words
-            factor += rules.familiar_weight * (known[skill.id] - rules.familiar_margin)
-        factors[skill.id] = factor
+    known = {
+        one.skill_id: margin for one, margin in zip(candidates, margins, strict=False) if margin is not None
+    }
+    factors = dict.fromkeys((one.skill_id for one in candidates), 0.0)
+    for id, margin in known.items():
+        factors[id] = rules.familiar_weight * (margin - rules.familiar_margin)
     return Evidence(factors, frozenset(known))
 
 
@@ -73,7 +63,7 @@ def _words(prose: str, skills: Skills, rules: Rules) -> dict[str, float]:
 class Classified:
     """The chosen skill and verb. Probabilities are 1.0 for what a person fixed; `others` are the next best
     skill ids. shares: of all that were weighed, best first, "" for "none of these"; none where a person fixed
-    the skill."""
+    the skill. begins: where in the goal further wishes begin; skill and verb are of the first."""
 
     skill: Skill
     verb: str
@@ -82,15 +72,17 @@ class Classified:
     others: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
     shares: tuple[tuple[str, float], ...] = ()
+    begins: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class OutOfScope:
-    """No installed skill does this; `nearest` are the ids of the most likely ones. shares: as of
-    Classified."""
+    """No installed skill does this; `nearest` are the ids of the most likely ones. shares: as of Classified.
+    kind: what the words are, as of Choice."""
 
     nearest: tuple[str, ...]
     shares: tuple[tuple[str, float], ...]
+    kind: str = ""
 
 
 def classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) -> Classified | OutOfScope:
@@ -136,13 +128,13 @@ def _classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) 
     offered = _offered(request, skills)
     if request.skill and (request.verb or len(offered[0].verbs) == 1):
         return Classified(offered[0], request.verb or offered[0].verbs[0], 1.0, 1.0)
-    candidates: Sequence[Candidate] = [_candidate(skill, request.verb) for skill in offered]
+    candidates: Sequence[Candidate] = [candidate_of(skill, request.verb) for skill in offered]
     if request.skill:
         choice = model.choose(request.prose, candidates)
     else:
-        evidence = evidence_of(request.prose, offered, candidates, skills, model, rules)
-        if len(candidates) > rules.whole:
-            candidates = shortlist(candidates, evidence, rules.candidates, rules.familiar_spread)
+        evidence = evidence_of(request.prose, candidates, skills, model, rules)
+        if len(candidates) > rules.whole and not takes_all(model):
+            candidates = shortlist(candidates, evidence, rules.candidates)
         choice = _weighed(request.prose, candidates, evidence, model, rules)
     ranked = sorted((-p, place, id) for place, (id, p) in enumerate(choice.probabilities))
     others = tuple(id for _, _, id in ranked if id and id != choice.skill_id)[: rules.nearest]
@@ -150,12 +142,13 @@ def _classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) 
     chosen = next((skill for skill in offered if skill.id == choice.skill_id), None)
     if chosen is None:
         if not request.skill:
-            return OutOfScope(others, shares)
+            return OutOfScope(others, shares, choice.kind)
         chosen = offered[0]
     verb, certainty = _verb(request, chosen, choice, rules)
     gaps = () if certainty >= rules.verb_certain else (_verb_gap(chosen, verb, rules),)
     skill_probability = 1.0 if request.skill else choice.skill_probability
-    return Classified(chosen, verb, skill_probability, certainty, others, gaps, shares)
+    begins = choice.begins
+    return Classified(chosen, verb, skill_probability, certainty, others, gaps, shares, begins)
 
 
 def _weighed(
@@ -163,8 +156,9 @@ def _weighed(
 ) -> Choice:
     """The model's choice, weighed with what else speaks for a skill: a share p becomes p * e^evidence.
 
-    "None of these" keeps its own. Where that changes which skill is best, the model is asked for the verb of
-    that one.
+    "None of these" keeps its own. Where the model chose a skill of which it learned nothing by name, such
+    skills keep their shares, and those of which it did share the rest. Where that changes which skill is
+    best, the model is asked for the verb of that one.
     """
     choice = model.choose(prose, candidates)
     factors = [evidence.factors[id] if id else 0.0 for id, _ in choice.probabilities]
@@ -175,6 +169,10 @@ def _weighed(
     total = math.fsum(weighed)
     if total <= 0:
         return choice
+    others = {one.skill_id for one in candidates if not one.takes_any} - evidence.known
+    if evidence.known and choice.skill_id in others and choice.skill_probability >= 0.5:
+        weighed = _beside(choice.probabilities, weighed, others)
+        total = math.fsum(weighed)
     known = math.fsum(
         p for p, (id, _) in zip(weighed, choice.probabilities, strict=True) if id in evidence.known
     )
@@ -195,27 +193,20 @@ def _weighed(
     return replace(choice, skill_id=best, verb=asked.verb, verb_probability=asked.verb_probability)
 
 
-def shortlist(
-    candidates: Sequence[Candidate], evidence: Evidence, most: int, spread: float = math.inf
-) -> Sequence[Candidate]:
-    """The `most` candidates that most speaks for, in their order; all of them where there are no more.
+def _beside(shares: Sequence[tuple[str, float]], weighed: Sequence[float], others: Set[str]) -> list[float]:
+    """The weighed shares with `others` as they were, and all else together too."""
+    among = [(p, w) for (id, p), w in zip(shares, weighed, strict=True) if id not in others]
+    before, after = math.fsum(p for p, _ in among), math.fsum(w for _, w in among)
+    return [
+        p if id in others else w * before / after if after > 0 else p
+        for (id, p), w in zip(shares, weighed, strict=True)
+    ]
 
-    A quarter of the places is for the best of those that the model was taught by name, half for the best of
-    the others, as long as there are so many, and the rest for whatever is best: evidence of the two kinds
-    cannot be compared well, and neither shall crowd out the other. Of those that were taught, none is shown
-    that is more than `spread` behind the best of them: the model would not bring it back.
-    """
-    if len(candidates) <= most:
-        return candidates
-    factors = [evidence.factors[one.skill_id] for one in candidates]
-    best = sorted(range(len(candidates)), key=lambda place: (-factors[place], place))
-    known = [place for place in best if candidates[place].skill_id in evidence.known]
-    others = [place for place in best if candidates[place].skill_id not in evidence.known]
-    near = [place for place in known if factors[place] >= factors[known[0]] - spread]
-    reserved = near[: most - most // 2 - most // 4 or 1] + others[: most // 2]
-    legal = {*near, *others} - {*reserved}
-    kept = reserved + [place for place in best if place in legal][: most - len(reserved)]
-    return [candidates[place] for place in sorted(kept)]
+
+def shortlist(candidates: Sequence[Candidate], evidence: Evidence, most: int) -> Sequence[Candidate]:
+    """The `most` candidates that most speaks for, in their order; all of them where there are no more."""
+    best = sorted(range(len(candidates)), key=lambda place: -evidence.factors[candidates[place].skill_id])
+    return [candidates[place] for place in sorted(best[:most])]
 
 
 def _offered(request: GoalRequest, skills: Skills) -> Sequence[Skill]:
@@ -251,9 +242,15 @@ def _offered(request: GoalRequest, skills: Skills) -> Sequence[Skill]:
     return offered
 
 
-def _candidate(skill: Skill, verb: str) -> Candidate:
+def candidate_of(skill: Skill, verb: str = "") -> Candidate:
+    """A skill as it is shown to a model; verb: the only one that may be chosen."""
     return Candidate(
-        skill.id, skill.display, skill.description, (verb,) if verb else skill.verbs, skill.examples
+        skill.id,
+        skill.display,
+        skill.description,
+        (verb,) if verb else skill.verbs,
+        skill.examples,
+        skill.takes_any,
     )
 
 
@@ -269,5 +266,6 @@ def _verb(request: GoalRequest, skill: Skill, choice: Choice, rules: Rules) -> t
 
 
 def _verb_gap(skill: Skill, verb: str, rules: Rules) -> Gap:
-    why, severity = f"it is not certain that the goal is to {verb}", rules.severities["verb.uncertain"]
-    return Gap("frame.verb", "verb", severity, why, rules.verb_question, skill.verbs, verb)
+    why, severity = f"to {verb} may not be what is meant", rules.severities["verb.uncertain"]
+    said = ", ".join(rules.sayings.get(one, one) for one in skill.verbs)
+    return Gap("frame.verb", "verb", severity, why, f"{rules.verb_question} {said}?", skill.verbs, verb)

@@ -35,6 +35,7 @@ _OUT: Final = re.compile(
     r"\b(?:outside|leav(?:e|es|ing)|out of|beyond|(?:anywhere|everywhere|all) but|utanför|lämna|lämnar)\b",
     re.IGNORECASE,
 )
+_ONLY: Final = re.compile(r"\b(?:only|solely|exclusively|nowhere but|bara|endast|enbart)\b", re.IGNORECASE)
 _NEAR: Final = re.compile(r"(?:\S+\s+){0,3}\S*\s*$")  # a "not" further back belongs to something else
 _MORE: Final = re.compile(
     r"(?:more than|over|above|beyond|exceed(?:s|ing)?|upwards of|mer än|över)\s+(?:the |a |of )*$",
@@ -108,13 +109,16 @@ class Around:
         return bool(from_then or _OR_LATER.match(self.after))
 
     def region_is(self, text: str) -> str:
-        """What the words say about a region: "allow", "deny", or "" for nothing of either."""
+        """What the words say about a region: "allow", "deny", "either" ("not only in"), or "" for nothing."""
         said = f"{self.before}{text}"
         out = _OUT.search(said) is not None
         near = _NEAR.search(self.before)
         denied = _NOT.search(said if out else f"{near[0] if near else ''}{text}") is not None
+        only = _ONLY.search(f"{near[0] if near else ''}{text}") is not None
         if not out and not denied:
-            return ""
+            return "allow" if only else ""
+        if only and denied and not out:
+            return "either"
         return "allow" if out and denied else "deny"
 
 
@@ -192,6 +196,9 @@ def questions_of(gaps: Sequence[Gap], template: str, most: int) -> tuple[Clarify
     )
 
 
+_ASKS: Final = re.compile(r"(?:(?:from|to|for) )?(?:what|which|who\w*|where|when|how)\b", re.IGNORECASE)
+
+
 def sentence(text: str) -> str:
     """`text` with a capital letter."""
     return text[:1].upper() + text[1:]
@@ -204,6 +211,7 @@ LIMITS: Final = (
     "jurisdiction_deny",
     "quality",
     "rule",
+    "recurrence",
     "preference",
 )
 SIGNS: Final = ("delivered", "signed_off", "external", "attestation")
@@ -224,7 +232,6 @@ _PATHS: Final = {
     "quality": ("frame.constraints.quality", "string", "a measure and its least value"),
 }
 FIELD_OF_PATH: Final = {path: field for field, (path, _, _) in _PATHS.items()}
-ASKED: Final = tuple(_PATHS)  # the kinds that may be asked about, each with a question of its own
 _CALLS = re.compile(
     r"(?:at most |max(?:imum)? |up to |no more than )?([0-9]{1,9}) (?:tool |model |api )?calls?"
 )
@@ -268,8 +275,14 @@ def unread(field: str, text: str, why: str = "") -> Gap:
 def doubt(field: str, text: str, question: str) -> Gap:
     """The gap that a span leaves which was read, but is not certain."""
     path, type_, _ = _PATHS.get(field, (field, "string", ""))
-    why = f"it is not certain that “{text}” is meant as {field.replace('_', ' ')}"
-    return Gap(path, type_, "preferred", why, f"{sentence(why)}. {question}", default=text)
+    why = f"“{text}” may be meant otherwise than as {field.replace('_', ' ')}"
+    return Gap(path, type_, "preferred", why, question, default=text)
+
+
+def slot_question(name: str, hint: str) -> str:
+    """How a person is asked for what a slot takes: by its hint, else by its name in words."""
+    said = hint.strip().rstrip(".?") or f"the {name.replace('_', ' ')}"
+    return f"{sentence(said)}?" if _ASKS.match(said) else f"What is {said}?"
 
 
 def _budget(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
@@ -312,7 +325,7 @@ def _allow(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
 
     # The model marks the words of a region, not the “not” before them: a limit that says the opposite of what
     # was meant is worse than a question.
-    if reading.around.region_is(text) == "deny":
+    if reading.around.region_is(text) in ("deny", "either"):
         return unread("jurisdiction_allow", text, f"“{text}” is said as where not")
     regions = read_regions(text)
     return JurisdictionConstraint(hard=hard, allow=regions) if regions else unread("jurisdiction_allow", text)
@@ -321,7 +334,7 @@ def _allow(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
 def _deny(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     from mcl.values.regions import read_regions
 
-    if reading.around.region_is(text) == "allow":
+    if reading.around.region_is(text) in ("allow", "either"):
         return unread("jurisdiction_deny", text, f"“{text}” is said as where only")
     regions = read_regions(text)
     return JurisdictionConstraint(hard=hard, deny=regions) if regions else unread("jurisdiction_deny", text)
@@ -355,6 +368,8 @@ _READERS: Final[dict[str, Callable[[str, bool, int, Reading], Stated | Gap]]] = 
     "jurisdiction_deny": _deny,
     "quality": _quality,
     "rule": lambda text, hard, rank, reading: RuleConstraint(hard=hard, rule=text),
+    # Nothing in an Intent repeats it: how often is a rule that is kept to by whoever runs it again.
+    "recurrence": lambda text, hard, rank, reading: RuleConstraint(hard=hard, rule=text),
     "delivered": lambda text, hard, rank, reading: DeliveredPredicate(artifact=text),
     "signed_off": lambda text, hard, rank, reading: SignedOffPredicate(by=text),
     "external": _external,

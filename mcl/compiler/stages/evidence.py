@@ -98,7 +98,10 @@ def _checked(
         if better is own[0]:
             return [told if one is own[0] else one for one in kept]
     elif limits:
-        if any(one.field not in CHECKED or readable(one) for one in limits) or not readable(told):
+        # A rule whose words are a moment or an amount, and nothing else, is what code reads there.
+        worded = [one for one in limits if one.field == "rule" and _as_much(one, told)]
+        others = [one for one in limits if one not in worded]
+        if any(one.field not in CHECKED or readable(one) for one in others) or not readable(told):
             return list(kept)
     elif not readable(told) or not (met or sure):
         return list(kept)
@@ -131,6 +134,11 @@ def _says_more(own: Span, told: Span) -> bool:
     shift = place_of(told).start - place_of(own).start
     rest = (own.value[:shift], own.value[shift + len(told.value) :])
     return any(part.strip(" ,;") and not _EMPTY.fullmatch(part.strip(" ,;")) for part in rest)
+
+
+def _as_much(own: Span, told: Span) -> bool:
+    """Whether `own` says no word that means something beside what `told` says."""
+    return _holds(told, own) or (_holds(own, told) and not _says_more(own, told))
 
 
 def _clause(kept: Sequence[Span], told: Span, cues: Cues, readable: Readable) -> list[Span]:

@@ -27,6 +27,7 @@ from mcl.compiler.stages.constraints import (
     Reading,
     Stated,
     sentence,
+    slot_question,
     state,
 )
 from mcl.compiler.stages.evidence import with_patterns
@@ -37,7 +38,7 @@ from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
 from mcl.language.skills import Skill, Slot
 from mcl.memory import Bundle
 from mcl.model.cues import free, place_of
-from mcl.model.protocol import REST, ExtractForm, Model, SlotForm, Span
+from mcl.model.protocol import BOOLEAN, REST, ExtractForm, Model, SlotForm, Span
 from mcl.values.slots import is_memory, read_slot
 
 _CLAUSE = re.compile(r"[,.;:!?\n()]")
@@ -135,10 +136,13 @@ def extract(
         meant = interpret(rules.frame, verb=classified.verb, prose=request.prose, cortex_bundle=bundle.text)
     prompt = PromptText(meant.system, meant.user)
     form = ExtractForm(
-        skill.id, skill.description, tuple(_form(slot) for slot in asked), prompt.system, prompt.user
+        skill.id, skill.description, tuple(form_of(slot) for slot in asked), prompt.system, prompt.user
     )
     found = _Found(request, rules)
     marked = model.extract(request.prose, form)
+    if classified.begins:  # what stands behind the first wish says nothing of it
+        marked = tuple(one for one in marked if one.start is None or one.start < classified.begins[0])
+        found.wishes(classified.begins)
     told = [one for one in marked if one.field != REST]
     spans = with_patterns(request.prose, form, told, rules, found.reads)
     found.left([one for one in marked if one.field == REST], spans)
@@ -166,8 +170,15 @@ def read_answer(request: GoalRequest, skill: Skill, name: str, text: str, rules:
         raise InputError("ANSWER_UNREADABLE", gap.why, place=name, fix=f"answer with {wanted}")
 
 
-def _form(slot: Slot) -> SlotForm:
-    return SlotForm(slot.name, slot.type, slot.hint, slot.options, slot.required, slot.most)
+def read_span(request: GoalRequest, rules: Rules, span: Span) -> Stated | Gap:
+    """What the span of a limit, sign or wish says in the goal's words, or the gap that it leaves."""
+    return _Found(request, rules).read(span)
+
+
+def form_of(slot: Slot) -> SlotForm:
+    """A slot as it is shown to a model."""
+    options = BOOLEAN if slot.type == "bool" else slot.options
+    return SlotForm(slot.name, slot.type, slot.hint, options, slot.required, slot.most)
 
 
 def _check_given(request: GoalRequest, skill: Skill) -> None:
@@ -248,10 +259,9 @@ class _Found:
         )
         if others and slot.most == 1:
             both = ", ".join(f"“{text}”" for text in (known[0].value, *others))
-            why, options = f"{slot.name} may be {both}", (known[0].value, *others)
-            self.gaps.append(
-                Gap(name, slot.type, self.rules.severities["frame.several"], why, options=options)
-            )
+            why, options = f"both may be meant: {both}", (known[0].value, *others)
+            severity, question = self.rules.severities["frame.several"], slot_question(slot.name, slot.hint)
+            self.gaps.append(Gap(name, slot.type, severity, why, question, options))
         # Only where nothing was marked: a default never hides words that were found and could not be read.
         if not spans and slot.default:
             for text in slot.default:
@@ -268,6 +278,14 @@ class _Found:
             if span.value and span.value not in seen and self._quotes(span, answered=answer is not None):
                 seen.add(span.value)
                 self._state(name, span)
+
+    def wishes(self, begins: Sequence[int]) -> None:
+        """Further wishes are quoted: a plan of the first alone does nothing for them."""
+        prose = self.request.prose
+        for number, (start, end) in enumerate(zip(begins, (*begins[1:], len(prose)), strict=True), 2):
+            if f"wish.{number}" not in self.request.answers:
+                why = f"“{prose[start:end].strip()}” is wished too, and is no part of this plan"
+                self.gaps.append(Gap(f"wish.{number}", "string", "preferred", why))
 
     def left(self, rest: Sequence[Span], spans: Sequence[Span]) -> None:
         """Words that may say something and that no span took: the least certain of them counts."""
@@ -296,15 +314,16 @@ class _Found:
         value = read_slot(text, slot.type, slot.options, self.request.at, self.request.zone, slot.name)
         if value is None:
             severity = self.rules.severities[f"frame.{'required' if slot.required else 'optional'}_unread"]
-            why = f"{slot.name}: “{text}” is not {_expected(slot)}"
-            self.gaps.append(Gap(f"slot.{slot.name}", slot.type, severity, why, options=slot.options))
+            why = f"“{text}” is not {_expected(slot)}"
+            question = f"{sentence(why)}. {slot_question(slot.name, slot.hint)}"
+            self.gaps.append(Gap(f"slot.{slot.name}", slot.type, severity, why, question, slot.options))
             return
         self._mark(f"frame.objects[{len(self.objects)}]", span)
         uri = value if is_memory(slot.type) else ""
         self.objects.append(SlotEntry(name=slot.name, value=value, uri=uri, type=slot.type))
 
     def _state(self, name: str, span: Span) -> None:
-        found = self._stated(name, span)
+        found = self.read(span)
         if isinstance(found, Gap):
             case = "constraint.hard_unread" if self._is_hard(span) else "constraint.unread"
             severity = self.rules.severities[case]
@@ -324,14 +343,14 @@ class _Found:
             self._mark(f"frame.success_criteria[{len(self.success)}]", span)
             self.success.append(found)
 
-    def _stated(self, name: str, span: Span) -> Stated | Gap:
+    def read(self, span: Span) -> Stated | Gap:
         """What the span says in its clause."""
         around = self._around(span)
         reading = Reading(self.request.at, self.request.zone, around)
-        earlier = _EARLIER.search(around.before) if name == "deadline" else None
+        earlier = _EARLIER.search(around.before) if span.field == "deadline" else None
         text = f"{earlier[0] if earlier else ''}{span.value}"
         rank = len(self.preferences) + 1
-        return state(name, text, hard=self._is_hard(span), rank=rank, reading=reading)
+        return state(span.field, text, hard=self._is_hard(span), rank=rank, reading=reading)
 
     def _is_hard(self, span: Span) -> bool:
         """Whether no word of the clause makes a wish of it."""
@@ -341,7 +360,7 @@ class _Found:
 
     def reads(self, span: Span) -> bool:
         """Whether the span of a limit is read as what it is said to be, as it stands in the prose."""
-        return not isinstance(self._stated(span.field, span), Gap)
+        return not isinstance(self.read(span), Gap)
 
     def _mark(self, path: str, span: Span | None) -> None:
         if span is None:
@@ -362,7 +381,7 @@ class _Found:
 
     def _said(self, span: Span, slot: Slot, bundle: Bundle) -> bool:
         return (
-            span.value in slot.options
+            span.value in (slot.options or (BOOLEAN if slot.type == "bool" else ()))
             or (span.start is None and span.value in bundle.text)
             or self._quotes(span)
         )

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from executor.store.lifecycle.events import MAX_ROUNDS
 from ir.intent import SEVERITIES
-from mcl.compiler.stages.constraints import ASKED, LIMITS, SIGNS
+from mcl.compiler.stages.constraints import LIMITS, SIGNS
 from mcl.language.mtx.core import Core, CoreModule
 from mcl.language.mtx.procedure import interpret
 from mcl.language.mtx.source import nearest
@@ -54,17 +54,16 @@ class Rules:
     shares.
 
     word_weight, example_weight, verb_weight: what shared words, a similar example and having the verb of the
-    goal's first word count beside the model; familiar_weight: what it counts how clearly, over
-    familiar_margin, a goal is for a skill that the model was taught by name; familiar_words: the share of the
-    words that counts then; familiar_spread: how far behind the best of them, in that, one is not shown;
-    familiar_share: the exponent of the shares where all are of such skills; kinship_weight: what it counts of
-    many skills that were not taught how akin the goal is to each in what was;
+    goal's first word count beside a model that is shown a few skills; familiar_weight: what it counts beside
+    one that compares with all how clearly, over familiar_margin, a goal is for a skill that the model was
+    taught by name; familiar_share: the exponent of the shares where all are of such skills;
     pattern_weight: what a pattern counts beside its spans; unnamed_option: how certain it must be of an
     option that the goal does not name. lexicon: words that say a verb. weights: of the parts of a confidence,
     by name; rest_weight: of the word that most likely says something and was not read. factors: what an open
     unknown multiplies it by, by severity. severities: by module and case, as "frame.required_missing".
     plan_nodes: of a plan that a model writes; plan_repairs: how often it may be written again. kinds: the
-    limits, signs and wishes that are read. questions: about limits, by kind. soft: matches the phrases that
+    limits, signs and wishes that are read. questions: about these, by kind. sayings: what people say for each
+    verb. no_goal: what is said of words that are none, by their kind. soft: matches the phrases that
     word a wish, in lower case.
     """
 
@@ -79,16 +78,14 @@ class Rules:
     example_weight: float
     verb_weight: float
     familiar_weight: float
-    familiar_words: float
     familiar_margin: float
-    kinship_weight: float
-    familiar_spread: float
     familiar_share: float
     pattern_weight: float
     unnamed_option: float
     lexicon: Lexicon
     verb_certain: float
     verb_question: str
+    sayings: Mapping[str, str]
     weights: Mapping[str, float]
     rest_weight: float
     factors: Mapping[str, float]
@@ -103,6 +100,7 @@ class Rules:
     question: str
     severities: Mapping[str, str]
     endings: Mapping[str, Ending]
+    no_goal: Mapping[str, str]
     frame: CoreModule
     confidence: CoreModule
 
@@ -123,23 +121,22 @@ class Rules:
             example_weight=verb.number("weight.example"),
             verb_weight=verb.number("weight.verb"),
             familiar_weight=verb.number("weight.familiar"),
-            familiar_words=verb.number("weight.known_words", 0, 1),
             familiar_margin=verb.number("margin.familiar", -10, 10),
-            kinship_weight=verb.number("weight.kinship"),
-            familiar_spread=verb.number("spread.familiar"),
             familiar_share=verb.number("sharpness.familiar", 0, 1),
             pattern_weight=core["frame"].number("weight.patterns", 0, 1),
             unnamed_option=core["frame"].number("threshold.unnamed", 0, 1),
             lexicon=Lexicon.of(verb),
             verb_certain=verb.number("threshold.certain", 0, 1),
             verb_question=verb.text("question.uncertain"),
+            sayings=verb.family("say"),
             weights={name: confidence.number(f"weight.{name}") for name in _PARTS},
             rest_weight=confidence.number("weight.rest"),
             factors={name: confidence.number(f"factor.{name}", 0, 1) for name in SEVERITIES},
             plan_nodes=pipeline.whole("plan.nodes", 1, 32),
             plan_repairs=pipeline.whole("plan.repairs", 0, 2),
             kinds=frozenset((*limits.words("kinds", LIMITS), *signs.words("kinds", SIGNS))),
-            questions={kind: limits.text(f"question.{kind}") for kind in ASKED},
+            questions={kind: limits.text(f"question.{kind}") for kind in LIMITS}
+            | {kind: signs.text(f"question.{kind}") for kind in SIGNS},
             soft=_any_of(limits.phrases("soft.phrases")),
             memories=memory.whole("limits.candidates", 1),
             options=memory.whole("limits.options"),
@@ -149,6 +146,7 @@ class Rules:
                 f"{name}.{case}": _severity(core[name], case) for name in _CASES for case in _CASES[name]
             },
             endings={name: _ending(pipeline, name) for name in _ENDINGS},
+            no_goal=pipeline.family("said"),
             frame=core["frame"],
             confidence=confidence,
         )

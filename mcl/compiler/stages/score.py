@@ -16,12 +16,14 @@ from ir import (
     key_of,
     with_hash,
 )
-from mcl.compiler.stages.constraints import Gap, doubt, one_a_field, unknowns_of
+from mcl.compiler.stages.constraints import Gap, doubt, one_a_field, slot_question, unknowns_of
 from mcl.compiler.stages.extract import Extraction, Understanding, deadline_of
 from mcl.compiler.stages.rules import CONFIDENCE_DIGITS, Route, Rules
 from mcl.language.mtx.procedure import Interpretation, Resolver, SlotValue, interpret
 from mcl.language.skills import Slot
 from mcl.values.slots import is_memory
+
+_LOOKS = ("frame.verb", "wish.")
 
 
 class ConfidencePart(NamedTuple):
@@ -35,14 +37,15 @@ class ConfidencePart(NamedTuple):
 @dataclass(frozen=True)
 class ScoreVerdict:
     """What follows: "compiled" as it is, "review" (compiled, to be read with care) or "clarify"; `gaps` in
-    order; `said` why it should be read. parts: what the confidence that decided this was the product of;
-    `confidence` is less where a word was left over."""
+    order, the first `asked` of them are asked about; `said` why it should be read. parts: what the confidence
+    that decided this was the product of; `confidence` is less where a word was left over."""
 
     outcome: Route
     confidence: float
     gaps: tuple[Gap, ...]
     said: str = ""
     parts: tuple[ConfidencePart, ...] = ()
+    asked: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,9 +62,10 @@ class Provenance:
 def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
     """Weigh the parts of a compile as the confidence module says, and go the way that it says.
 
-    An answer closes its gap unless it left something open that blocks; a gap that blocks is always asked. A
-    word that may say something and was not read takes from the confidence, but nothing is asked for it: the
-    compile is to be read with care.
+    An answer closes its gap unless it left something open that blocks. Somebody is asked where a gap blocks,
+    or where a part is by itself so uncertain that the module says so, and nowhere else. What is not certain
+    enough to go unread, a word that may say something and was not read among it, makes the compile one that
+    is to be read with care.
     """
     goal = with_missing(goal, rules)
     gaps = _open(goal)
@@ -72,19 +76,24 @@ def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
         goal, gaps = late, _open(late)
         confidence = _confidence(goal, gaps, rules)
     parts = (*_parts(goal, rules), *(_part_of(gap, rules) for gap in gaps))
-    blocked = any(gap.severity == "blocking" for gap in gaps)
-    routing = rules.routing(confidence)
     whole, over = _with_rest(confidence, goal, rules), goal.extraction.over
-    if not blocked and routing.route != "clarify":
-        if over is not None and rules.routing(whole).route != routing.route:
-            # A confidence says what follows from it: so it is not so low that one would be asked.
-            sure = rules.least("clarify", low=whole, high=confidence)
-            why = f"“{over.value}” was read as part of nothing: see whether something is missing"
-            return ScoreVerdict("review", sure, gaps, why, parts)
-        return ScoreVerdict(routing.route, whole, gaps, routing.said, parts)
-    if not blocked:
-        gaps = one_a_field((*gaps, *_doubts(goal, rules, routing.said)))
-    return ScoreVerdict("clarify", whole, _as_asked(goal, gaps, confidence), parts=parts)
+    doubts = _doubts(goal, rules)
+    if doubts or any(gap.severity == "blocking" for gap in gaps):
+        # One round for all that is open; what is only worth a look is not asked beside it.
+        looks = tuple(gap for gap in gaps if gap.severity != "blocking" and gap.field.startswith(_LOOKS))
+        asked = _as_asked(
+            goal, one_a_field((*(gap for gap in gaps if gap not in looks), *doubts)), confidence
+        )
+        fields = {gap.field for gap in asked}
+        others = tuple(gap for gap in looks if gap.field not in fields)
+        return ScoreVerdict("clarify", whole, (*asked, *others), parts=parts, asked=len(asked))
+    routing = rules.routing(whole)
+    if routing.route == "compiled":
+        return ScoreVerdict("compiled", whole, gaps, parts=parts)
+    said = rules.routing(rules.least("clarify")).said
+    if over is not None and rules.routing(confidence).route == "compiled":
+        said = f"“{over.value}” was read as part of nothing: see whether something is missing"
+    return ScoreVerdict("review", whole, gaps, said, parts)
 
 
 def _open(goal: Understanding) -> tuple[Gap, ...]:
@@ -199,36 +208,36 @@ def _as_asked(goal: Understanding, gaps: tuple[Gap, ...], confidence: float) -> 
     for field, rule in worded.items():
         if field not in goal.request.answers and rule.slot in empty:
             severity = "blocking" if rule.required and rule.slot in empty else "preferred"
-            why = f"the goal does not say {rule.slot}"
+            hint = next((slot.hint for slot in goal.skill.slots if slot.name == rule.slot), "")
+            why = f"the goal does not say {hint or rule.slot}"
             asked.append(Gap(field, rule.type, severity, why, rule.prompt, rule.options, rule.default))
     return one_a_field(asked)
 
 
-def _doubts(goal: Understanding, rules: Rules, question: str) -> tuple[Gap, ...]:
-    """A question for each part that is not certain; for the least certain one where all seem to be.
-
-    question: asked about a limit that has none of its own.
-    """
+def _doubts(goal: Understanding, rules: Rules) -> tuple[Gap, ...]:
+    """A question for each part that is so uncertain by itself that it costs less to ask than to be wrong."""
     classified, extraction, skill = goal.classified, goal.extraction, goal.skill
+    answers = goal.request.answers
     parts: list[tuple[float, Gap]] = []
-    if not goal.request.skill:
-        name = skill.display or skill.id
-        why, prompt = f"it is not certain that “{name}” is meant", f"Which skill is meant? {name}"
-        options = (skill.id, *classified.others)
-        gap = Gap("skill", "SkillRef", "preferred", why, f"{prompt}: {skill.description}", options, skill.id)
+    if not goal.request.skill and classified.others:
+        why, options = f"“{skill.display}” may not be what is meant", (skill.id, *classified.others)
+        gap = Gap("skill", "SkillRef", "preferred", why, rules.routing(0.0).said, options, skill.id)
         parts.append((classified.skill_probability, gap))
+    parts += ((classified.verb_probability, gap) for gap in classified.gaps)
+    hints = {slot.name: slot.hint for slot in skill.slots}
     for place, entry in enumerate(extraction.frame.objects):
-        why = f"it is not certain that {entry.name} is “{entry.value}”"
-        gap = Gap(f"slot.{entry.name}", entry.type, "preferred", why, default=entry.value)
+        why, question = f"“{entry.value}” may be wrong", slot_question(entry.name, hints.get(entry.name, ""))
+        gap = Gap(f"slot.{entry.name}", entry.type, "preferred", why, question, default=entry.value)
         parts.append((extraction.certainty.get(f"frame.objects[{place}]", 1.0), gap))
     parts += (
-        (extraction.certainty[path], doubt(field, text, rules.questions.get(field, question)))
+        (extraction.certainty[path], doubt(field, text, rules.questions[field]))
         for path, (field, text) in extraction.said.items()
     )
-    doubtful = tuple(gap for certainty, gap in parts if rules.routing(certainty).route == "clarify")
-    # Each part may be sure enough and their product not: then the weakest one is asked about, since something
-    # must be.
-    return doubtful or tuple(gap for _, gap in sorted(parts, key=lambda part: part[0])[:1])
+    return tuple(
+        gap
+        for certainty, gap in parts
+        if gap.field not in answers and rules.routing(certainty).route == "clarify"
+    )
 
 
 # ---- Slots that stay empty although the skill needs them or asks about them.
@@ -298,15 +307,15 @@ def _missing(slot: Slot, meant: Interpretation, rules: Rules) -> Gap:
     """The gap of an empty slot, as the skill's last `unknown` block for it says, else as the frame module
     does."""
     said = next((rule for rule in reversed(meant.unknowns) if rule.slot == slot.name), None)
-    hint = f" ({slot.hint})" if slot.hint else ""
-    hint += f", the address of a memory, {slot.type}/ID" if is_memory(slot.type) else ""
-    why = (said.reason if said else "") or f"the goal does not say {slot.name}{hint}"
+    hint = slot.hint or f"the {slot.name.replace('_', ' ')}"
+    hint += f" (the address of a memory, {slot.type}/ID)" if is_memory(slot.type) else ""
+    why = (said.reason if said else "") or f"the goal does not say {hint}"
+    question = "" if said and said.reason else slot_question(slot.name, hint)
     severity = said.severity if said else rules.severities["frame.required_missing"]
     options = (said.options if said else ()) or slot.options
     type_ = (said.type if said else "") or slot.type
-    return Gap(
-        f"slot.{slot.name}", type_, severity, why, options=options, default=said.default if said else ""
-    )
+    default = said.default if said else ""
+    return Gap(f"slot.{slot.name}", type_, severity, why, question, options, default)
 
 
 def _strict(gaps: Sequence[Gap], objects: Sequence[SlotEntry], meant: Interpretation) -> list[Gap]:

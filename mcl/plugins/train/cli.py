@@ -45,9 +45,8 @@ def tune_model(
 ) -> None:
     """Teach the model in use your own skills, from examples.
 
-    Takes minutes, on the CPU. The new model is kept only where it does better on held-out examples and has
-    forgotten nothing; the old one always stays. Needs the extra `train`: where it is missing, the command
-    says how to install it. Exit code 4 when it is no better.
+    Takes a minute or so, on the CPU. The new model is kept only where it does better on held-out examples and
+    has forgotten nothing; the old one always stays. Exit code 4 when it is no better.
     """
     from mcl.plugins.train.run import tune
     from mcl.usecases.models import Models
@@ -75,9 +74,7 @@ def _told(tuned: "Tuned") -> "Iterator[RenderableType]":
         [
             (
                 "taught",
-                plain(
-                    f"{', '.join(tuned.skills)}: {tuned.lessons} examples, {tuned.seconds / 60:.1f} minutes"
-                ),
+                plain(f"{', '.join(tuned.skills)}: {tuned.lessons} examples, {tuned.seconds:.0f} seconds"),
             ),
             ("held out", plain(f"{tuned.before.said()} before")),
             ("", plain(f"{tuned.after.said()} after")),

@@ -12,6 +12,7 @@ from executor.store.home import Home
 from ir import Intent
 from ir.errors import MclError
 from mcl.compiler.compiler import GoalOptions, Refused, compile_goal
+from mcl.compiler.stages.extract import form_of
 from mcl.compiler.stages.request import normalise
 from mcl.core.errors import InputError, SkillError
 from mcl.language.mtx.core import Core
@@ -170,10 +171,10 @@ def _text(name: str, said: Any) -> str:
 
 def _value(slot: Slot, text: str, prose: str, units: Sequence[Unit], taken: set[int]) -> Value:
     """The first place of a value in the prose that no other has; words are compared in small letters."""
-    if slot.options:
-        option = next((one for one in slot.options if one.casefold() == text.casefold()), None)
+    if options := form_of(slot).options:
+        option = next((one for one in options if one.casefold() == text.casefold()), None)
         if option is None:
-            raise ValueError(f"{text!r} is no option of {slot.name}: {', '.join(slot.options)}")
+            raise ValueError(f"{text!r} is no option of {slot.name}: {', '.join(options)}")
         return Value(slot.name, option)
     wanted = [unit.text.casefold() for unit in words(text)]
     for first in range(len(units) - len(wanted) + 1):
@@ -294,7 +295,7 @@ def _told(intent: Intent, skill: Skill | None, wanted: set[Found]) -> set[Found]
     for place, entry in enumerate(intent.frame.objects):
         slot = slots.get(entry.name)
         span = spans.get(f"frame.objects[{place}]")
-        if slot is not None and slot.options:
+        if slot is not None and form_of(slot).options:
             option = entry.name, entry.value.casefold()
             if span is not None or entry.value not in slot.default or option in wanted:
                 found.add(option)

@@ -14,13 +14,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 from executor.store.home import Home
 from executor.store.journal.record import seal_record
 from ir.errors import REFUSED
-from mcl.core.distribution import extra_missing
 from mcl.core.errors import InputError, ModelError
 from mcl.core.home import open_home
 from mcl.language.mtx.codec import value_digest
@@ -30,6 +28,7 @@ from mcl.model.files import file_digest, publish_digest, read_header
 from mcl.model.form import FORM
 from mcl.model.loader import load_model
 from mcl.plugins.train.lessons import Figures, Lesson, lessons_of, measure, without
+from mcl.plugins.train.tuner.tune import Teacher, known
 from mcl.usecases.installed import installed
 from mcl.usecases.models import KnownModel, Models
 
@@ -48,21 +47,21 @@ The model {base} (sha256 `{told["base"]}`), taught these skills by `mcl model tu
 - file: `{name}.gguf`, sha256 `{digest}`
 - examples: {told["lessons"]}, {told["marked"]} of them with their values; sha256 of the data
   `{told["data"]}`
-- training: {told["steps"]} steps, seed {told["seed"]}, threads {told["threads"]};
-  {told["minutes"]} minutes in all
-- rehearsed beside them: the goals of mcl/plugins/train/tuner/written and the generator of mcl
+- training: {told["steps"]} steps, seed {told["seed"]}; {told["seconds"]} seconds in all
+- the tensors are those of {base}, byte for byte; what was learned lies behind them, and counts where one of
+  these skills is asked about
+- rehearsed beside them: goals of mcl/plugins/train/tuner/written
 
 | asked | before | after |
 |---|---|---|
 | held-out examples ({told["folds"]} parts in turn, each by a model that learned the others) \
 | {told["before"]} | {told["after"]} |
-| what it knew: examples of the shipped skills, goals of the development set \
+| what it knew, these skills beside the shipped ones: examples of these, goals of the development set \
 | {told["known before"]} | {told["known after"]} |
 """
 
 
 STEPS, FOLDS, SEED = 60, 3, 7
-THREADS: Final = 1  # more of them wait for each other on a busy machine, and other sums come out
 LEAST: Final = 3  # examples of a skill
 SLACK: Final = (
     0.01  # share of what was known that may be lost: figures of a few hundred goals waver by as much
@@ -95,16 +94,6 @@ class Tuned:
         return {**model, "in_use": self.model.in_use, "base": base, **told, **figures}
 
 
-def tuner() -> ModuleType:
-    """The module that trains. Raises InputError EXTRA_MISSING where what it needs is not installed."""
-    try:
-        from mcl.plugins.train.tuner import tune
-    except ImportError as error:
-        message = f"training needs what is not installed here: {error.name or error}"
-        raise extra_missing("train", message) from error
-    return tune
-
-
 def tune(
     folders: Sequence[Path],
     *,
@@ -123,9 +112,9 @@ def tune(
     (default: from its data). steps: of each training. folds: parts that are held out in turn. use: compile
     with it from now on. progress: told how much of how much is done, and what now.
 
-    Raises ModelError MODEL_FORM, MODEL_NAME, TUNE_NO_BETTER (the old one stays; figures in its data);
-    InputError EXTRA_MISSING, TUNE_NO_SKILLS, TUNE_TOO_FEW, EXAMPLES_MISSING, EXAMPLES_INVALID; SkillError for
-    a broken skill.
+    Raises ModelError MODEL_FORM, MODEL_NAME, TUNE_NO_BETTER (the old one stays; figures in
+    its data); InputError TUNE_NO_SKILLS, TUNE_TOO_FEW, EXAMPLES_MISSING, EXAMPLES_INVALID; SkillError for a
+    broken skill.
     """
     started = time.monotonic()
     home = home or open_home()
@@ -136,9 +125,18 @@ def tune(
     _enough(lessons, mine)
     name = name or f"tuned-{_data_digest(lessons, mine)[:8]}"
     _free_name(models, name)
-    training = tuner()
+    assert base.path is not None, "a model of weights has a file"
     job = _Job(
-        home, training, base, mine, installed(home.path, folders), lessons, steps, folds, seed, progress
+        home,
+        Teacher(base.path),
+        base,
+        mine,
+        installed(home.path, folders),
+        lessons,
+        steps,
+        folds,
+        seed,
+        progress,
     )
     with tempfile.TemporaryDirectory(dir=_folder(home), prefix=".tuning-") as scratch:
         made = job.run(Path(scratch))
@@ -193,7 +191,7 @@ class _Made:
 @dataclass
 class _Job:
     home: Home
-    training: ModuleType
+    teacher: Teacher
     base: KnownModel
     mine: Sequence[Skill]
     shelf: Skills
@@ -207,8 +205,8 @@ class _Job:
     def run(self, scratch: Path) -> _Made:
         """Train and measure all that there is to."""
         shipped = find_skills(skill_folders(None))
-        known = self.training.known(shipped)
-        self.total = (self.folds + 1) * self.steps + 2 * len(self.lessons) + 2 * len(known)
+        old_goals = known(shipped)
+        self.total = (self.folds + 1) * self.steps + 2 * len(self.lessons) + 2 * len(old_goals)
         core = core_of(self.home.path)
         assert self.base.path is not None, "a model of weights has a file"
         old = self._measured(self.base.path, core, self.shelf)
@@ -223,8 +221,11 @@ class _Job:
             after += self._measured(path, core, self.shelf)(held, f"{what}: after")
             path.unlink()
         path = self._trained(scratch, "all", self.lessons, self.shelf, "learning all")
-        known_before = self._measured(self.base.path, core, shipped)(known, "what it knew: before")
-        known_after = self._measured(path, core, shipped)(known, "what it knew: after")
+        # What was taught speaks only where its skills are offered: so they lie beside the shipped ones here.
+        both = {**shipped.by_id, **{skill.id: skill for skill in self.mine}}
+        beside = replace(shipped, by_id=dict(sorted(both.items())))
+        known_before = self._measured(self.base.path, core, beside)(old_goals, "what it knew: before")
+        known_after = self._measured(path, core, beside)(old_goals, "what it knew: after")
         return _Made(path, before, after, known_before, known_after)
 
     def told(self, made: _Made, seconds: float) -> dict[str, Any]:
@@ -239,8 +240,7 @@ class _Job:
             "steps": self.steps,
             "folds": self.folds,
             "seed": self.seed,
-            "threads": THREADS,
-            "minutes": f"{seconds / 60:.1f}",
+            "seconds": f"{seconds:.1f}",
             "before": made.before.said(),
             "after": made.after.said(),
             "known before": made.known_before.said(),
@@ -258,19 +258,16 @@ class _Job:
             "mcl.tuned.base": self.base.digest,
             "mcl.tuned.data": data,
             "mcl.tuned.skills": " ".join(skill.id for skill in self.mine),
-            "mcl.tuned.recipe": f"seed {self.seed}, steps {self.steps}, threads {THREADS}",
+            "mcl.tuned.recipe": f"seed {self.seed}, steps {self.steps}",
         }
-        self.training.tune(
-            base,
+        self.teacher.teach(
             path,
             skills=self.mine,
             shelf=shelf,
             lessons=lessons,
             steps=self.steps,
             seed=self.seed,
-            threads=THREADS,
             said=said,
-            folder=scratch / "checkpoint",
             progress=lambda: self._tick(what),
         )
         return path
@@ -279,6 +276,7 @@ class _Job:
         if path != self.base.path:  # its bytes are ours: no need to try them out in a process of their own
             publish_digest(path, file_digest(path))
         model = load_model(path, home_path=None)
+        self.teacher.lend(model)
         return lambda lessons, what: measure(
             lessons, home=self.home, skills=skills, model=model, core=core, progress=lambda: self._tick(what)
         )

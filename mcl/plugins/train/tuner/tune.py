@@ -1,386 +1,266 @@
-"""Teach the linear member of a model file (mcl/model/skill_classifier.py) further skills; seconds.
+"""Teach an encoder (form enc@1) a user's skills: its reading stays, to its scores something is added.
 
-Each skill against the others that are taught and against strangers, as training/skill_classifier.py learns
-the first ones: a support vector machine with squared hinge loss. What the member knew stays as it was,
-byte for byte.
+For each skill that is taught it is learned, from the vectors of its examples, what is to be added where this
+skill is asked about: to its score beside the others', to its verbs, to its slots at each word, to the options
+of its slots (mcl.model.heads.Taught). Where it is not asked about, all is as it was.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import struct
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 
+from mcl.compiler.stages.extract import form_of
+from mcl.core.errors import ModelError
 from mcl.language.skills import Skill, Skills
 from mcl.model import form
-from mcl.model.protocol import Candidate, ExtractForm, SlotForm
-from mcl.model.skill_classifier import MAGIC, ZERO, buckets_of, key_of, packed
+from mcl.model.encoder import EncoderModel, GoalMarks, GoalVectors
+from mcl.model.form import FORM
+from mcl.model.heads import (
+    OPTIONS,
+    PICK,
+    TAG,
+    VERB,
+    Taught,
+    Vectors,
+    packed_heads,
+    probabilities,
+    unit_length,
+)
+from mcl.model.loader import load_model
+from mcl.model.protocol import Candidate, ExtractForm, Model, SlotForm
 from mcl.plugins.train.lessons import Lesson, Value, lessons_of
 from mcl.plugins.train.tuner import development, handwritten
-from mcl.plugins.train.tuner.generator.goals import general
-from mcl.plugins.train.tuner.generator.skills import FAMILIES, skill_of, utter
-from mcl.plugins.train.tuner.network import Asker, Learner, Network
-from mcl.plugins.train.tuner.rows import (
-    Batch,
-    TokenVocabulary,
-    TrainingRow,
-    choose_body,
-    collate,
-    extract_body,
-    tokens_of,
-)
-from mcl.plugins.train.tuner.utterances import CorpusSkill, LabelMark, Utterance
-from mcl.plugins.train.tuner.variation import Variant, Variation
-from mcl.plugins.train.tuner.weights import rewrite, tensors, unpack
+from mcl.plugins.train.tuner.regression import Numbers, Regression, descend
+from mcl.plugins.train.tuner.rewriting import rewrite
+from mcl.plugins.train.tuner.utterances import Utterance
 
-SOURCE = "mine"
-COST = 1.5  # of the machine: how dear a goal on the wrong side is
-ROUNDS = 60
-NEUTRAL = -0.75
-"""A margin that speaks neither for a skill nor against it (margin.familiar of grammars/core/verb.mtx)."""
-APART, STRANGE = (
-    5,
-    90,
-)  # each how manieth stranger is not learned from; percent of these that stay below NEUTRAL
-
-
-def teach(
-    member: bytes, goals: Sequence[tuple[str, str]], skills: Mapping[str, str], strangers: Sequence[str]
-) -> bytes:
-    """The member with a class for each skill, in the place of what was taught under its name before.
-
-    member: as it lies in the file; b"" gives b"". goals: (text, skill's id). skills: descriptions by id.
-    strangers: goals that are for none of them.
-    """
-    if not member:
-        return b""
-    head, rarities, rows = _parts(member)
-    fresh = {key_of(id) for id in skills}
-    kept = [
-        place
-        for place, one in enumerate(head["classes"])
-        if one["source"] != SOURCE or not fresh & set(one["names"])
-    ]
-    places = {old: new for new, old in enumerate(kept)}
-    classes = [head["classes"][place] for place in kept]
-    learned = [text for place, text in enumerate(strangers) if place % APART]
-    weights, scales, biases = _learned(rarities, goals, list(skills), learned)
-    # A dozen examples hold few of the words that their skill will meet. So that such words speak neither way,
-    # the margins are moved to where goals lie that were not learned from.
-    vectors = _vectors(strangers[::APART], rarities)
-    apart = torch.sparse.mm(vectors, torch.from_numpy((weights * scales[:, None]).T.copy())).numpy() + biases
-    biases = biases + np.maximum(0.0, NEUTRAL - np.percentile(apart, STRANGE, axis=0))
-    for place, (id, description) in enumerate(skills.items()):
-        told = [key_of(description)] if key_of(description) else []
-        row = {"names": [key_of(id)], "told": told, "source": SOURCE}
-        classes.append(row | {"scale": float(scales[place]), "bias": float(biases[place])})
-    columns = np.concatenate([rows[:, kept], (weights.T.astype(np.int16) + ZERO).astype(np.uint8)], axis=1)
-    verbs = {verb: places[place] for verb, place in head["verbs"].items()}
-    made: dict[str, object] = {**head, "classes": classes, "verbs": verbs}
-    return packed(made, rarities.tobytes(), [np.ascontiguousarray(columns).tobytes()])
-
-
-def _parts(member: bytes) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
-    """Its JSON, the rarities of its buckets, and its rows (buckets x classes)."""
-    (length,) = struct.unpack_from("<I", member, len(MAGIC))
-    start = len(MAGIC) + 4
-    head = json.loads(member[start : start + length])
-    at, buckets = start + length, head["buckets"]
-    rarities = np.frombuffer(member, np.uint8, buckets, at)
-    rows = np.frombuffer(member, np.uint8, buckets * len(head["classes"]), at + buckets)
-    return head, rarities, rows.reshape(buckets, -1)
-
-
-def _learned(
-    rarities: np.ndarray, goals: Sequence[tuple[str, str]], skills: Sequence[str], strangers: Sequence[str]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Whole-number weights (skills x buckets), their scales, and the biases."""
-    texts = [text for text, _ in goals] + list(strangers)
-    vectors = _vectors(texts, rarities)
-    signs = torch.full((len(texts), len(skills)), -1.0, dtype=torch.float64)
-    for row, (_, skill) in enumerate(goals):
-        signs[row, skills.index(skill)] = 1.0
-    # A skill has a few goals among thousands: its own count as much as a tenth of all others together.
-    dear = torch.where(
-        signs > 0, (0.1 * (signs < 0).sum(0) / (signs > 0).sum(0).clamp(min=1)).clamp(1, 10), 1.0
-    )
-    weights = torch.zeros((len(rarities), len(skills)), dtype=torch.float64, requires_grad=True)
-    biases = torch.zeros(len(skills), dtype=torch.float64, requires_grad=True)
-    machine = torch.optim.LBFGS([weights, biases], max_iter=ROUNDS, line_search_fn="strong_wolfe")
-
-    def loss() -> torch.Tensor:
-        machine.zero_grad()
-        short = (1 - signs * (torch.sparse.mm(vectors, weights) + biases)).clamp(min=0)
-        total = 0.5 * (weights.square().sum() + biases.square().sum()) + COST * (dear * short.square()).sum()
-        torch.autograd.backward(total)
-        return total
-
-    machine.step(loss)
-    exact = weights.detach().numpy().T
-    scales = np.maximum(np.abs(exact).max(1), 1e-9) / 127
-    return np.round(exact / scales[:, None]).astype(np.int8), scales, biases.detach().numpy()
-
-
-def _vectors(texts: Sequence[str], rarities: np.ndarray) -> torch.Tensor:
-    """One row a text: the rarities of its features' buckets, of length 1."""
-    rows = [buckets_of(text, len(rarities)) for text in texts]
-    places = torch.tensor([(row, bucket) for row, found in enumerate(rows) for bucket in found]).T
-    values = [rarities[np.array(found, np.int64)].astype(np.float64) for found in rows]
-    scaled = np.concatenate([one / max(float(np.linalg.norm(one)), 1e-9) for one in values])
-    return torch.sparse_coo_tensor(
-        places, torch.from_numpy(scaled), (len(texts), len(rarities)), check_invariants=True
-    ).coalesce()
-
-
-# ---- The training itself.
-
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
-
-MINE = "mine"
-PACE = 1.0  # share of the full learning rates
-WARM_UP = 8  # steps
-LONGEST = 0.9  # of the running average
-CHOICE_TOKENS, CHOICE_ROWS, CHOICE_BODIES = 1200, 2, 14
-VALUE_TOKENS, VALUE_ROWS = 288, 6
-CHOICES = 0.45  # of the batches
-NEW, NOBODYS = 0.6, 0.12  # goals of the user's skills; goals of choices that are for no offered skill
-OFFERED = (16, 16, 16, 8, 5)  # candidates: as many as a compile shows, and fewer
-STRANGERS = 1200
+PENALTY = {"pick": 0.03, "verb": 0.03, "tag": 0.01, "option": 0.03}
+"""How dear it is to add something; the less, the more a single example moves."""
+OTHER_VALUES = 3
+"""Goals that each example is told in again with values of other ones."""
+REHEARSED = {"shipped": 200, "general": 120, "nobody": 100}
+"""Goals that were known already, by whose they are."""
+REHEARSAL = 1.0
+"""What they count, all together, beside the lessons."""
+GOALS_KEPT = 2_000
+"""Goals whose vectors are kept: they are asked about in several trainings, and by several models."""
+MOST_OFFERED = 64
+"""Skills that are looked at beside those that are taught."""
 KNOWN_EVERY = 2  # of the goals that must not be forgotten
 SURE = 0.5  # of a limit that the model sees in an example
-Key = tuple[str, str]
+TAKEN = 0.5  # share with which a goal that is nobody's goes to a taught skill already: not rehearsed
 
 
-@dataclass
-class Course:
-    """What is taught. skills: the user's; shelf: all that may be offered beside each other. marked: the
-    lessons as utterances, with the limits that the model itself sees in them."""
+@dataclass(frozen=True)
+class _Told:
+    """A lesson as it is learned from, in its own words or with other values; counts: how much."""
 
-    skills: Sequence[Skill]
-    shelf: Skills
-    lessons: Sequence[Lesson]
-    marked: list[Utterance] = field(default_factory=list)
+    lesson: Lesson
+    counts: float
 
 
-class Drawing:
-    """Draws batches of new and of old goals. Everything random comes from one seed."""
+class Teacher:
+    """Teaches one model. What it has read it keeps: one teacher for several trainings."""
 
-    def __init__(self, course: Course, known: TokenVocabulary, seed: int) -> None:
-        self.random, self.known, self.course = random.Random(seed), known, course
-        self.forms: dict[Key, CorpusSkill] = {(MINE, one.id): _skill(one) for one in course.skills}
-        self.said: dict[str, list[Utterance]] = defaultdict(list)  # by id, of the skills that can be offered
-        self.nobodys: list[str] = []
-        self.old: dict[Key, list[Utterance]] = defaultdict(list)
-        goals = handwritten.load()
-        for goal in goals:
-            self.old[goal.skill].append(goal)
-            if goal.skill == handwritten.NOBODY:
-                self.nobodys.append(goal.text)
-            elif (MINE, goal.skill[1]) not in self.forms and _takes(course.shelf, goal):
-                self.said[goal.skill[1]].append(goal)
-        self.old_skills = {key: one for key, one in handwritten.skills().items() if key in self.old}
-        self.old_ids = sorted(self.said)
-        for goal in course.marked:
-            self.said[goal.skill[1]].append(goal)
-        self.new_ids = sorted({goal.skill[1] for goal in course.marked})
-        self.labelled = [
-            goal
-            for goal, lesson in zip(course.marked, course.lessons, strict=True)
-            if lesson.values is not None and self.forms[MINE, goal.skill[1]].slots
+    def __init__(self, base: Path) -> None:
+        """Raises ModelError: what loading raises; MODEL_FORM for a model that does not encode."""
+        model = load_model(base, home_path=None)
+        if not isinstance(model, EncoderModel):
+            message = f"only a model of the form {FORM} can be taught"
+            raise ModelError("MODEL_FORM", message, place=str(base), fix="mcl model use bundled")
+        self._base, self._model = base, model
+        model.goals_kept = GOALS_KEPT
+        self._taught = dict(model.heads.taught)
+        self._rehearsed: dict[int, list[Utterance]] = {}
+
+    def teach(
+        self,
+        target: Path,
+        *,
+        skills: Sequence[Skill],
+        shelf: Skills,
+        lessons: Sequence[Lesson],
+        steps: int,
+        seed: int,
+        said: Mapping[str, str],
+        progress: Callable[[], None],
+    ) -> None:
+        """Write `target`: the model, taught these lessons. The same arguments give the same bytes on the same
+        kind of processor.
+
+        shelf: the skills that are offered beside each other. said: texts under keys of the file. progress:
+        called after each step.
+        """
+        ids = [skill.id for skill in skills]
+        others = {id: taught for id, taught in self._taught.items() if id not in ids}
+        self._model.heads.taught = others
+        by_skill = {id: [one for one in lessons if one.skill == id] for id in ids}
+        told = {
+            skill.id: list(_told(by_skill[skill.id], random.Random(f"{seed} {skill.id}"))) for skill in skills
+        }
+        problems: dict[str, dict[str, tuple[tuple[str, ...], Regression]]] = {
+            skill.id: {} for skill in skills
+        }
+        picks = self._picks(skills, shelf, told, seed)
+        for skill in skills:
+            problems[skill.id] = dict(self._of_skill(skill, told[skill.id]))
+        descend([picks, *(one for of in problems.values() for _, one in of.values())], steps, progress)
+        made = dict(others)
+        for place, skill in enumerate(skills):
+            parts = {
+                part: (labels, _narrow(one.weights)) for part, (labels, one) in problems[skill.id].items()
+            }
+            made[skill.id] = Taught({PICK: ((PICK,), _narrow(picks.weights[place : place + 1])), **parts})
+        heads = packed_heads(self._model.heads.tensors, self._model.told, dict(sorted(made.items())))
+        rewrite(self._base, target, said=said, heads=heads)
+
+    def lend(self, taught: Model) -> None:
+        """What was read here need not be read again by a model that was taught here, or by the base."""
+        if isinstance(taught, EncoderModel):
+            taught.share(self._model)
+
+    # ---- which skill
+
+    def _picks(
+        self, skills: Sequence[Skill], shelf: Skills, told: Mapping[str, Sequence[_Told]], seed: int
+    ) -> Regression:
+        """Each lesson for its skill and no other; each rehearsed goal for whose it was."""
+        ids = [skill.id for skill in skills]
+        beside = [skill for skill in shelf if skill.id not in ids][:MOST_OFFERED]
+        offered = [_candidate(shelf.by_id.get(one.id, one)) for one in skills] + [
+            _candidate(one) for one in beside
         ]
-        skills = [*self.forms.values(), *self.old_skills.values()]
-        self.variation = Variation([*course.marked, *goals], skills, self.random)
+        places = {one.skill_id: place for place, one in enumerate(offered, 1)}
+        lessons = [one for id in ids for one in told[id]]
+        x, scores, right, counts = [], [], [], []
+        for one in lessons:
+            wish = self._wish(one.lesson.prose)
+            x.append(unit_length(wish))
+            scores.append(self._scores(wish, [_but(card, one.lesson.prose) for card in offered]))
+            place = places[one.lesson.skill]
+            right.append(0 if offered[place - 1].takes_any else place)
+            counts.append(one.counts)
+        own = len(x)
+        for known in self._rehearsal(seed):
+            wish = self._wish(known.text)
+            its = self._scores(wish, offered)
+            place = places.get(known.skill[1], 0)
+            if known.skill[1] in ids:
+                continue
+            if place == 0 or offered[place - 1].takes_any or known.verb not in offered[place - 1].verbs:
+                place = 0
+                if probabilities(its.astype(np.float32))[1 : 1 + len(ids)].sum() > TAKEN:
+                    continue  # nobody's but for lack of such a skill
+            x.append(unit_length(wish))
+            scores.append(its)
+            right.append(place)
+        counts += [REHEARSAL * sum(counts) / max(1, len(x) - own)] * (len(x) - own)
+        columns = range(1, 1 + len(ids))
+        return Regression(_wide(x), _wide(scores), right, counts, columns, PENALTY["pick"])
 
-    def batch(self) -> Batch:
-        """The next one."""
-        if self.random.random() < CHOICES or not (self.labelled or self.old_skills):
-            rows = [self._choice() for _ in range(CHOICE_ROWS)]
-            return collate(rows, CHOICE_TOKENS, self.known)
-        return collate([self._values() for _ in range(VALUE_ROWS)], VALUE_TOKENS, self.known)
+    def _scores(self, wish: Vectors, offered: Sequence[Candidate]) -> Numbers:
+        """As a choice weighs them; what takes any goal takes what is for none of the others."""
+        scores = self._model.choices(wish, offered).astype(np.float64) / self._model.temperatures["pick"]
+        for place, one in enumerate(offered, 1):
+            if one.takes_any:
+                scores[place] = -np.inf
+        return scores
 
-    def _choice(self) -> TrainingRow:
-        """Goals for some of the skills that are installed, shown as a compile shows them."""
-        r, shelf = self.random, self.course.shelf
-        number = min(r.choice(OFFERED), len(shelf))
-        first = [r.choice(self.new_ids)] if r.random() < NEW or not self.old_ids else [r.choice(self.old_ids)]
-        near = r.sample(self.new_ids, min(len(self.new_ids), r.randint(0, 3)))
-        others = r.sample(shelf.ids, len(shelf))
-        ids = list(dict.fromkeys([*first, *near, *others]))[:number]
-        r.shuffle(ids)
-        examples = r.random() < 0.7
-        offered = [_candidate(shelf.by_id[id], examples=examples) for id in ids]
-        row = TrainingRow(tokens_of(form.choose_header(offered), self.known))
-        while len(row.header) > CHOICE_TOKENS * 0.8 and len(ids) > 2:
-            del ids[-1], offered[-1]
-            row = TrainingRow(tokens_of(form.choose_header(offered), self.known))
-        for _ in range(CHOICE_BODIES):
-            text, answer, verb = self._goal(ids)
-            body = choose_body(text, answer, verb, offered, self.known, self.variation)
-            if row.fits(body, CHOICE_TOKENS):
-                row.add(body)
-        return row
+    def _rehearsal(self, seed: int) -> list[Utterance]:
+        """Goals written by hand for the shipped skills, and for nobody; the same ones each time."""
+        if seed not in self._rehearsed:
+            by_whose: dict[str, list[Utterance]] = defaultdict(list)
+            for goal in handwritten.load():
+                whose = {"general": "general", "none": "nobody"}.get(goal.skill[1], "shipped")
+                by_whose[whose].append(goal)
+            chance = random.Random(seed)
+            self._rehearsed[seed] = [
+                goal
+                for whose, number in REHEARSED.items()
+                for goal in chance.sample(by_whose[whose], min(number, len(by_whose[whose])))
+            ]
+        return self._rehearsed[seed]
 
-    def _goal(self, ids: Sequence[str]) -> tuple[str, str, str]:
-        """(text, answer, verb): a goal for one of the offered skills, or for none of them."""
-        r = self.random
-        if r.random() < NOBODYS or not any(self.said[id] for id in ids):
-            strangers = [id for id in self.new_ids if id not in ids]
-            if "general" in ids or not strangers or r.random() < 0.5:
-                return r.choice(self.nobodys), "none", ""
-            goal = r.choice(self.said[r.choice(strangers)])
-            return goal.text, "none", goal.verb
-        new = [id for id in ids if id in self.new_ids]
-        old = [id for id in ids if id in self.old_ids]
-        id = r.choice(new) if new and (not old or r.random() < NEW) else r.choice(old)
-        goal = r.choice(self.said[id])
-        varied = self.variation.written(goal) if id in self.old_ids else self._varied(goal)
-        return varied.text, f"c{ids.index(id)}", varied.verb
+    # ---- what is said of it
 
-    def _varied(self, goal: Utterance) -> Utterance:
-        """A user's goal with other values; there are few, so that each is to be met in many places."""
-        for _ in range(self.random.choice((1, 2, 4))):
-            goal = self.variation.utterance(goal)
-        return goal
+    def _of_skill(
+        self, skill: Skill, told: Sequence[_Told]
+    ) -> Iterator[tuple[str, tuple[tuple[str, ...], Regression]]]:
+        """What is to be learned of one skill beside when it is meant: part, labels, problem."""
+        verbs = tuple(verb for verb in form.VERBS if verb in skill.verbs)
+        of_verbs = [one for one in told if one.lesson.verb in verbs]
+        if len(verbs) > 1 and of_verbs:
+            yield VERB, (verbs, self._verbs(skill, verbs, of_verbs))
+        marked = [one for one in told if one.lesson.values is not None]
+        if not marked or not skill.slots:
+            return
+        shown = _form(skill)
+        seen = [(one, [*self._model.marks(self._goal(one.lesson.prose), shown)]) for one in marked]
+        labels = ("none", "in", *(f"slot.{slot.name}" for slot in shown.slots if not slot.options))
+        if len(labels) > 2:
+            yield TAG, (labels, self._tags(seen, len(labels)))
+        for slot in shown.slots:
+            if slot.options:
+                options = ("", *slot.options)
+                yield OPTIONS + slot.name, (options, self._options(slot.name, options, seen))
 
-    def _values(self) -> TrainingRow:
-        """Goals of one skill whose values are marked."""
-        r = self.random
-        while True:
-            new = bool(self.labelled) and r.random() < NEW
-            key = r.choice(self.labelled).skill if new else self._old_key()
-            variant = self._variant(key) if new else self.variation.shown(self._old_skill(key))
-            row = TrainingRow(tokens_of(form.extract_header(variant.shown), self.known))
-            mine = [goal for goal in self.labelled if goal.skill == key] if new else []
-            for _ in range(12):
-                goal = self._varied(r.choice(mine)) if new else self._old_goal(key)
-                body = extract_body(goal, variant, self.known, self.variation)
-                if body is not None and row.fits(body, VALUE_TOKENS):
-                    row.add(body)
-            if row.bodies:
-                return row
+    def _verbs(self, skill: Skill, verbs: Sequence[str], told: Sequence[_Told]) -> Regression:
+        columns = [form.VERBS.index(verb) for verb in verbs]
+        wishes = [self._wish(one.lesson.prose) for one in told]
+        scores = _wide([self._model.verbs(wish, skill.id)[columns] for wish in wishes])
+        return Regression(
+            _wide([unit_length(wish) for wish in wishes]),
+            scores / self._model.temperatures["verb"],
+            [verbs.index(one.lesson.verb) for one in told],
+            [one.counts for one in told],
+            range(len(verbs)),
+            PENALTY["verb"],
+        )
 
-    def _old_key(self) -> Key:
-        r = self.random
-        if r.random() < 0.2:
-            return "own", r.choice(FAMILIES).name
-        return r.choice(list(self.old_skills))
+    def _tags(self, seen: Sequence[tuple[_Told, list[GoalMarks]]], learned: int) -> Regression:
+        """Each word for the slot that it begins, or as going on, or as of none. Limits that the model sees in
+        a lesson count as marked, where no value stands."""
+        x, scores, right, counts = [], [], [], []
+        for one, windows in seen:
+            for marks in windows:
+                its = marks.tags.astype(np.float64) / self._model.temperatures["tag"]
+                x.append(marks.seen)
+                scores.append(its)
+                right += _tags_of(one.lesson, marks, its)
+                counts += [one.counts] * len(marks.units)
+        return Regression(
+            _wide(np.concatenate(x)),
+            _wide(np.concatenate(scores)),
+            right,
+            counts,
+            range(learned),
+            PENALTY["tag"],
+        )
 
-    def _old_skill(self, key: Key) -> CorpusSkill:
-        if key in self.old_skills:
-            return self.old_skills[key]
-        return skill_of(next(f for f in FAMILIES if f.name == key[1]))
+    def _options(
+        self, slot: str, options: Sequence[str], seen: Sequence[tuple[_Told, list[GoalMarks]]]
+    ) -> Regression:
+        right, x, scores = [], [], []
+        for one, windows in seen:
+            said = [value.text for value in one.lesson.values or () if value.slot == slot]
+            right.append(options.index(said[0]) if said else 0)
+            x.append(unit_length(self._goal(one.lesson.prose).mean()))
+            scores.append(windows[0].options[slot])
+        counts = [one.counts for one, _ in seen]
+        its = _wide(scores) / self._model.temperatures["option"]
+        return Regression(_wide(x), its, right, counts, range(len(options)), PENALTY["option"])
 
-    def _old_goal(self, key: Key) -> Utterance:
-        if key[1] == "general" and self.random.random() < 0.3:
-            return general(self.random)
-        if key in self.old:
-            return self.variation.written(self.random.choice(self.old[key]))
-        return utter(next(family for family in FAMILIES if family.name == key[1]), self.random)
+    def _wish(self, prose: str) -> Vectors:
+        return self._model.wish(self._goal(prose))
 
-    def _variant(self, key: Key) -> Variant:
-        """A user's skill as it is, mostly; now and then in another order, or without hints."""
-        skill = self.forms[key]
-        if self.random.random() < 0.4:
-            return self.variation.shown(skill)
-        shown = ExtractForm(skill.name, skill.description, skill.slots[: form.MAX_SLOTS])
-        return Variant(shown, tuple(f"slot.{slot.name}" for slot in shown.slots))
-
-
-def _takes(shelf: Skills, goal: Utterance) -> bool:
-    """Whether the skill that a goal was written for is here and has its verb (`general` once had all)."""
-    skill = shelf.by_id.get(goal.skill[1])
-    return skill is not None and goal.verb in (skill.verbs or form.VERBS)
-
-
-def _skill(skill: Skill) -> CorpusSkill:
-    slots = tuple(SlotForm(s.name, s.type, s.hint, s.options, s.required, s.most) for s in skill.slots)
-    return CorpusSkill(MINE, skill.id, skill.description, slots, skill.verbs)
-
-
-def _candidate(skill: Skill, *, examples: bool) -> Candidate:
-    shown = skill.examples if examples else ()
-    return Candidate(skill.id, skill.display, skill.description, skill.verbs, shown)
-
-
-def _marks(values: Sequence[Value]) -> tuple[LabelMark, ...]:
-    return tuple(LabelMark(f"slot.{one.slot}", one.text, one.start, one.end) for one in values)
-
-
-def marked(course: Course, asker: Asker) -> list[Utterance]:
-    """The lessons as utterances. Limits that the model sees in them count as marked, where no value
-    stands."""
-    forms = {one.id: _skill(one) for one in course.skills}
-    prompts, cut = [], []
-    for lesson in course.lessons:
-        skill = forms[lesson.skill]
-        shown = ExtractForm(skill.name, skill.description, skill.slots[: form.MAX_SLOTS])
-        units = form.windows(form.words(lesson.prose))[0]
-        cut.append((units, shown))
-        prompts.append(form.extract_prompt(lesson.prose, units, shown))
-    goals = []
-    for lesson, (units, shown), answer in zip(course.lessons, cut, asker.answers(prompts), strict=True):
-        marks = list(_marks(lesson.values or ()))
-        for one in form.found(lesson.prose, units, shown, answer):
-            free = all(m.start is None or one.end <= m.start or (m.end or 0) <= one.start for m in marks)  # type: ignore[operator]  # a limit is a span
-            if one.field in form.FIELDS and one.probability >= SURE and free:
-                marks.append(LabelMark(one.field, one.value, one.start, one.end))
-        goals.append(Utterance(lesson.prose, (MINE, lesson.skill), tuple(marks), lesson.verb))
-    return goals
-
-
-def tune(
-    base: Path,
-    target: Path,
-    *,
-    skills: Sequence[Skill],
-    shelf: Skills,
-    lessons: Sequence[Lesson],
-    steps: int,
-    seed: int,
-    threads: int,
-    said: dict[str, str],
-    folder: Path,
-    progress: Callable[[], None],
-) -> None:
-    """Write `target`: the model at `base`, taught these lessons. The same arguments give the same bytes on
-    the same kind of processor with the same torch.
-
-    shelf: the skills that are offered beside each other. said: texts under keys of the file. folder: for what
-    is needed meanwhile. progress: called after each step.
-    """
-    torch.manual_seed(seed)
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(True)
-    found = unpack(base, folder)
-    asker = Asker(folder)
-    course = Course(skills, shelf, lessons)
-    course = replace(course, marked=marked(course, asker))
-    drawing = Drawing(course, asker.vocabulary, seed)
-    learner = Learner(Network(found.shape), longest=LONGEST)
-    learner.begin(found.weights)
-    for step in range(steps):
-        share = min(1.0, (step + 1) / WARM_UP) * (1 - step / steps)
-        learner.update(learner.network, drawing.batch(), PACE * share)
-        progress()
-    strangers = drawing.nobodys + [goal.text for id in drawing.old_ids for goal in drawing.said[id]]
-    drawing.random.shuffle(strangers)
-    tail = teach(
-        found.tail,
-        [(one.prose, one.skill) for one in lessons],
-        {one.id: one.description for one in skills},
-        strangers[:STRANGERS],
-    )
-    rewrite(base, target, tensors(learner.average, found.shape), said=said, tail=tail)
+    def _goal(self, prose: str) -> GoalVectors:
+        return self._model.goal(prose)
 
 
 def known(shipped: Skills) -> list[Lesson]:
@@ -397,3 +277,82 @@ def known(shipped: Skills) -> list[Lesson]:
         id = "" if nobodys else goal.skill[1]
         lessons.append(Lesson(goal.text, id, goal.verb, None if nobodys else values))
     return lessons
+
+
+def _told(lessons: Sequence[Lesson], chance: random.Random) -> Iterator[_Told]:
+    """Each lesson in its own words, and again with values of the others in the same slots."""
+    values: dict[str, list[str]] = defaultdict(list)
+    for lesson in lessons:
+        for value in lesson.values or ():
+            if value.start is not None and value.text not in values[value.slot]:
+                values[value.slot].append(value.text)
+    for lesson in lessons:
+        told = {lesson.prose: lesson}
+        for _ in range(OTHER_VALUES):
+            other = _with_others(lesson, values, chance)
+            told.setdefault(other.prose, other)
+        for one in told.values():
+            yield _Told(one, 1 / len(told))
+
+
+def _with_others(lesson: Lesson, values: Mapping[str, Sequence[str]], chance: random.Random) -> Lesson:
+    prose, made = "", []
+    placed = sorted(
+        (v.start, v.end, v) for v in lesson.values or () if v.start is not None and v.end is not None
+    )
+    at = 0
+    for start, end, value in placed:
+        text = chance.choice(values[value.slot])
+        prose += lesson.prose[at:start]
+        made.append(Value(value.slot, text, len(prose), len(prose) + len(text)))
+        prose, at = prose + text, end
+    if not placed:
+        return lesson
+    others = [value for value in lesson.values or () if value.start is None]
+    return replace(lesson, prose=prose + lesson.prose[at:], values=(*made, *others))
+
+
+def _tags_of(lesson: Lesson, marks: GoalMarks, scores: Numbers) -> list[int]:
+    """The right label of each word, as a place in `marks.labels`."""
+    right = [0] * len(marks.units)
+    spans = [
+        (f"slot.{one.slot}", one.start, one.end)
+        for one in lesson.values or ()
+        if one.start is not None and one.end is not None
+    ]
+    slots = tuple(SlotForm(one[5:], "string", "") for one in marks.labels if one.startswith("slot."))
+    shares = probabilities(scores.astype(np.float32)).tolist()
+    for found in form.found(lesson.prose, marks.units, ExtractForm("", "", slots), shares):
+        if found.field in form.FIELDS and found.probability >= SURE and found.start is not None:
+            end = found.end or found.start
+            if all(end <= begins or ends <= found.start for _, begins, ends in spans):
+                spans.append((found.field, found.start, end))
+    for label, start, end in spans:
+        inside = [i for i, unit in enumerate(marks.units) if unit.start >= start and unit.end <= end]
+        for i in inside:
+            right[i] = marks.labels.index(label) if i == inside[0] else 1
+    return right
+
+
+def _form(skill: Skill) -> ExtractForm:
+    return ExtractForm(skill.id, skill.description, tuple(map(form_of, skill.slots)))
+
+
+def _candidate(skill: Skill) -> Candidate:
+    return Candidate(skill.id, skill.display, skill.description, skill.verbs, skill.examples, skill.takes_any)
+
+
+def _but(card: Candidate, prose: str) -> Candidate:
+    """The card without the line that is asked about: it would be too easy."""
+    same = " ".join(prose.split())
+    if not any(" ".join(one.split()) == same for one in card.examples):
+        return card
+    return replace(card, examples=tuple(one for one in card.examples if " ".join(one.split()) != same))
+
+
+def _wide(rows: Sequence[Vectors | Numbers] | Vectors | Numbers) -> Numbers:
+    return np.asarray(rows, np.float64)
+
+
+def _narrow(weights: Numbers) -> Vectors:
+    return weights.astype(np.float16).astype(np.float32)

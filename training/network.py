@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import nn
 
 from mcl.model import form
-from training.encoder.bert import Bert, Layer, outside
-from training.encoder.heads import FIELD, FIELDS, KINDS, WORD
+from mcl.model.form import FIELDS
+from mcl.model.heads import CHANGES, FIELD, KINDS, WORD
+from training.bert import Bert, Layer, outside
 
 JOINT_HEADS, JOINT_FEED_FORWARD = 6, 768
 MATCH = 256
@@ -40,6 +42,23 @@ class MarkItems:
     of: list[int]
 
 
+@dataclass
+class SkillTexts:
+    """Texts of skills: pieces, whose each is, and whether it is an example."""
+
+    pieces: list[list[int]] = field(default_factory=list)
+    of: list[int] = field(default_factory=list)
+    examples: list[bool] = field(default_factory=list)
+    skills: int = 0
+
+    def add(self, skill: Sequence[int], examples: Sequence[list[int]] = ()) -> None:
+        """One more skill."""
+        self.pieces += [list(skill), *examples]
+        self.of += [self.skills] * (1 + len(examples))
+        self.examples += [False, *[True] * len(examples)]
+        self.skills += 1
+
+
 class Heads(nn.Module):
     """All that stands on the encoder's vectors."""
 
@@ -50,6 +69,7 @@ class Heads(nn.Module):
         self.example = nn.Parameter(torch.tensor(-0.05))
         self.verb = nn.Linear(width, len(form.VERBS))
         self.kind = nn.Linear(width, len(KINDS))
+        self.change = nn.Linear(width, len(CHANGES))
         self.wish = nn.Linear(width, 2)
         self.types = nn.Parameter(torch.zeros(4, width))
         self.fields = nn.Parameter(torch.zeros(len(FIELDS), width))
@@ -59,6 +79,7 @@ class Heads(nn.Module):
         self.slot_bias = nn.Linear(width, 1)
         self.asking, self.offered = nn.Linear(width, MATCH), nn.Linear(width, MATCH)
         self.unsaid = nn.Linear(width, 1)
+        self.named = nn.Parameter(torch.tensor(4.0))
         nn.init.zeros_(self.none.weight)
         nn.init.constant_(self.none.bias, 0.35)
 
@@ -72,29 +93,24 @@ class EncoderNetwork(nn.Module):
         self.heads = Heads(encoder.word.embedding_dim)
 
     def encode(self, rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Pieces of texts -> vectors [B, n, width] and mask; short and long ones in two passes."""
-        if len(rows) < 16:
-            ids, mask = padded(rows)
-            return self.encoder(ids, mask), mask
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        longest, cut = len(rows[order[-1]]), len(order) * 2 // 3
-        vectors, masks = [], []
-        for group in (order[:cut], order[cut:]):
-            ids, mask = padded([rows[i] for i in group])
-            found, more = self.encoder(ids, mask), longest - mask.shape[1]
-            vectors.append(nn.functional.pad(found, (0, 0, 0, more)))
-            masks.append(nn.functional.pad(mask, (0, more)))
-        back = torch.tensor(sorted(range(len(order)), key=lambda i: order[i]))
-        return torch.cat(vectors)[back], torch.cat(masks)[back]
+        """Pieces of texts -> vectors [B, n, width] and mask."""
+        ids, mask = padded(rows)
+        return self.encoder(ids, mask), mask
 
     def texts(self, rows: list[list[int]]) -> torch.Tensor:
         """Mean vectors of texts, [B, width]."""
         return mean(*self.encode(rows))
 
-    def choices(self, goals: torch.Tensor, skills: torch.Tensor) -> torch.Tensor:
-        """goals [B, width], skills [S, width] -> scores [B, 1 + S], the first of `none of these`."""
-        goals, skills = (nn.functional.normalize(v.float(), dim=-1) for v in (goals, skills))
-        return torch.cat([self.heads.none(goals), goals @ skills.T], 1) * self.heads.scale
+    def choices(self, goals: torch.Tensor, cards: SkillTexts, texts: torch.Tensor) -> torch.Tensor:
+        """goals [B, width], texts of S skills [T, width] -> scores [B, 1 + S], the first of `none of these`.
+
+        A skill is as near as the nearest of its texts; an example counts a little less, which is learned.
+        """
+        goals, texts = (nn.functional.normalize(v.float(), dim=-1) for v in (goals, texts))
+        alike = goals @ texts.T + self.heads.example * torch.tensor(cards.examples, dtype=torch.float32)
+        of = torch.tensor(cards.of).expand(len(goals), -1)
+        best = torch.full((len(goals), cards.skills), -2.0).scatter_reduce(1, of, alike, "amax")
+        return torch.cat([self.heads.none(goals), best], 1) * self.heads.scale
 
     def joined(
         self, words: torch.Tensor, mask: torch.Tensor, items: list[MarkItems], table: torch.Tensor
@@ -126,11 +142,12 @@ class EncoderNetwork(nn.Module):
         begins = met.float() / MATCH**0.5 + heads.slot_bias(items).float().transpose(1, 2)
         return torch.cat([heads.outside_tag(words).float(), begins], -1)
 
-    def options(self, slot: torch.Tensor, options: torch.Tensor) -> torch.Tensor:
-        """slot [width], options [k, width] -> scores [1 + k], the first of `not said`."""
+    def options(self, slots: torch.Tensor, options: torch.Tensor, named: torch.Tensor) -> torch.Tensor:
+        """slots [R, width], options of each [R, k, width], how nearly a word of the goal is each of them
+        [R, k] -> scores [R, 1 + k], the first of `not said`."""
         heads = self.heads
-        met = heads.offered(options) @ heads.asking(slot)
-        return torch.cat([heads.unsaid(slot).float(), met.float() / MATCH**0.5])
+        met = (heads.offered(options) @ heads.asking(slots)[..., None])[..., 0]
+        return torch.cat([heads.unsaid(slots), met / MATCH**0.5 + heads.named * named], 1)
 
 
 def padded(rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -142,6 +159,14 @@ def padded(rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
         ids[i, : len(row)] = torch.tensor(row)
         mask[i, : len(row)] = True
     return ids, mask
+
+
+def nearest_word(words: torch.Tensor, there: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
+    """words [R, n, width], there [R, n], texts [R, k, width] -> cosine of each with the word nearest to it,
+    [R, k]."""
+    words, texts = (nn.functional.normalize(v, dim=-1) for v in (words, texts))
+    alike = texts @ words.transpose(1, 2)
+    return alike.masked_fill(~there[:, None], -1.0).amax(2)
 
 
 def mean(vectors: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

