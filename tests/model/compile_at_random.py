@@ -25,6 +25,7 @@ from mcl.model.chat import ChatModel
 from mcl.model.files import open_model_file
 from mcl.model.llama.decoder import DecodedAnswer, Decoder
 from mcl.model.llama.weights import Weights
+from mcl.model.protocol import BOOLEAN
 
 CLEAR = (
     "GOAL_EMPTY",
@@ -169,7 +170,8 @@ def check(outcome: object, installed: Skills) -> None:
     for place, entry in enumerate(intent.frame.objects):
         slot = slots[entry.name]
         stands = f"frame.objects[{place}]" in marked
-        assert stands or entry.value in slot.options or entry.value in intent.prose, entry
+        options = slot.options or (BOOLEAN if slot.type == "bool" else ())
+        assert stands or entry.value in options or entry.value in intent.prose, entry
 
 
 def check_bytes(home: Home, model: ChatModel) -> None:
