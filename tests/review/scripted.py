@@ -104,7 +104,7 @@ class Tagger(Scripted):
     """A model that chooses what it is told to, with the probability it is told."""
 
     pick: str | None = None
-    share: float = 0.9
+    share: float = 1.0
     grammar: str = "enc@1 sha256:0"
     prose: list[str] = field(default_factory=list)
     write: None = None  # type: ignore[assignment]  # it is no Writer
