@@ -59,7 +59,7 @@ class SkillTexts:
         self.skills += 1
 
 
-class Heads(nn.Module):
+class HeadLayers(nn.Module):
     """All that stands on the encoder's vectors."""
 
     def __init__(self, width: int) -> None:
@@ -90,7 +90,7 @@ class EncoderNetwork(nn.Module):
     def __init__(self, encoder: Bert) -> None:
         super().__init__()
         self.encoder = encoder
-        self.heads = Heads(encoder.word.embedding_dim)
+        self.heads = HeadLayers(encoder.word.embedding_dim)
 
     def encode(self, rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
         """Pieces of texts -> vectors [B, n, width] and mask."""

@@ -382,7 +382,7 @@ def form_of(weights: "Weights") -> str | None:
     spoken = weights.meta("mcl.form")
     if spoken not in (None, FORM):
         message = f"this model answers in the form {spoken!r}; this version reads {FORM!r}"
-        raise ModelError("MODEL_FORM", message, place=str(weights.path), fix="--no-ai works without a model")
+        raise ModelError("MODEL_FORM", message, place=str(weights.path), fix=NO_AI)
     return spoken
 
 

@@ -16,13 +16,13 @@ from random_gguf import random_heads, write_encoder
 from valid_answers import check_choice, check_spans
 
 from mcl.compiler.stages.classify import candidate_of
-from mcl.compiler.stages.extract import form_of
 from mcl.core.errors import ModelError
 from mcl.language.skills import find_skills, skill_folders
 from mcl.model import Candidate, ExtractForm, SlotForm, load_model
 from mcl.model.heads import unit_length
 from mcl.model.loader import bundled_path
 from mcl.model.skill_classifier import ZERO, key_of, packed
+from training.shipped_vectors import prepare
 
 PARTS = [*"aA1 .,/\"'\\-€漢😀\ue000\ue001\n<>{}", " the ", "[CLS]", "[SEP]", "none", "[MASK]"]
 PROSE = st.text(st.characters(exclude_categories=["Cs"]), max_size=400) | st.lists(
@@ -224,10 +224,7 @@ def test_what_the_shipped_skills_say_was_read_before_the_model_was_shipped(tmp_p
     """Where this fails, what a skill says has changed: python -m training.shipped_vectors"""
     skills = list(find_skills(skill_folders(None)))
     model = load_model(None, home_path=tmp_path)
-    model.prepare([candidate_of(skill) for skill in skills])
-    for skill in skills:
-        slots = tuple(form_of(slot) for slot in skill.slots)
-        model.prepare(ExtractForm(skill.id, skill.description, slots))
+    prepare(model)
     assert model.texts.data() == b""
     fresh = load_model(bundled_path(), home_path=None)  # by its path it is any model: it reads for itself
     goal, candidates = "find invoice in notes", [candidate_of(skill) for skill in skills]

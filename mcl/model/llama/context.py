@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import os
 import time
-import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,25 +49,11 @@ class ModelContext:
         params = c.llama_context_default_params()
         params.n_ctx = size.tokens
         params.n_batch = params.n_ubatch = size.batch
-        params.n_seq_max = 1
         params.n_outputs_max = params.n_outputs_max_per_seq = 0  # as many as the batch holds
-        # Threads of a busy machine wait for one another by spinning: two were 6 to 30 times slower there than
-        # one.
-        params.n_threads = params.n_threads_batch = 1
         params.flash_attn_type = (
             c.LLAMA_FLASH_ATTN_TYPE_AUTO if size.flash else c.LLAMA_FLASH_ATTN_TYPE_DISABLED
         )
-        params.no_perf = True
-        self._context = c.llama_init_from_model(weights.model, params)
-        if not self._context:
-            raise ModelError(
-                "MODEL_BROKEN",
-                f"llama.cpp cannot make a context: {weights.library.complaints()}",
-                place=str(weights.path),
-                fix=NO_AI,
-            )
-        # The model must outlive its context: the finalizer holds the weights.
-        self._finalizer = weakref.finalize(self, _free, c, self._context, weights)
+        self._context = weights.open_context(params, self)
         self._memory = c.llama_get_memory(self._context)
         if not self._memory or c.llama_model_has_encoder(weights.model):
             raise ModelError(
@@ -164,10 +149,6 @@ class ModelContext:
 def digest_of_tokens(tokens: Sequence[int]) -> str:
     """sha256 (hex) of a token sequence, each as four bytes."""
     return hashlib.sha256((ctypes.c_int32 * len(tokens))(*tokens)).hexdigest()
-
-
-def _free(c: Any, context: Any, _weights: Weights) -> None:
-    c.llama_free(context)
 
 
 # ---- The KV cache of a prompt's fixed beginning, kept in memory and on disk, so that it is evaluated once.

@@ -1,7 +1,6 @@
 """Vectors of tokens from a GGUF that encodes (architecture bert): one pass, one thread, nothing kept."""
 
 import ctypes
-import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,21 +24,10 @@ class EmbeddingContext:
         self.longest = min(LONGEST, weights.context_length)
         params = c.llama_context_default_params()
         params.n_ctx = params.n_batch = params.n_ubatch = self.longest
-        params.n_seq_max = 1
-        params.n_threads = params.n_threads_batch = 1
         params.embeddings = True
         params.pooling_type = c.LLAMA_POOLING_TYPE_NONE
         params.flash_attn_type = c.LLAMA_FLASH_ATTN_TYPE_DISABLED  # slower for the few tokens of a goal
-        params.no_perf = True
-        self._context = c.llama_init_from_model(weights.model, params)
-        if not self._context:
-            raise ModelError(
-                "MODEL_BROKEN",
-                f"llama.cpp cannot make a context: {weights.library.complaints()}",
-                place=str(weights.path),
-                fix=NO_AI,
-            )
-        self._finalizer = weakref.finalize(self, _free, c, self._context, weights)
+        self._context = weights.open_context(params, self)
         self.width: int = c.llama_model_n_embd(weights.model)
         self._tokens = (ctypes.c_int32 * self.longest)()
         self._wanted = (ctypes.c_int8 * self.longest)(*[1] * self.longest)
@@ -73,7 +61,3 @@ class EmbeddingContext:
             )
         found = self._c.llama_get_embeddings(self._context)
         return np.ctypeslib.as_array(found, shape=(count, self.width)).copy()
-
-
-def _free(c: Any, context: Any, _weights: Weights) -> None:
-    c.llama_free(context)

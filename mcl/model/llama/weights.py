@@ -107,6 +107,22 @@ class Weights:
         self.vocab_size: int = c.llama_vocab_n_tokens(self.vocab)
         self.context_length: int = c.llama_model_n_ctx_train(self.model)
 
+    def open_context(self, params: Any, owner: object) -> Any:
+        """A context of llama.cpp with these parameters, of one sequence and one thread. It is freed with its
+        owner, and this model not before. Raises ModelError MODEL_BROKEN where llama.cpp refuses."""
+        c = self.library.c
+        params.n_seq_max = 1
+        # Threads of a busy machine wait for one another by spinning: two were 6 to 30 times slower there than
+        # one.
+        params.n_threads = params.n_threads_batch = 1
+        params.no_perf = True
+        context = c.llama_init_from_model(self.model, params)
+        if not context:
+            message = f"llama.cpp cannot make a context: {self.library.complaints()}"
+            raise ModelError("MODEL_BROKEN", message, place=str(self.path), fix=NO_AI)
+        weakref.finalize(owner, _free, c, context, self)
+        return context
+
     def meta(self, key: str) -> str | None:
         """The metadata value of `key` as text, None where the file has no such key."""
         c = self.library.c
@@ -145,6 +161,10 @@ class Weights:
         if count < 0:
             raise ModelError("MODEL_TOKENS", "the text cannot be tokenised", place=str(self.path), fix=NO_AI)
         return buffer[:count]
+
+
+def _free(c: Any, context: Any, _weights: Weights) -> None:
+    c.llama_free(context)
 
 
 def _refused(path: Path, complaints: str) -> ModelError:
