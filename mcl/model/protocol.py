@@ -78,7 +78,8 @@ class Span:
     recurrence); or "rest": a word that may be part of a value and was read as of none, with the
     probability that it is so.
     `value` is prose[start:end], or an enum member (then start and end may be None).
-    `probability` is over the alternatives that the grammar allowed, the product over its tokens.
+    `probability` is over the alternatives that were allowed: of a text that is written the product over its
+    tokens, of words that are marked that of the least certain one.
     """
 
     field: str

@@ -99,6 +99,7 @@ class SkillClassifier:
             raise ModelError("MODEL_BROKEN", message, place=str(path), fix=NO_AI) from error
         self._resolved: dict[tuple[str, str, str], tuple[int, ...]] = {}
         self._asked: tuple[tuple[Candidate, ...], list[int | None]] = ((), [])
+        self._last: tuple[str, NDArray[np.float32], list[float]] | None = None
 
     def _read(self, start: int) -> None:
         data = self._data
@@ -155,7 +156,12 @@ class SkillClassifier:
         return {verb: margins[place] for verb, place in self._verbs.items()}
 
     def _margins(self, prose: str, vector: NDArray[np.float32]) -> list[float]:
-        """Of all classes."""
+        """Of all classes. The same goal is asked about for its verb and its skill: the last is kept."""
+        if self._last is None or self._last[0] != prose or not np.array_equal(self._last[1], vector):
+            self._last = prose, vector, self._computed(prose, vector)
+        return self._last[2]
+
+    def _computed(self, prose: str, vector: NDArray[np.float32]) -> list[float]:
         buckets = buckets_of(prose, self._buckets)
         rarities = self._rarities[buckets].astype(np.int64)
         # 255 * 255 * features is far below 2^53: the sums are exact.
