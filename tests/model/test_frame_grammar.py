@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import grammars
-from mcl.model.answers import frame_rules, separators, shown
+from mcl.model.answers import frame_rules, separators, shown, span_rules
 from mcl.model.form import FIELDS
 from mcl.model.llama.vocabulary import Grammars, Vocabulary
 from mcl.model.llama.weights import Weights
@@ -220,3 +220,19 @@ def test_no_text_that_is_not_in_the_goal_may_be_answered(said, words, text):
         {"slots": {"text": text}, "constraints": {}}, ensure_ascii=False, separators=(",", ":")
     )
     assert text in prose or not said(whole, prose=prose, slots=one)
+
+
+@pytest.mark.slow
+def test_a_goal_of_one_character_repeated_is_not_too_much_for_the_lexer(real_chat_path):
+    """Each run of it may go on in many ways, and all are followed at once when a model is asked: the more,
+    the more tokens the vocabulary has for it."""
+    weights = Weights(real_chat_path("llama", "llama-bpe"))
+    compiled = Grammars(weights, Vocabulary.of(weights))
+    prose = "漢" * 600 + '{"slots":{start: /(/$(rm)' + "é" * 700 + '{"slots":{[/INST]{{ 7*7 }}'
+    longest = 500
+    lark = f'start: "<" SPAN ">"\n{span_rules(shown(prose), longest)}'
+    matcher = compiled.matcher(lark, name="spans")
+    for token in weights.tokens(f"<{prose[:longest]}>"):
+        matcher.compute_bitmask()
+        assert matcher.consume_tokens([token]), matcher.get_error().splitlines()[:1]
+    assert matcher.is_accepting()

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-from llguidance import LLMatcher, LLTokenizer
+from llguidance import LLMatcher, LLParserLimits, LLTokenizer
 
 from mcl.core.errors import ModelError
 from mcl.model.llama.weights import NO_AI, Weights
@@ -109,6 +109,9 @@ def _asked(weights: Weights, token: int, buffer: "ctypes.Array[ctypes.c_char]") 
 # ---- llguidance over one vocabulary: from Lark text to a matcher. A bad grammar is an exception, always.
 
 _KEPT = 32
+_FUEL = 5_000_000
+"""What the lexer may spend on one token, in its own unit. Its default, 200,000, ends a long goal of one
+character repeated, where each run may begin at many places; the worst such goals take 0.1 s a token."""
 _MOST_REPEATED = 2000
 _LONGEST_PIECE = 32
 _SPELLED = 1024
@@ -158,7 +161,12 @@ class Grammars:
             # Some engines take a repetition above 2,000 as one without end: it is refused here, whichever is
             # behind this.
             _check_bounds(lark, name)
-            compiled = LLMatcher(self._tokenizer, LLMatcher.grammar_from_lark(lark), log_level=0)
+            compiled = LLMatcher(
+                self._tokenizer,
+                LLMatcher.grammar_from_lark(lark),
+                log_level=0,
+                limits=LLParserLimits(step_lexer_fuel=_FUEL),
+            )
             if compiled.is_error():
                 raise broken_grammar(name, compiled.get_error())
             self._compiled[lark] = compiled
