@@ -49,6 +49,7 @@ from ir.errors import (
     IrError,
     KeyTextError,
     MclError,
+    PromiseError,
 )
 from ir.findings import Finding
 from ir.frame import (
@@ -103,6 +104,14 @@ from ir.plan import (
     Step,
     SubDispatch,
     ToolCall,
+)
+from ir.promises import (
+    Promise,
+    PromiseStanding,
+    Restriction,
+    is_place,
+    parse_keeps,
+    promises_of,
 )
 from ir.references import OutputRef, parse_references
 from ir.scalars import PROTOCOL, ULID_PATTERN, is_instant, is_ulid
@@ -180,9 +189,13 @@ __all__ = [
     "PolicyGateResolveBody",
     "Predicate",
     "Preference",
+    "Promise",
+    "PromiseError",
+    "PromiseStanding",
     "PublicKey",
     "QualityConstraint",
     "Reference",
+    "Restriction",
     "Role",
     "RuleConstraint",
     "Seed",
@@ -206,11 +219,14 @@ __all__ = [
     "frame_digest",
     "is_instant",
     "is_pinned",
+    "is_place",
     "is_ulid",
     "key_of",
     "open_envelope",
     "parse_json",
+    "parse_keeps",
     "parse_references",
+    "promises_of",
     "read_unverified",
     "seal",
     "valid_verb",

@@ -5,6 +5,7 @@ MclError                 every error of this project (executor and mcl subclass 
     ├── DocumentError    a JSON document: syntax, shape, numbers, canonical form
     ├── CborError        bytes that are not strict, deterministic CBOR
     ├── KeyTextError     a did:key that is none
+    ├── PromiseError     what a rule keeps that no run can be held to
     └── EnvelopeError    an envelope that must not be believed
 
 Codes are stable and UPPER_SNAKE; messages may change.
@@ -67,6 +68,10 @@ class CborError(IrError):
 
 class KeyTextError(IrError):
     """A did:key that does not name an ed25519 key."""
+
+
+class PromiseError(IrError):
+    """What a rule is said to keep is nothing that a run can be held to; `place` is the text."""
 
 
 class EnvelopeError(IrError):

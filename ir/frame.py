@@ -108,11 +108,15 @@ class QualityConstraint(Document):
 
 
 class RuleConstraint(Document):
-    """The rule at this address holds."""
+    """The rule at this address, or in these words, holds.
+
+    keeps: what of it a run can be held to, in the closed vocabulary of `ir.promises`; "": nothing here can.
+    """
 
     type: Literal["rule"] = "rule"
     hard: Flag = False
     rule: Text = ""
+    keeps: Text = ""
 
 
 class PolicyConstraint(Document):
@@ -131,10 +135,11 @@ class DeliveredPredicate(Document):
 
 
 class SignedOffPredicate(Document):
-    """This user has signed."""
+    """This user has signed; "" is whoever accepted it. what: the promise that is signed; "" is all of it."""
 
     type: Literal["signed_off"] = "signed_off"
     by: Text = ""
+    what: Text = ""
 
 
 class ExternalPredicate(Document):

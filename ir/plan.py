@@ -10,6 +10,7 @@ from pydantic import Field
 from ir.document import Document
 from ir.frame import Frame
 from ir.intent import Budget
+from ir.promises import PromiseStanding
 from ir.scalars import PROTOCOL, Count, Digest, FrozenMap, Instant, Text
 
 BRANCH_KINDS: Final = ("sequential", "parallel")
@@ -136,7 +137,8 @@ class PlanNode(Document):
 class PlanTree(Document):
     """What will run for an Intent. Make `hash` with with_hash().
 
-    grammar: id and digest of the grammar that a model wrote it under; "" for a plan of its skill.
+    grammar: id and digest of the grammar that a model wrote it under; "" for a plan of its skill. promises:
+    how each promise of the Intent is kept, as was known when the plan was made; () in plans from before.
     """
 
     # A level of the plan takes two levels of JSON (a node and its list of children).
@@ -152,4 +154,5 @@ class PlanTree(Document):
     root: PlanNode = Field(default_factory=PlanNode)
     budget: Budget | None = None
     grammar: Text = ""
+    promises: tuple[PromiseStanding, ...] = ()
     hash: Digest = ""

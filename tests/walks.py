@@ -166,6 +166,7 @@ class Walks:
         constraints: Sequence[Mapping[str, Any]] = (),
         budget: Mapping[str, Any] | None = None,
         deadline: str = "",
+        promises: Sequence[Mapping[str, Any]] = (),
     ) -> str:
         clock, keys = self.home.clock, self.home.keyring
         intent_id = clock.new_id()
@@ -200,6 +201,7 @@ class Walks:
                         "created_by": f"matrix://agent/{keys.agent.did}",
                         "skill_ref": "matrix://skill/files@1.0.0",
                         "root": root,
+                        **({"promises": list(promises)} if promises else {}),
                     }
                 )
             )

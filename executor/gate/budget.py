@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from executor.core.clock import Clock, duration
 from executor.gate.breaker import RunBreaker
+from executor.gate.rules import counted_calls
 from executor.gate.verdict import Deny
 from ir import BudgetConstraint, DeadlineConstraint, Intent, PlanTree
 
@@ -19,17 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What was used: calls of tools and models, sub-agents, and amounts by asset."""
+    """What was used: calls of tools and models, sub-agents, and amounts by asset. files: those that were
+    changed, where the goal wants them counted."""
 
     calls: int = 0
     agents: int = 0
     costs: Mapping[str, Decimal] = field(default_factory=dict)
+    files: frozenset[str] = frozenset()
 
     def __add__(self, more: Used) -> Used:
         costs = dict(self.costs)
         for asset, amount in more.costs.items():
             costs[asset] = costs.get(asset, Decimal(0)) + amount
-        return Used(self.calls + more.calls, self.agents + more.agents, costs)
+        return Used(self.calls + more.calls, self.agents + more.agents, costs, self.files | more.files)
 
 
 class Spending:
@@ -66,7 +69,11 @@ class Spending:
     def limit(self, intent: Intent, plan: PlanTree) -> None:
         """Take the limits from these documents, also while a run is under way (they were corrected)."""
         budgets = [budget for budget in (intent.budget, plan.budget) if budget]
-        most_calls = [self._calls or None, *(budget.max_calls for budget in budgets)]
+        most_calls = [
+            self._calls or None,
+            *(budget.max_calls for budget in budgets),
+            *counted_calls(intent),
+        ]
         most_agents = [budget.max_agents for budget in budgets]
         self._max_calls = min((most for most in most_calls if most is not None), default=None)
         self._max_agents = min((most for most in most_agents if most is not None), default=None)
@@ -115,9 +122,13 @@ class Spending:
             lefts.append(above)
         return max(0.0, min(lefts)) if lefts else None
 
-    def begin(self, cost: Cost | None = None) -> None:
-        """Count one call that begins now."""
-        self._count(Used(1, 0, {cost.asset: cost.value} if cost else {}))
+    def begin(self, cost: Cost | None = None, files: frozenset[str] = frozenset()) -> None:
+        """Count one call that begins now. files: those that it changes."""
+        self._count(Used(1, 0, {cost.asset: cost.value} if cost else {}, files))
+
+    def up(self, levels: int) -> Spending:
+        """The spending of the plan so many dispatches above; the uppermost where there are fewer."""
+        return self._above.up(levels - 1) if levels and self._above is not None else self
 
     def begin_agent(self) -> None:
         """Count one sub-agent that begins now."""

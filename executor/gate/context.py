@@ -19,6 +19,7 @@ from executor.gate.locks import Locks, Place
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import Policy, PolicyFile
+from executor.gate.standings import Signers, standings
 from executor.gate.taint import NONE, Taint, taints
 from executor.sandbox.origin import Origin, parse_url
 from executor.sandbox.paths import Workspace
@@ -26,6 +27,7 @@ from executor.sandbox.reach import covers, is_elsewhere, plain_place
 from executor.store.lifecycle.events import View
 from executor.tools.manifest import Effect, Manifest, Mode
 from executor.tools.tool import Credentials
+from ir import PromiseStanding
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -61,7 +63,7 @@ class Context:
     part). personal: is a key, by its did, one that only a person can sign with? moment: within one, all
     guards judge by one state of the home (``Database.moment``). checkouts: what the agent has checked out,
     where files change only under intents. allowed: folders that whoever started mcl lets all tools read, as
-    ``allowed_roots`` gives them.
+    ``allowed_roots`` gives them. signers: whose keys are known here.
     """
 
     agent: str
@@ -84,6 +86,14 @@ class Context:
     moment: Callable[[], AbstractContextManager[None]] = nullcontext
     checkouts: Checkouts | None = None
     allowed: frozenset[str] = frozenset()
+    signers: Callable[[], Signers] = Signers
+
+    def standings(self) -> tuple[PromiseStanding, ...]:
+        """How each promise of the mandate's Intent is kept, as things are."""
+        if self.mandate is None:
+            return ()
+        intent, plan = self.mandate.intent, self.mandate.plan
+        return standings(intent, plan, signers=self.signers(), regions=self.grants.regions(self.agent))
 
     def manifest(self, call: Call) -> Manifest | None:
         """The manifest of the called tool, None for an unknown one."""
@@ -97,7 +107,7 @@ class Context:
     def effect(self, call: Call, manifest: Manifest) -> Effect:
         """What the call may do, as things stand in the workspace."""
         manifest = self.pins.counted(manifest)
-        return manifest.effect(call.known_args if manifest.when else {}, self._exists)
+        return manifest.effect(call.known_args if manifest.when else {}, self.exists)
 
     def taint(self, call: Call) -> Taint:
         """What may have completed before the call; of a call that no plan holds the worst is thought."""
@@ -160,7 +170,8 @@ class Context:
         granted = self.grants.hosts(self.agent) if origins else frozenset()
         return [origin for origin in origins if origin not in granted]
 
-    def _exists(self, path: str) -> bool:
+    def exists(self, path: str) -> bool:
+        """Whether something is at a path of the workspace."""
         try:
             return self.workspace.check(path) is not None
         except ScopeError:

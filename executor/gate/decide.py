@@ -16,6 +16,8 @@ from executor.gate.approvals import bound_to
 from executor.gate.context import Context
 from executor.gate.guards import call as call_guards
 from executor.gate.guards import intent, moment, tool
+from executor.gate.guards import promise as promises
+from executor.gate.rules import fits
 from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.sandbox.origin import Origin
 from executor.tools.manifest import Manifest
@@ -57,17 +59,18 @@ GUARDS: Final[tuple[tuple[str, Guard], ...]] = (
     ("three_keys", call_guards.three_keys),
     ("capability", tool.capability),
     ("arguments", call_guards.arguments),
+    ("promise", promises.promise),
     ("scope", call_guards.scope),
     ("checkout", intent.checkout),
     ("locks", moment.locks),
     ("budget", moment.budget),
     ("approval", moment.approval),
 )
-# What can be said of a call before its turn: locks and budget are of that moment alone, and of a person's
-# answer only that one will be asked for.
-BEFOREHAND: Final[tuple[tuple[str, Guard], ...]] = (
-    *((name, check) for name, check in GUARDS if name not in ("locks", "budget", "approval")),
-    ("approval", moment.approval_foreseen),
+# What can be said of a call before its turn: locks and budget are of that moment alone, nothing is counted
+# yet, and of a person's answer only that one will be asked for.
+_FORESEEN: Final = {"promise": promises.promise_foreseen, "approval": moment.approval_foreseen}
+BEFOREHAND: Final[tuple[tuple[str, Guard], ...]] = tuple(
+    (name, _FORESEEN.get(name, check)) for name, check in GUARDS if name not in ("locks", "budget")
 )
 
 
@@ -145,6 +148,12 @@ def _hosts(call: Call, context: Context, manifest: Manifest) -> frozenset[Origin
     portion = context.mandate.portion if context.mandate else None
     if portion is not None and portion.hosts is not None:  # also where a redirect leads
         granted &= portion.hosts
+    for rule in context.mandate.rules if context.mandate else ():
+        if rule.portion is not None and rule.portion.hosts is not None:
+            granted &= rule.portion.hosts
+        if rule.regions is not None:
+            where = context.grants.regions(context.agent)
+            granted = frozenset(one for one in granted if fits(where.get(one, ()), rule.regions))
     return granted | frozenset(context.origins(call, manifest))
 
 

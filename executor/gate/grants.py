@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from executor.sandbox.paths import Known, Workspace
 from executor.sandbox.reach import allowed_roots, readable_root
 from executor.store.home import Home
 from ir import SIDE_EFFECTS
+from ir.results import WHERE_SAID
 
 if TYPE_CHECKING:
     from executor.sandbox.origin import Origin
@@ -49,7 +51,11 @@ STEPS = [
        CREATE INDEX grants_calls_of_agent ON grants_calls (agent, class, at)""",
     # The default is not written any more; where nothing is in the journal yet, it is all that can be here.
     "DELETE FROM grants WHERE by = '' AND NOT EXISTS (SELECT 1 FROM journal)",
+    # Codes between commas; '' where nobody said where the host is.
+    "ALTER TABLE grants_hosts ADD COLUMN regions TEXT NOT NULL DEFAULT ''",
 ]
+_OF_HOST: Final = ("id", "agent", "host", "since", "revoked_at", "by", "until", "regions")
+_REGION: Final = re.compile(r"[A-Z]{2}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,8 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class HostGrant:
-    """One host that one agent may reach over the network. ``host`` is an origin: ``https://example.org``."""
+    """One host that one agent may reach over the network. ``host`` is an origin: ``https://example.org``.
+    ``regions``: where whoever granted it says that it is (ISO 3166-1, or EU); () where they did not."""
 
     id: str
     agent: str
@@ -83,6 +90,7 @@ class HostGrant:
     revoked_at: str
     by: str = ""
     until: str = ""
+    regions: tuple[str, ...] = field(default=(), metadata=WHERE_SAID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,19 +251,35 @@ class Grants:
 
     # ---- hosts ----
 
-    def grant_hosts(self, agent: str, hosts: Iterable[str], *, by: str = "", until: str = "") -> None:
-        """Let an agent reach hosts; those that it may reach already keep their terms unless ``until`` is
-        given.
+    def grant_hosts(
+        self,
+        agent: str,
+        hosts: Iterable[str],
+        *,
+        by: str = "",
+        until: str = "",
+        regions: Iterable[str] = (),
+    ) -> None:
+        """Let an agent reach hosts; those that it may reach already keep their terms but for those given.
 
         Args:
-            hosts: as people write them, see ``parse_grant``.
+            hosts: as people write them, see ``parse_grant``. regions: where all of these are, by their codes.
 
         Raises:
-            PolicyError: BAD_HOST. Nothing is granted then.
+            PolicyError: BAD_HOST, BAD_REGION. Nothing is granted then.
         """
         from executor.sandbox.origin import parse_grant
 
-        self._give("host", agent, {str(parse_grant(host)) for host in hosts}, by, until)
+        codes = [code.strip().upper() for code in regions]
+        if wrong := [code for code in codes if not _REGION.fullmatch(code)]:
+            raise PolicyError(
+                "BAD_REGION",
+                f"{wrong[0]!r} is no region",
+                place=agent,
+                fix="the two letters of ISO 3166-1, such as DE, or EU",
+            )
+        said = ",".join(sorted(set(codes)))
+        self._give("host", agent, {str(parse_grant(host)) for host in hosts}, by, until, said)
 
     def revoke_hosts(self, agent: str, hosts: Iterable[str]) -> None:
         """Take hosts back.
@@ -270,13 +294,30 @@ class Grants:
 
     def list_hosts(self, agent: str) -> tuple[HostGrant, ...]:
         """All hosts ever granted to an agent, in the order they were given."""
-        return tuple(HostGrant(*row) for row in self._places("host", agent))
+        rows = self._tables.read(
+            f"SELECT {', '.join(_OF_HOST)} FROM grants_hosts WHERE agent = ? ORDER BY rowid",  # noqa: S608  # fixed
+            (agent,),
+        )
+        return tuple(
+            HostGrant(**{**dict(zip(_OF_HOST, row, strict=True)), "regions": _codes(row[-1])}) for row in rows
+        )
 
     def hosts(self, agent: str) -> frozenset[Origin]:
         """Where an agent may go now, and nowhere else."""
         from executor.sandbox.origin import parse_grant
 
         return frozenset(parse_grant(host) for host in self._present("host", agent))
+
+    def regions(self, agent: str) -> Mapping[Origin, tuple[str, ...]]:
+        """Where the hosts are that an agent may reach now, as far as somebody said so."""
+        from executor.sandbox.origin import parse_grant
+
+        rows = self._tables.read(
+            "SELECT host, until, regions FROM grants_hosts"
+            " WHERE agent = ? AND revoked_at = '' AND regions <> ''",
+            (agent,),
+        )
+        return {parse_grant(host): _codes(said) for host, until, said in rows if not self._over(until)}
 
     # ---- folders outside the workspace ----
 
@@ -315,13 +356,17 @@ class Grants:
 
     # ---- what hosts and folders have in common ----
 
-    def _give(self, what: str, agent: str, names: Iterable[str], by: str, until: str) -> None:
+    def _give(
+        self, what: str, agent: str, names: Iterable[str], by: str, until: str, regions: str = ""
+    ) -> None:
+        """Regions are of hosts."""
         with self._tables.changing() as connection:
             held = self._present(what, agent)
             for name in sorted(names):
-                if name in held and not until:
+                if name in held and not (until or regions):
                     continue
                 now = self._clock.now()
+                was = self._terms(agent, name) if what == "host" and name in held else ("", "")
                 connection.execute(
                     f"UPDATE grants_{what}s SET revoked_at = ?"  # noqa: S608  # fixed names
                     f" WHERE agent = ? AND {what} = ? AND revoked_at = ''",
@@ -330,8 +375,22 @@ class Grants:
                 connection.execute(
                     f"INSERT INTO grants_{what}s (id, agent, {what}, since, by, until)"  # noqa: S608  # fixed names
                     " VALUES (?, ?, ?, ?, ?, ?)",
-                    (self._clock.new_id(), agent, name, now, by, until),
+                    (self._clock.new_id(), agent, name, now, by, until or was[0]),
                 )
+                if said := regions or was[1]:
+                    connection.execute(
+                        "UPDATE grants_hosts SET regions = ?"
+                        " WHERE agent = ? AND host = ? AND revoked_at = ''",
+                        (said, agent, name),
+                    )
+
+    def _terms(self, agent: str, host: str) -> tuple[str, str]:
+        """Until when a host is granted, and where it is said to be."""
+        rows = self._tables.read(
+            "SELECT until, regions FROM grants_hosts WHERE agent = ? AND host = ? AND revoked_at = ''",
+            (agent, host),
+        )
+        return (str(rows[0][0]), str(rows[0][1])) if rows else ("", "")
 
     def _take(self, what: str, agent: str, names: Mapping[str, str], fix: str) -> None:
         with self._tables.changing() as connection:
@@ -365,6 +424,10 @@ class Grants:
 
     def _period_began(self) -> str:
         return instant(datetime.fromisoformat(self._clock.now()) - PERIOD)
+
+
+def _codes(said: str) -> tuple[str, ...]:
+    return tuple(said.split(",")) if said else ()
 
 
 # ---- In which folders outside a workspace its history may lie: what a person granted, allowed or named.

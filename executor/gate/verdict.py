@@ -92,6 +92,10 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "INVALID_ARGS": 'fs/read with path = "notes/monday.txt"',
     "PLACE_IN_JSON": 'args: {body: {text: "${read.output.text}"}}, an object and no text',
     "CREDENTIAL_MISSING": "export SHOP_TOKEN=… before mcl run",
+    # promise
+    "PROMISE_BROKEN": "for a goal that changes nothing: fs/read, and no fs/write",
+    "PROMISE_UNKNOWN": 'keeps = "change nothing", or "only in src, docs"',
+    "PROMISE_UNCHECKABLE": "mcl answer @last u1='sign it off myself at the end'",
     # scope
     "PROTECTED_PATH": 'path = "docs/settings.md", not ".env"',
     "OUT_OF_SCOPE": 'path = "docs/notes.md", relative to the workspace',

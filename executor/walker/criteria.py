@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final
 
 import anyio
 from anyio import from_thread, to_thread
@@ -16,7 +15,9 @@ from executor.call import Allow, Call
 from executor.core.errors import ScopeError, ToolError, UnresolvedError
 from executor.gate.context import Context
 from executor.gate.mandate import Mandate
+from executor.gate.page import GRAMMAR, PageCheck, parse_check
 from executor.gate.references import typed_args
+from executor.gate.standings import artifact_path
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import visible
 from executor.store.home import Home
@@ -29,7 +30,6 @@ from executor.walker.run import Run
 from ir import (
     AttestationPredicate,
     DeliveredPredicate,
-    DocumentError,
     Envelope,
     ExternalPredicate,
     Intent,
@@ -37,10 +37,7 @@ from ir import (
     MclError,
     Predicate,
     SignedOffPredicate,
-    parse_json,
 )
-
-_PREFIXES = ("matrix://artifact/", "matrix://file/", "file:", "./")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +71,7 @@ def delivered(
 
     ``check`` is called while it is read, and may stop that by raising.
     """
-    named = {entry.name: entry.uri or entry.value for entry in intent.frame.objects}
-    path = named.get(predicate.artifact, predicate.artifact)
-    for prefix in _PREFIXES:
-        path = path.removeprefix(prefix)
+    path = artifact_path(predicate, intent)
     try:
         digest, size = workspace.digest(path, check=check)
     except ScopeError as problem:
@@ -118,7 +112,8 @@ async def judge(context: Context, run: Run, home: Home) -> tuple[Criterion, ...]
         if isinstance(predicate, DeliveredPredicate):
             found.append(await _delivered(predicate, mandate, workspace))
         elif isinstance(predicate, SignedOffPredicate):
-            found.append(await _signed_off(predicate, mandate, home, run.questions))
+            node = mandate.criterion_id(place) if predicate.what else ""
+            found.append(await _signed_off(predicate, node, mandate, home, run.questions))
         elif isinstance(predicate, AttestationPredicate):
             found.append(attested(predicate, attestations(home)))
         elif isinstance(predicate, ExternalPredicate):
@@ -158,18 +153,21 @@ async def _delivered(predicate: DeliveredPredicate, mandate: Mandate, workspace:
 
 
 async def _signed_off(
-    predicate: SignedOffPredicate, mandate: Mandate, home: Home, questions: Questions
+    predicate: SignedOffPredicate, node: str, mandate: Mandate, home: Home, questions: Questions
 ) -> Criterion:
+    """node: what the question is asked under, so that those about several promises are told apart."""
     who = predicate.by.removeprefix("matrix://user/") or mandate.accepted_by
-    evidence: dict[str, object] = {"by": who}
+    evidence: dict[str, object] = {"by": who, **({"what": predicate.what} if predicate.what else {})}
     key = home.keyring.resolver(who)
     if who != mandate.accepted_by and (key is None or key.role != "user" or key.revoked):
         why = f"{who} is no user whose signature counts here (mcl key trust … --role user)"
         return Criterion(predicate, False, why, evidence)
     answer = await questions.ask(
         "sign_off",
-        "",
-        f"The plan has run. Is this done: {mandate.intent.prose or mandate.intent.frame.verb}?",
+        node,
+        f"The plan has run. Is this done: {mandate.intent.prose or mandate.intent.frame.verb}?"
+        if not predicate.what
+        else f"The plan has run. Was this kept: {predicate.what}?",
         rule="matrix://rule/sign-off",
     )
     if isinstance(answer, Failure):
@@ -278,102 +276,3 @@ async def _fetch(call: Call, leave: Allow, context: Context, run: Run) -> Mappin
 
 def _unseen(failure: Failure) -> _Look:
     return _Look(reason=f"{failure.code}: {failure.message}")
-
-
-# ---- What an external criterion asks of a page.
-#
-# | check | holds where |
-# |---|---|
-# | (empty) | the status is one of success (200 to 299) |
-# | `status=404` or `404` | the status is this one |
-# | `contains:TEXT` | the page's text holds TEXT |
-# | `json:$.build.state=done` | the value there is `done`; what is JSON (3, true, "a") is compared as JSON |
-# | `json:$.items[0]` | there is such a value |
-# | `sha256=<64 hex>` | the bytes of the page have this hash |
-
-
-Kind: TypeAlias = Literal["ok", "status", "contains", "json", "sha256"]
-
-GRAMMAR: Final = "status=200, contains:TEXT, json:$.path=value or sha256=<hash>; nothing: any success"
-_STATUS = re.compile(r"(?:status=)?([1-5][0-9]{2})", re.ASCII)
-_HASH = re.compile(r"sha256=([0-9a-f]{64})", re.ASCII)
-_JSON = re.compile(r"json:(\$(?:\.[^.\[\]=\s]+|\[[0-9]{1,9}\])*)(?:=(.*))?", re.DOTALL | re.ASCII)
-_STEP = re.compile(r"\.([^.\[\]=\s]+)|\[([0-9]+)\]")
-_NOTHING: Final = object()
-
-
-@dataclass(frozen=True, slots=True)
-class PageCheck:
-    """One check. steps: into a JSON document. wanted: text; None where anything will do."""
-
-    kind: Kind
-    wanted: str | None = None
-    steps: tuple[str | int, ...] = ()
-
-    def flaw(self, status: int, answer: Mapping[str, Any]) -> str:
-        """Why it does not hold of an answer (of http/request, empty for an error's); "" where it does."""
-        if self.kind == "status":
-            return "" if str(status) == self.wanted else f"the status is {status}, not {self.wanted}"
-        if not 200 <= status < 300:
-            return f"the status is {status}"
-        if self.kind == "contains":
-            if self.wanted is not None and self.wanted in answer["text"]:
-                return ""
-            cut = " (it was cut short)" if answer["truncated"] else ""
-            return f"the text of the page does not hold it{cut}"
-        if self.kind == "sha256":
-            whole = answer["sha256"] if not answer["truncated"] else "that of a page too long to read"
-            return "" if whole == self.wanted else f"the hash is {whole}"
-        return self._json_flaw(answer) if self.kind == "json" else ""
-
-    def _json_flaw(self, answer: Mapping[str, Any]) -> str:
-        if "json" not in answer:
-            return "the page is no sound JSON document"
-        value: Any = answer["json"]
-        for step in self.steps:
-            inside = isinstance(value, dict) if isinstance(step, str) else isinstance(value, list)
-            value = _at(value, step) if inside else _NOTHING
-            if value is _NOTHING:
-                return f"there is no {step!r} in the document"
-        if self.wanted is None or _equals(value, self.wanted):
-            return ""
-        return f"the value is {str(value)[:100]!r}"
-
-
-def parse_check(text: str) -> PageCheck | None:
-    """Read the check of an external criterion; None where it is none of those above."""
-    text = text.strip()
-    if not text:
-        return PageCheck("ok")
-    if found := _STATUS.fullmatch(text):
-        return PageCheck("status", found[1])
-    if found := _HASH.fullmatch(text):
-        return PageCheck("sha256", found[1])
-    if text.startswith("contains:") and len(text) > len("contains:"):
-        return PageCheck("contains", text.removeprefix("contains:"))
-    if found := _JSON.fullmatch(text):
-        steps = tuple(name or int(place) for name, place in _STEP.findall(found[1]))
-        return PageCheck("json", found[2], steps)
-    return None
-
-
-def _at(value: Any, step: str | int) -> object:
-    try:
-        return value[step]
-    except LookupError:
-        return _NOTHING
-
-
-def _equals(value: object, wanted: str) -> bool:
-    """Is a JSON value the one that a text names: as JSON where it is JSON, else as a text?"""
-    if value == wanted:
-        return True
-    try:
-        named = parse_json(wanted)
-    except DocumentError:
-        return False
-    return value == named and (type(value) is type(named) or _numbers(value, named))
-
-
-def _numbers(*values: object) -> bool:
-    return all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)

@@ -18,7 +18,8 @@ from typing import Any, Final
 from executor.call import Call
 from executor.core.clock import derived_id, moment_of_id
 from executor.core.errors import PolicyError, WalkError
-from executor.gate.mandate import Mandate, Portion, parse_portion
+from executor.gate.mandate import Mandate
+from executor.gate.portion import Portion, parse_portion
 from executor.gate.references import as_text, resolve
 from executor.sandbox.origin import parse_url
 from executor.store.home import Home

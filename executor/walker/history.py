@@ -130,4 +130,4 @@ def read_run_history(envelopes: Iterable[Envelope], view: View) -> RunHistory:
 def _used(told: dict[str, Any]) -> Used:
     cost = told.get("cost")
     costs = {cost["asset"]: Decimal(str(cost["amount"]))} if cost else {}
-    return Used(told.get("calls", 0), told.get("agents", 0), costs)
+    return Used(told.get("calls", 0), told.get("agents", 0), costs, frozenset(told.get("files", ())))

@@ -17,6 +17,7 @@ from executor.core.hashing import is_json
 from executor.gate.approvals import APPROVE, DENY, IN_DOUBT, Offer
 from executor.gate.context import Context
 from executor.gate.decide import decide
+from executor.gate.guards.promise import files_of
 from executor.gate.references import as_text, resolve, typed_args
 from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.tools.manifest import Manifest
@@ -205,7 +206,7 @@ async def _invoke(
     context = place.scope.context
     named = credentials_of(call.args, manifest).values()
     run.redactor = run.redactor.knowing(context.credentials.values(named))
-    key = run.begin_call(place, manifest.cost)
+    key = run.begin_call(place, manifest.cost, files_of(call, context, manifest))
     if kept is not None:
         kept.close()
     limit = (call.timeout_ms or manifest.timeout_ms) / 1000

@@ -8,13 +8,19 @@ from typing import Literal
 
 from executor.core.errors import WalkError
 from executor.gate.mandate import Mandate
+from executor.gate.standings import unchecked
 from executor.walker.criteria import Criterion
 from executor.walker.engine import Failure
 from executor.walker.interfaces import FailureMode, FailureModes
 from executor.walker.ledger import Ledger
-from executor.walker.preflight import Verdict
+from executor.walker.preflight import Verdict, uncheckable
 from ir import (
+    Budget,
+    BudgetConstraint,
+    DeadlineConstraint,
     Envelope,
+    PromiseStanding,
+    promises_of,
 )
 from ir.results import JsonResult, called
 
@@ -80,12 +86,14 @@ def close(
     failure: Failure | None,
     criteria: tuple[Criterion, ...],
     known: FailureModes | None = None,
+    promised: tuple[PromiseStanding, ...] = (),
 ) -> tuple[Envelope, Failure | None]:
     """Write intent.attest, or intent.fail with the first thing that went wrong and what there is all the
     same.
 
     known: what the skill says of failures. Its reason is not taken for what the gate, a person or a budget
-    refused: that is not the skill's to name.
+    refused: that is not the skill's to name. promised: how each promise is kept; with a hard one that
+    nothing here can see it is no success.
     """
     unmet = next((criterion for criterion in criteria if not criterion.holds), None)
     if failure is None and unmet is not None:
@@ -94,6 +102,9 @@ def close(
             f"the success criterion {unmet.name} is not met: {unmet.reason}",
             "see what the run left, then state the goal again",
         )
+    if failure is None and (unseen := unchecked(promised)):
+        refusal = uncheckable(unseen[0])
+        failure = Failure(refusal.code, refusal.reason, refusal.fix)
     mode = FailureMode()
     if failure is not None and known is not None:
         mode = _mode(failure, mandate, known)
@@ -103,6 +114,7 @@ def close(
     evidence = {
         "plan_hash": mandate.plan_hash,
         "criteria": [criterion.to_json() for criterion in criteria],
+        **({"promises": kept_promises(promised, mandate, criteria)} if promised else {}),
         **({"failure": failure.to_json()} if failure else {}),
         **ledger.marks,
     }
@@ -118,6 +130,29 @@ def close(
     reason = _REASONS.get(failure.code, default)
     named = reason if failure.denied else mode.reason or reason
     return ledger.fail(named, message, evidence, cited), failure
+
+
+def kept_promises(
+    promised: tuple[PromiseStanding, ...], mandate: Mandate, criteria: tuple[Criterion, ...]
+) -> list[dict[str, object]]:
+    """Each promise with its standing, its verdict and the evidence for that.
+
+    verdict: kept, broken, or unknown for what nobody looked at. What is enforced was kept by whatever
+    happened: a call that would have broken it was refused.
+    """
+    items = {promise.place: promise.item for promise in promises_of(mandate.intent)}
+    told = []
+    for one in promised:
+        found = next((two for two in criteria if two.predicate == items.get(one.place)), None)
+        verdict = "kept" if one.standing == "enforced" else "unknown"
+        spent = isinstance(items.get(one.place), str | Budget | BudgetConstraint | DeadlineConstraint)
+        guard = {"guard": "budget" if spent else "promise"}
+        evidence: dict[str, object] = {"evidence": guard} if one.standing == "enforced" else {}
+        if found is not None:
+            verdict, evidence = "kept" if found.holds else "broken", {"evidence": found.to_json()}
+        said = {"place": one.place, "hard": one.hard, "standing": one.standing, "says": one.says}
+        told.append({**said, "verdict": verdict, **evidence})
+    return told
 
 
 def _mode(failure: Failure, mandate: Mandate, known: FailureModes) -> FailureMode:

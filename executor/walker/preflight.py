@@ -13,11 +13,22 @@ from executor.core.errors import UnresolvedError, WalkError
 from executor.gate.context import Context
 from executor.gate.decide import BEFOREHAND, Guard, weigh
 from executor.gate.references import typed_args
+from executor.gate.standings import unchecked
 from executor.gate.verdict import EXAMPLES, Ask, Deny
+from executor.sandbox.redaction import visible
 from executor.walker.dispatch import Agents, expand, sketch
 from executor.walker.interfaces import SubSkills
 from executor.walker.tree import PlanScope
-from ir import NODE_KINDS, MclError, PlanNode, PlanTree, ToolCall, canonical_bytes, check_plan
+from ir import (
+    NODE_KINDS,
+    MclError,
+    PlanNode,
+    PlanTree,
+    PromiseStanding,
+    ToolCall,
+    canonical_bytes,
+    check_plan,
+)
 from ir.plan import MAX_NODES
 
 _UNSIGNED = ("integrity", "state")
@@ -91,6 +102,19 @@ def preflight(
         return list(look.at(plan, PlanScope(context, None, skills or (skill_address(plan),))))
 
 
+def uncheckable(promise: PromiseStanding) -> Deny:
+    """PROMISE_UNCHECKABLE, of a hard promise: a run that cannot be seen to keep it does not begin."""
+    says, why = visible(promise.says)[:300], visible(promise.why)[:300]
+    return Deny(
+        "PROMISE_UNCHECKABLE",
+        f"{promise.place}: nobody here can check “{says}”: {why}",
+        "compile the goal again, and sign it off yourself at the end, make it a wish, or leave it out",
+        guard="promise",
+        data={"promise": promise.place},
+        example=EXAMPLES["PROMISE_UNCHECKABLE"],
+    )
+
+
 def skill_address(plan: PlanTree) -> str:
     """The address of the skill that a plan is of, without its version."""
     return plan.skill_ref.partition("@")[0]
@@ -114,6 +138,8 @@ class _Look:
             yield Verdict(flaw.place, "plan", refusal)
         if any(flaw.code in ("TOO_MANY_NODES", "TOO_DEEP") for flaw in flaws):
             return
+        for one in unchecked(scope.context.standings()) if mandate else ():
+            yield Verdict(mandate.named(one.place) if mandate else "", "promise", uncheckable(one))
         for node, _ in plan.root.walk():
             self.room -= 1
             if not node.children:

@@ -271,12 +271,15 @@ class Run:
         self._tell(place, "running")
         return key
 
-    def begin_call(self, place: Place, cost: Cost | None = None) -> str:
-        """The same for a call of a tool or a model, which the budget counts."""
-        told = {"cost": {"asset": cost.asset, "amount": str(cost.amount)}} if cost else {}
-        key = self.begin(place, {"calls": 1, **told})
+    def begin_call(self, place: Place, cost: Cost | None = None, files: frozenset[str] = frozenset()) -> str:
+        """The same for a call of a tool or a model, which the budget counts. files: that it changes, where
+        they are counted."""
+        told: dict[str, object] = {"calls": 1}
+        told |= {"cost": {"asset": cost.asset, "amount": str(cost.amount)}} if cost else {}
+        told |= {"files": sorted(files)} if files else {}
+        key = self.begin(place, told)
         if (spending := place.scope.context.spending) is not None:
-            spending.begin(cost)
+            spending.begin(cost, files)
         return key
 
     def again(self, failure: Failure, manifest: Manifest, place: Place) -> Failure | Again:

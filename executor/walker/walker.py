@@ -19,6 +19,7 @@ from executor.gate.locks import Locks, SharedLocks
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
+from executor.gate.standings import Signers
 from executor.gate.verdict import Deny
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import allowed_roots
@@ -276,7 +277,8 @@ class Walker:
         while True:
             run.adopt()
             try:
-                return close(ledger, run.scope.mandate, failure, criteria, self._failures)
+                promised = run.scope.context.standings()
+                return close(ledger, run.scope.mandate, failure, criteria, self._failures, promised)
             except Superseded:
                 continue  # corrected between the look and the write
 
@@ -336,6 +338,7 @@ class Walker:
             personal=lambda did: is_personal(home.keyring, did),
             moment=home.db.moment,
             allowed=allowed_roots(home.allowed, home.path),
+            signers=lambda: Signers.of(home.keyring.entries()),
         )
 
     def _variables(self, plan: PlanTree) -> Iterator[str]:

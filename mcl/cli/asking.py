@@ -132,7 +132,7 @@ def may_drop(question: ClarifyQuestion) -> bool:
     """Whether a goal can do without this field: a limit, a wish, or a slot that may stay empty."""
     if question.field in _CHOICES:
         return False
-    return not question.required or question.field.startswith("frame.constraints.")
+    return not question.required or question.field.startswith(("frame.constraints.", "promise."))
 
 
 def _invitation(question: ClarifyQuestion) -> str:

@@ -41,6 +41,13 @@ Hosts = Annotated[
         " may be given several times.",
     ),
 ]
+Regions = Annotated[
+    list[str] | None,
+    option(
+        "--region CODE",
+        "With --host: where it is (ISO 3166-1, or EU), for goals that say where; may be given several times.",
+    ),
+]
 Roots = Annotated[
     list[str] | None,
     option(
@@ -74,11 +81,13 @@ grants = noun(
     "add",
     "mcl grant add shell --until P7D",
     "mcl grant add network --host example.org --max-calls 50",
+    "mcl grant add network --host api.example --region DE",
     "mcl grant add read --root ~/reference",
 )
 def grant_command(
     classes: Classes,
     host: Hosts = None,
+    region: Regions = None,
     root: Roots = None,
     max_calls: Annotated[
         int | None, option("--max-calls N", "At most so many calls of each class in 24 hours.", min=1)
@@ -100,6 +109,7 @@ def grant_command(
         [one.value for one in classes],
         agent=agent,
         hosts=host or (),
+        regions=region or (),
         roots=_folders(root),
         max_calls=max_calls or 0,
         until=until,
@@ -125,7 +135,7 @@ def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
             ("granted", "") if found.holds(one) else ("taken back" if one.revoked_at else "over", BAD),
             (moment(one.revoked_at or one.since), DIM),
             (moment(one.until) if one.until else "", DIM),
-            (_calls(one, found), ""),
+            (_calls(one, found) or _where(one), ""),
         )
         for name, one in granted
     ]
@@ -162,6 +172,11 @@ def _calls(one: "Grant | HostGrant | RootGrant", found: "AgentGrants") -> str:
         return ""
     used = found.used.get(getattr(one, "side_effect", ""), 0)
     return f"{used} of {most}" if found.holds(one) else f"at most {most}"
+
+
+def _where(one: "Grant | HostGrant | RootGrant") -> str:
+    regions = getattr(one, "regions", ())
+    return f"in {', '.join(regions)}" if regions else ""
 
 
 def _say(found: "AgentGrants", as_json: bool) -> None:

@@ -35,12 +35,14 @@ from ir import (
     PlanProposedBody,
     canonical_bytes,
 )
+from ir.errors import REFUSED
 from ir.scalars import ULID_PATTERN
 from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
 from mcl.compiler.pipeline import Pipeline
 from mcl.compiler.stages.classify import check_choice
 from mcl.compiler.stages.extract import read_answer
 from mcl.compiler.stages.request import GoalOptions, GoalRequest, normalise, patches_for, without_secret
+from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.tape import (
     About,
     NotRecordedError,
@@ -153,13 +155,21 @@ def recompile_with_answers(
     ambiguous_request. load_model is called only where the recorded answers of the model do not suffice.
     unseen: nobody knows whether a person gave these answers.
 
-    Raises InputError NOT_CLARIFYING, ANSWER_UNKNOWN, ANSWER_MISSING, ANSWER_TWICE, ANSWER_UNREADABLE and what
-    compile_goal raises.
+    Raises InputError NOT_CLARIFYING, ANSWER_UNKNOWN, ANSWER_MISSING, ANSWER_TWICE, ANSWER_UNREADABLE,
+    PERSON_ONLY (unseen, to what becomes of a promise that nobody can check) and what compile_goal raises.
     """
     pipeline = Pipeline(home, skills, core or core_of(home.path), None, time.monotonic, tools)
     view = home.journal.view(id)
     tape, chosen = _tape(home, id)
     request, said = answered(pipeline, home, id, view, answers, chosen)
+    if unseen and (promised := next((field for field in said if field.startswith(PROMISE)), "")):
+        raise InputError(
+            "PERSON_ONLY",
+            f"what becomes of “{promised.removeprefix(PROMISE)}” is for a person to say",
+            place=promised,
+            fix=f"have the person answer: mcl answer {id}",
+            exit=REFUSED,
+        )
 
     def run(model: Model) -> tuple[Outcome, Recorder]:
         recorder = Recorder(model, pipeline.apart)
@@ -214,7 +224,7 @@ def recompile(
     the memories of then; InputError OUT_OF_SCOPE where it is refused now; and what compile_goal raises.
     """
     core = core or core_of(home.path)
-    pipeline = Pipeline(home, skills, core, None, lambda: 0.0)
+    pipeline = Pipeline(home, skills, core, None, lambda: 0.0, again=True)
     request = GoalRequest.of_draft(
         draft, answers, id=intent.id, at=intent.created_at, actor=intent.actor, agent=intent.agent
     )
@@ -352,6 +362,11 @@ def answered(
     """The request with these answers beside the earlier ones, and the texts by field; each was found to be
     what its field must be. chosen: the skill of the compile that asked."""
     said = {name: slot_text(name, text, pipeline) for name, text in _by_field(view, id, answers).items()}
+    offered = {question.field: question.options for question in view.questions}
+    for field, text in said.items():
+        if field.startswith(PROMISE) and text and text not in offered.get(field, ()):
+            fix = f"answer with one of {', '.join(offered.get(field, ()))}"
+            raise InputError("ANSWER_UNREADABLE", f"{text!r} is none of the answers", place=field, fix=fix)
     before = _request_of(home, id, view)
     request = before.answered({**before.answers, **said})
     check_choice(request, pipeline.skills)

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from executor.core.clock import derived_id
 from executor.gate.effects import over_ceiling
+from executor.gate.standings import unchecked
 from executor.store.home import Home
-from ir import ClarifyQuestion, CompileMetadata, Frame, Intent, PlanTree, key_of, with_hash
+from ir import (
+    ClarifyQuestion,
+    CompileMetadata,
+    Frame,
+    Intent,
+    PlanTree,
+    key_of,
+    with_hash,
+)
 from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
+from mcl.compiler.promised import with_promises
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.constraints import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.extract import Understanding, extract
@@ -18,6 +28,7 @@ from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
+from mcl.compiler.stages.signoff import KeyNames, asked_about
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core
@@ -47,7 +58,8 @@ Made = TypeVar("Made")
 
 class Pipeline:
     """The stages over a home's memories and the installed skills. timer: seconds that only grow. tools: makes
-    the tools that a model may put into a plan of its own; None: it writes none.
+    the tools that a model may put into a plan of its own; None: it writes none. again: it is compiled for a
+    replay: what was asked about promises then is answered, and keys and grants are others now.
 
     Raises SkillError NO_SETTING, BAD_SETTING where a core module does not say what is needed.
     """
@@ -60,11 +72,15 @@ class Pipeline:
         registry: KnownTools | None,
         timer: Callable[[], float],
         tools: "Callable[[], Registry] | None" = None,
+        *,
+        again: bool = False,
     ) -> None:
+        self._again = again
         self.skills, self.core, self.registry, self._tools = skills, core, registry, tools
         self.rules = core.once(Rules.of)
         self.stages = core.once(_ordered)
         self.memory = MemoryStore(home)
+        self.home = home
         self._timer = timer
         self._started = timer()
 
@@ -158,6 +174,11 @@ class Pipeline:
         intent = intent_of(verdict)
         if verdict.outcome != "clarify":
             plan = self._plan(goal, intent)
+            if isinstance(plan, PlanTree):
+                plan = with_promises(self.home, intent, plan)
+                if unsure := self._unsure(goal, plan):
+                    verdict = _asking(verdict, unsure)
+                    return self._clarify(goal, verdict, intent_of(verdict))
             if isinstance(plan, Refused):
                 return plan
             # The model's verb may not do what the plan does, and one other may: nothing is left for a person
@@ -174,13 +195,27 @@ class Pipeline:
                 return Compiled(
                     intent, made, review, why_not, self.ms(), said, prompt, attempts, reasons=reasons
                 )
-            others = (gap for gap in verdict.gaps if gap.field != plan.field)
-            verdict = replace(verdict, outcome="clarify", gaps=(plan, *others), asked=1)
+            verdict = _asking(verdict, (plan,))
             intent = intent_of(verdict)
+        return self._clarify(goal, verdict, intent)
+
+    def _clarify(self, goal: "_Goal", verdict: ScoreVerdict, intent: Intent) -> Clarify:
         prompt = goal.understood.extraction.prompt
         reasons = CompileReasons.of(goal.understood, verdict, self.rules)
         questions = self._questions(verdict.gaps[: verdict.asked])
         return Clarify(intent, questions, self.ms(), prompt, reasons=reasons)
+
+    def keys(self, request: GoalRequest) -> KeyNames:
+        """Whom names in a goal may mean, as the keys were when it was said."""
+        return KeyNames.of(self.home.keyring.entries(), request.at)
+
+    def _unsure(self, goal: "_Goal", plan: PlanTree) -> tuple[Gap, ...]:
+        """The questions about what it promises and nobody here can check."""
+        unseen = unchecked(plan.promises)
+        if not unseen or self._again:
+            return ()
+        keys = KeyNames.of(self.home.keyring.entries(), self.home.clock.now())
+        return asked_about(unseen, goal.understood.extraction.said, self.rules.choices, keys)
 
     def _questions(self, gaps: tuple[Gap, ...]) -> tuple[ClarifyQuestion, ...]:
         return questions_of(gaps, self.rules.question, self.rules.asked)
@@ -297,7 +332,8 @@ class _Goal:
         known = self._known if self._remembers else None
         if self._remembers:
             self.request = self.recall.fields(self.request, self.classified.skill, self.rules)
-        read = extract(self.request, self.classified, self.bundle, self.model, self.rules, known)
+        keys = self.pipeline.keys(self.request)
+        read = extract(self.request, self.classified, self.bundle, self.model, self.rules, known, keys)
         self.understood = Understanding(self.request, self.classified, read)
         return None
 
@@ -361,6 +397,13 @@ def _ordered(core: Core) -> tuple[str, ...]:
     if names[-1:] != (_LAST,):
         raise pipeline.bad("stages", f"does not end with {_LAST}", f"put {_LAST} last")
     return names
+
+
+def _asking(verdict: ScoreVerdict, gaps: tuple[Gap, ...]) -> ScoreVerdict:
+    """The verdict that asks these questions, and no other."""
+    fields = {gap.field for gap in gaps}
+    others = (gap for gap in verdict.gaps if gap.field not in fields)
+    return replace(verdict, outcome="clarify", gaps=(*gaps, *others), asked=len(gaps))
 
 
 def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> Gap | None:

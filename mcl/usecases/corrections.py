@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from executor.core.errors import LifecycleError, ScopeError
+from executor.gate.standings import unchecked
 from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.lifecycle.corrections import Correction, correction, target_of
@@ -23,6 +24,7 @@ from ir import (
 from ir.inline_secrets import find_secret
 from ir.results import called
 from mcl.catalog.extras import require_extras_of
+from mcl.compiler.promised import promised
 from mcl.core.errors import InputError
 from mcl.core.home import open_home, sealed
 from mcl.usecases.fields import patches_of
@@ -70,9 +72,10 @@ def propose_correction(
 
     patches: RFC 6902 operations on {"intent": …, "plan": …} (JSON bytes, or the operations). changes:
     `path=value`, removed: paths, as `fields.patches_of` says; they follow the patches. retry_from: a node
-    from which the run is to be repeated. Raises InputError, EXTRA_MISSING where a tool that it brings in is
-    not installed; LifecycleError STALE_CORRECTION, CORRECTION_INVALID, CORRECTION_TOO_LATE, ILLEGAL_EVENT
-    where the intent has no run that could be corrected.
+    from which the run is to be repeated. What the plan says of promises follows by itself. Raises InputError,
+    EXTRA_MISSING where a tool that it brings in is not installed, PROMISE_UNCHECKABLE where it promises what
+    nobody here can check; LifecycleError STALE_CORRECTION, CORRECTION_INVALID, CORRECTION_TOO_LATE,
+    ILLEGAL_EVENT where the intent has no run that could be corrected.
     """
     home = home or open_home()
     id = find_intent(home, intent)
@@ -85,6 +88,9 @@ def propose_correction(
         operations += _after(view, operations, given, id=id, at=home.clock.now())
     body = _body(view, operations, reason, retry_from)
     found = _judged(view, body, id=id, at=home.clock.now())
+    if told := _told_anew(home, view, found):
+        body = _body(view, [*operations, told], reason, retry_from)
+        found = _judged(view, body, id=id, at=home.clock.now())
     if not found.changes and not found.again:
         raise LifecycleError(
             "CORRECTION_INVALID",
@@ -95,6 +101,29 @@ def propose_correction(
             legal=view.legal(),
         )
     return Proposal(intent_id=id, body=body, **vars(found))
+
+
+def _told_anew(home: Home, view: View, found: Correction) -> dict[str, Any]:
+    """The patch of what the plan says of promises, where they are others by this correction; {} for none.
+
+    Raises InputError PROMISE_UNCHECKABLE where it brings in a hard one that nobody here can check.
+    """
+    if found.intent == view.intent and found.plan == view.plan:
+        return {}
+    now, was = promised(home, found.intent, found.plan), view.plan.promises if view.plan else ()
+    before = promised(home, view.intent, view.plan) if view.intent and view.plan else ()
+    known = {one.says for one in unchecked(before)}
+    if new := next((one for one in unchecked(now) if one.says not in known), None):
+        raise InputError(
+            "PROMISE_UNCHECKABLE",
+            f"nobody here can check “{new.says}”: {new.why}",
+            place=new.place,
+            fix="make it a wish (hard = false), or a criterion that you sign off: type signed_off, what …",
+        )
+    if not was or now == was:
+        return {}
+    value = [json.loads(canonical_bytes(one)) for one in now]
+    return {"op": "replace", "path": f"{_PLAN}/promises", "value": value}
 
 
 def sign_correction(proposal: Proposal, *, home: Home | None = None, unseen: bool = False) -> Corrected:

@@ -46,6 +46,7 @@ def add(
     *,
     agent: str = "",
     hosts: Collection[str] = (),
+    regions: Collection[str] = (),
     roots: Collection[Path] = (),
     max_calls: int = 0,
     until: str = "",
@@ -54,29 +55,34 @@ def add(
     """Let an agent do calls of these side-effect classes, where the gate allows them.
 
     Args:
-        agent: its did (default: the home's own). hosts: with network. roots: folders outside the workspace,
-            with read. max_calls: of each class in 24 hours, over all runs; 0 = as it is. until: a moment
-            (ISO 8601), a date (its end, UTC), or a duration from now (P7D); "" = as it is. With hosts or
-            roots it is theirs, and the end of a class that is held already stays.
+        agent: its did (default: the home's own). hosts: with network; regions: where these are, by the codes
+            of ISO 3166-1, or EU. roots: folders outside the workspace, with read. max_calls: of each class in
+            24 hours, over all runs; 0 = as it is. until: a moment (ISO 8601), a date (its end, UTC), or a
+            duration from now (P7D); "" = as it is. With hosts or roots it is theirs, and the end of a class
+            that is held already stays.
 
     Raises:
-        InputError: NEEDS_CLASS, BAD_LIMIT, BAD_UNTIL. PolicyError: UNKNOWN_SIDE_EFFECT, BAD_HOST, BAD_ROOT.
+        InputError: NEEDS_CLASS, NEEDS_HOST (regions without hosts), BAD_LIMIT, BAD_UNTIL. PolicyError:
+        UNKNOWN_SIDE_EFFECT, BAD_HOST, BAD_REGION, BAD_ROOT.
         KeyTextError: no did. Nothing is granted then.
     """
     home = home or open_home()
     grants, agent = Grants(home), _agent(home, agent)
     _require(classes, hosts, roots)
+    if regions and not hosts:
+        raise InputError("NEEDS_HOST", "a region is that of a host", place="regions", fix="--host HOST too")
     if max_calls < 0:
         raise InputError("BAD_LIMIT", f"{max_calls} calls are none", place="max_calls", fix="1 or more")
     end = _moment(until, home.clock.now(), home) if until else ""
     by = home.keyring.user.did
     body: dict[str, object] = {"agent": agent, "by": by, "classes": [*classes], "hosts": [*hosts]}
     body |= {"roots": [str(root) for root in roots], "max_calls": max_calls, "until": end}
+    body |= {"regions": [*regions]} if regions else {}
     with home.journal.tables.changing():
         placed = {"network" if hosts else "", "read" if roots else ""} & grants.held(agent).keys()
         grants.grant(agent, set(classes) - placed, by=by, until=end, max_calls=max_calls)
         grants.grant(agent, placed, by=by, max_calls=max_calls)
-        grants.grant_hosts(agent, hosts, by=by, until=end)
+        grants.grant_hosts(agent, hosts, by=by, until=end, regions=regions)
         grants.grant_roots(agent, roots, by=by, until=end)
         home.journal.record("record.grant.given", body)
     return list(agent=agent, home=home)

@@ -16,6 +16,7 @@ from ir import ClarifyQuestion, Envelope, Intent, IntentClarifyBody
 from ir.errors import MclError
 from ir.inline_secrets import find_secret
 from mcl.compiler.stages.request import GoalRequest
+from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.core.errors import MemoryStoreError
 from mcl.language.skills import Skill, Skills
 from mcl.memory import Memories, Memory, MemoryStore, new_memory
@@ -132,6 +133,8 @@ def _asked(home: Home, id: str) -> tuple[dict[str, ClarifyQuestion], dict[str, s
 def _may_be_learned(question: ClarifyQuestion, prose: str, answer: str) -> bool:
     """No moments, which are another day later; no secrets; no answer that leaves the skill or verb open."""
     if question.type == "iso8601" or question.field in _MOMENT_FIELDS:
+        return False
+    if question.field.startswith(PROMISE):  # each promise is given up by a person, each time
         return False
     if not answer and question.field in (SKILL, VERB):
         return False

@@ -235,6 +235,7 @@ class _Again:
             )
         except MclError as error:
             return _missing("plan", plan.hash, f"{error.code}: {error.message}")
+        again = _as_known(again, plan)
         return _compared("plan", plan.hash, again.hash, "the skill's plan.yaml makes another plan now")
 
     def _written(self, plan: PlanTree, skill: Skill) -> ReplayItem:
@@ -256,13 +257,18 @@ class _Again:
         if made.plan is None:
             return _missing("plan", plan.hash, made.why)
         note = "the skill, its tools, the grammar or the model is another one now"
-        return _compared("plan", plan.hash, made.plan.hash, note)
+        return _compared("plan", plan.hash, _as_known(made.plan, plan).hash, note)
 
     def _installed(self) -> Skill | None:
         try:
             return self.skills.get(self.made.skill_id)
         except MclError:
             return None
+
+
+def _as_known(again: PlanTree, plan: PlanTree) -> PlanTree:
+    """A plan with how promises were kept as it was known then: keys and grants are others by now."""
+    return with_hash(again.model_copy(update={"promises": plan.promises})) if plan.promises else again
 
 
 def _unproved(store: MemoryStore, uri: str, snapshot: Snapshot) -> str:

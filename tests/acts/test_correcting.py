@@ -95,6 +95,35 @@ def test_a_wrong_correction_is_corrected_before_it_is_accepted(walks: Walks) -> 
     assert report.root.children[2].tool_call.args["path"] == "right.md"
 
 
+TOLD = {"place": "budget", "standing": "enforced", "hard": True, "says": "at most 9 calls"}
+
+
+def test_what_the_plan_says_of_promises_follows_a_correction(walks: Walks) -> None:
+    id = running(walks, budget={"max_calls": 9}, promises=[TOLD])
+    done = mcl.correct(id, changes=["budget.max_calls=5"], home=walks.home)
+    assert (done.state, done.material) == ("executing", False)
+    assert [change.code for change in done.changes] == ["BUDGET_LOWERED", "PROMISES_TOLD"]
+    plan = documents(walks, id).plan
+    assert plan is not None
+    assert [(one.place, one.says) for one in plan.promises] == [("budget", "at most 5 calls")]
+    assert plan.hash == done.plan_hash
+    assert walks.home.journal.verify().ok
+
+
+def test_a_correction_cannot_bring_in_a_promise_that_nobody_can_check(walks: Walks) -> None:
+    id = running(walks)
+    rule = {"type": "rule", "hard": True, "rule": "be kind"}
+    patches = [{"op": "add", "path": "/intent/frame/constraints", "value": [rule]}]
+    with pytest.raises(MclError) as refused:
+        mcl.correct(id, patches=patches, home=walks.home)
+    assert (refused.value.code, refused.value.place) == ("PROMISE_UNCHECKABLE", "frame.constraints[0]")
+    held = [
+        {"op": "add", "path": "/intent/frame/constraints", "value": [{**rule, "keeps": "change nothing"}]}
+    ]
+    done = mcl.correct(id, patches=held, home=walks.home)
+    assert [change.code for change in done.changes] == ["CONSTRAINT_TIGHTENED"]
+
+
 def test_nothing_is_signed_for_a_proposal(walks: Walks) -> None:
     id = running(walks)
     size = walks.home.journal.size()

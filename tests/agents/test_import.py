@@ -70,7 +70,7 @@ def test_the_signed_intent_says_what_the_entry_says(project: Project) -> None:
     }
     assert [one.model_dump() for one in intent.frame.constraints] == [
         {"type": "policy", "hard": True, "policy": "owned_scope:src/auth/**"},
-        {"type": "rule", "hard": False, "rule": "Hash passwords with bcrypt"},
+        {"type": "rule", "hard": False, "rule": "Hash passwords with bcrypt", "keeps": ""},
     ]
     assert [one.model_dump() for one in intent.frame.success_criteria] == [
         {

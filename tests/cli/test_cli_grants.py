@@ -28,6 +28,16 @@ def test_hosts_are_given_listed_and_taken(mcl: Any) -> None:
     assert all(one["revoked_at"] for one in mcl("grant", "list", "--json").document["hosts"])
 
 
+def test_where_a_host_is_is_given_with_it_and_listed(mcl: Any) -> None:
+    assert mcl("grant", "add", "network", "--host", "api.example", "--region", "DE").code == 0
+    assert mcl("grant", "list", "--json").document["hosts"][0]["regions"] == ["DE"]
+    assert "in DE" in mcl("grant", "list").out
+    without = mcl("grant", "add", "network", "--region", "DE", "--json")
+    assert (without.code, without.document["error"]["code"]) == (2, "NEEDS_HOST")
+    wrong = mcl("grant", "add", "network", "--host", "b.example", "--region", "Germany", "--json")
+    assert wrong.document["error"]["code"] == "BAD_REGION"
+
+
 def test_a_grant_for_so_long_and_so_many_calls_says_so(mcl: Any) -> None:
     given = mcl("grant", "add", "shell", "network", "--max-calls", "5", "--until", "2200-01-01T00:00:00Z")
     assert "network (5 calls in 24 hours, until 2200-01-01 00:00 UTC), read, shell (5 calls" in given.err

@@ -25,7 +25,7 @@ from mcl.language.skills import Skills, find_skills, mtx_digest, skill_folders
 from mcl.memory import MemoryStore
 from mcl.model.matcher import PatternMatcher
 from mcl.model.protocol import Span
-from tests.compiler.conftest import AT, LOOK, ORDER, Scripted, compile_with
+from tests.compiler.conftest import AT, LOOK, ORDER, PLAN, Scripted, compile_with
 
 Edit = tuple[str, str, str]  # module, a setting or what stands there, its value or what shall stand there
 IDENTITY = {"id", "version", "display", "author", "description", "mcl.verbs"}
@@ -199,7 +199,92 @@ def which(verb: str) -> Look:
     )
 
 
+# For each wording of the module `promise` a rule that it makes something of.
+KEPT_BY = {
+    "class.never": "don't change anything",
+    "class.without": "without committing",
+    "class.any": "don't delete any file",
+    "class.change": "edit nothing",
+    "class.changing": "without touching anything",
+    "class.delete": "delete nothing",
+    "class.deleting": "without deleting anything",
+    "class.overwrite": "overwrite nothing",
+    "class.overwriting": "without overwriting anything",
+    "class.make": "create no files",
+    "class.making": "without creating files",
+    "class.run": "run nothing",
+    "class.running": "without running commands",
+    "class.programs": "don't run any scripts",
+    "class.send": "send nothing",
+    "class.sending": "without sending anything",
+    "class.net": "without using the internet",
+    "class.but": "change nothing except src",
+    "class.look": "don't look into src/",
+    "class.most": "change at most 3 files",
+    "class.step": "ask before each call",
+    "class.andra": "ändra inget",
+    "class.inget": "radera ingenting",
+    "class.nagot": "utan att ändra något",
+    "class.radera": "radera inget",
+    "class.skicka": "skicka inget",
+    "class.kor": "kör inga program",
+    "not.places": "nothing outside budget",
+    "rule.change_nothing": "leave everything as it is",
+    "rule.read_only": "bara läsa",
+    "rule.delete_nothing": "no deletions",
+    "rule.overwrite_nothing": "no overwriting",
+    "rule.no_new_files": "inga nya filer",
+    "rule.no_network": "no network",
+    "rule.send_nothing": "nothing is sent",
+    "rule.no_commands": "no commands",
+    "rule.only_in": "nothing outside src",
+    "rule.not_in": "stay out of src",
+    "rule.change_only_in": "change only src/a.py",
+    "rule.change_not_in": "leave src/a.py alone",
+    "rule.only_host": "only from api.example",
+    "rule.commit": "no commits",
+    "rule.push": "no push",
+    "rule.commit_or_push": "no commits or pushes",
+    "rule.calls": "at most 3 tool calls",
+    "rule.files": "change at most 3 files",
+    "rule.ask": "ask before each step",
+}
+
+
+def kept(rule: str) -> Look:
+    """A look at what is made of a rule."""
+    return goal(f"order paper, {rule}", item="paper", rule=rule)
+
+
+def planned(text: str, **says: str) -> Look:
+    """A look at what comes of a goal for a skill that has a plan."""
+
+    def look(kit: Kit, core: Core) -> object:
+        folder = kit.folder / f"planned{next(kit.made)}" / "order"
+        folder.mkdir(parents=True)
+        (folder / "SKILL.mtx").write_text(ORDER)
+        (folder / "plan.yaml").write_text(PLAN)
+        found = {"slot.item": "paper", **says}
+        return seen(kit.run(core, text, Scripted(says=found), skills=find_skills([folder.parent])))
+
+    return look
+
+
+unchecked = planned("order paper, be kind", rule="be kind")
+signer = planned("order paper, approved by Kim", signed_off="Kim")
+
+
+def other(setting: str) -> str:
+    """A value of a setting of that module that says something else."""
+    return '"read only: zzz"' if setting.startswith("rule.") else "zzz"
+
+
 TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
+    *((("promise", f"option.{name}", '"so"'), unchecked, ()) for name in ("sign", "wish", "drop")),
+    (("promise", "question.unchecked", '"So?"'), unchecked, ()),
+    (("promise", "question.signer", '"So?"'), signer, ()),
+    (("predicate", "oneself", '"Kim"'), signer, ()),
+    *((("promise", setting, other(setting)), kept(rule), ()) for setting, rule in KEPT_BY.items()),
     (("pipeline", "classify prefetch extract", "classify extract"), remembered, ()),
     (("pipeline", "extract resolve score", "extract score"), known, ()),
     (("pipeline", "max_prose=8192", "max_prose=20"), long, ()),
@@ -490,6 +575,9 @@ def test_an_order_of_stages_that_cannot_be_is_told_with_its_line(
         (("confidence", "weight.skill=1.0", "weight.skill=nan"), "is not from 0"),
         (("frame", "required_missing=blocking", "required_missing=bloking"), "is none of blocking"),
         (("constraint", "kinds=\"budget", "kinds=\"bugdet"), "names 'bugdet'"),
+        (("promise", "rule.push", '"no tool push: zzz"'), "keeps 'no tool push', which is no rule"),
+        (("promise", "rule.push", '"read only"'), "has no words"),
+        (("promise", "rule.push", '"read only: <nver> push"'), "names <nver>"),
     ],
 )  # fmt: skip
 def test_a_setting_that_cannot_be_used_is_told(kit: Kit, home: Home, edit: Edit, told: str) -> None:

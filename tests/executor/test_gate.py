@@ -44,6 +44,7 @@ def test_the_guards_stand_in_the_order_of_the_design() -> None:
         "three_keys",
         "capability",
         "arguments",
+        "promise",
         "scope",
         "checkout",
         "locks",

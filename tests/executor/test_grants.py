@@ -51,6 +51,27 @@ def test_hosts_are_granted_one_by_one_and_taken_back(home: Home) -> None:
     ]
 
 
+def test_where_a_host_is_is_said_with_its_grant_and_kept_when_its_terms_change(home: Home) -> None:
+    grants, agent = Grants(home), home.keyring.agent.did
+    grants.grant_hosts(agent, ["api.example"], regions=["de", "DE"])
+    grants.grant_hosts(agent, ["other.example"])
+    assert [(str(host), where) for host, where in grants.regions(agent).items()] == [
+        ("https://api.example", ("DE",))
+    ]
+    grants.grant_hosts(agent, ["api.example"], until="2200-01-01T00:00:00.000Z")
+    grants.grant_hosts(agent, ["other.example"], regions=["SE", "EU"])
+    present = [one for one in grants.list_hosts(agent) if not one.revoked_at]
+    assert [(one.host, one.until[:4], one.regions) for one in present] == [
+        ("https://api.example", "2200", ("DE",)),
+        ("https://other.example", "", ("EU", "SE")),
+    ]
+    grants.revoke_hosts(agent, ["api.example"])
+    assert list(grants.regions(agent).values()) == [("EU", "SE")]
+    with pytest.raises(PolicyError) as caught:
+        grants.grant_hosts(agent, ["third.example"], regions=["Germany"])
+    assert (caught.value.code, len(grants.list_hosts(agent))) == ("BAD_REGION", 4)
+
+
 def test_a_bad_host_among_good_ones_changes_nothing(home: Home) -> None:
     grants = Grants(home)
     with pytest.raises(PolicyError) as caught:

@@ -123,6 +123,28 @@ def test_another_agent_does_the_work_and_signs_for_it(walks: Walks, other: Other
     assert "a poster" in question.question
 
 
+@pytest.mark.parametrize(
+    ("keeps", "expected"),
+    [
+        ("change nothing", "PROMISE_BROKEN"),
+        ("delete nothing", "PROMISE_BROKEN"),
+        ("only in docs", "PROMISE_BROKEN"),
+        ("only host example.org", "PROMISE_BROKEN"),
+        ("send nothing", "PROMISE_BROKEN"),
+        ("no tool agent/dispatch", "PROMISE_BROKEN"),
+        ("only tool agent/*", "completed"),
+        ("at most 5 calls", "completed"),
+    ],
+)
+def test_no_work_is_handed_to_where_nobody_sees_that_a_rule_is_kept(
+    walks: Walks, other: Other, keeps: str, expected: str
+) -> None:
+    rule = {"type": "rule", "hard": True, "rule": "as the goal says", "keeps": keeps}
+    outcome = go(walks, other, "ok", constraints=[rule])
+    assert code(outcome) == expected
+    assert len(dispatched(walks, outcome)) == (expected == "completed")
+
+
 def test_an_undo_says_that_what_another_agent_did_stays(walks: Walks, other: Other) -> None:
     use = tool("n2", "fs/write", "write", path="a.txt", content="x")
     outcome = go(walks, other, "ok", node=sequence("n0", hand("n1"), use))

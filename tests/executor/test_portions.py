@@ -12,7 +12,7 @@ from shelf import Shelf, dispatch
 from walks import Says, Walks, probe, sequence, tool
 
 from executor import Bench, Grants, PolicyError
-from executor.gate.mandate import Portion, parse_portion
+from executor.gate.portion import Portion, parse_portion
 from executor.sandbox.origin import parse_grant
 
 

@@ -18,7 +18,7 @@ from walks import Says, Walks, context_of, granted, sequence, tool
 from websites import Site, moved, page, website
 
 from executor import Call, Deny, GateAnswer, GateQuestion, Outcome, decide
-from executor.walker.criteria import parse_check
+from executor.gate.page import parse_check
 from ir import (
     Header,
     IntentAttestBody,
@@ -84,20 +84,23 @@ def test_a_page_that_is_gone_may_be_what_is_wanted(walks: Walks, site: Site) -> 
         *("regex:.*", "json:$[a]", "status>=200", "200 OK"),
     ],
 )
-def test_a_check_that_nobody_understands_does_not_hold_and_says_so(
+def test_a_check_that_nobody_understands_is_told_before_the_first_node(
     walks: Walks, site: Site, check: str
 ) -> None:
     granted(walks, site.origin)
     outcome = look(walks, site.origin, check)
-    assert outcome.state == "failed"
-    assert "is not understood" in outcome.criteria[0].reason
     assert outcome.failure is not None
-    assert outcome.failure.message.startswith(f"the success criterion external {site.origin} {check} is not")
+    assert (outcome.state, outcome.failure.code, outcome.nodes) == ("denied", "PROMISE_UNCHECKABLE", {})
+    assert "is not understood" in outcome.failure.message
+    assert f"{site.origin}: {check}" in outcome.failure.message
+    assert site.requests == []
 
 
-def test_a_criterion_without_an_address_does_not_hold(walks: Walks) -> None:
+def test_a_criterion_without_an_address_is_told_before_the_first_node(walks: Walks) -> None:
     outcome = look(walks, "", "the tests pass")
-    assert "names no address" in outcome.criteria[0].reason
+    assert outcome.failure is not None
+    assert (outcome.state, outcome.nodes) == ("denied", {})
+    assert "names no address" in outcome.failure.message
 
 
 def test_a_host_that_was_not_granted_is_asked_about_beforehand_and_at_the_end(
@@ -274,8 +277,8 @@ def test_a_run_that_fails_says_what_it_delivered_all_the_same(walks: Walks) -> N
 
 def test_a_predicate_of_somebody_elses_making_never_holds_and_says_so(walks: Walks) -> None:
     outcome = walks.go(tool("n1", "time/now"), criteria=[{"type": "x:moon", "schema": "s", "data": "{}"}])
-    assert (outcome.state, outcome.criteria[0].holds) == ("failed", False)
     assert outcome.failure is not None
+    assert (outcome.state, outcome.failure.code, outcome.nodes) == ("denied", "PROMISE_UNCHECKABLE", {})
     assert "x:moon" in outcome.failure.message
 
 
@@ -284,7 +287,9 @@ def test_a_trusted_user_who_was_named_may_sign_off(walks: Walks) -> None:
     did = did_of(bytes(key.verify_key))
     criteria = [{"type": "signed_off", "by": f"matrix://user/{did}"}]
     unknown = walks.go(tool("n1", "time/now"), criteria=criteria, people=Says("approve"))
-    assert "no user whose signature counts" in unknown.criteria[0].reason
+    assert unknown.failure is not None
+    assert (unknown.state, unknown.nodes) == ("denied", {})
+    assert "no user whose signature counts" in unknown.failure.message
     walks.home.keyring.trust(did, "user")
 
     class Elsewhere:

@@ -300,24 +300,35 @@ def test_a_sub_dispatch_is_refused_beforehand_by_name(walks: Walks) -> None:
     assert not walks.watch.events
 
 
+def test_a_criterion_that_does_not_hold_fails_the_intent_and_is_named(walks: Walks) -> None:
+    criteria = [{"type": "delivered", "artifact": "nowhere.txt"}]
+    outcome = walks.go(tool("n1", "time/now"), criteria=criteria)
+    assert (outcome.state, outcome.nodes) == ("failed", {"n1": "completed"})
+    assert outcome.failure is not None
+    assert outcome.failure.code == "CRITERION_NOT_MET"
+    assert "delivered" in outcome.failure.message
+    assert walks.home.journal.view(outcome.intent_id).state == "failed"
+
+
 @pytest.mark.parametrize(
     "criterion",
     [
-        {"type": "delivered", "artifact": "nowhere.txt"},
         {"type": "external", "check": "the tests pass"},
         {"type": "attestation", "source": "matrix://agent/nobody", "topic": "done"},
         {"type": "x:custom", "data": "1"},
     ],
 )
-def test_a_criterion_that_does_not_hold_fails_the_intent_and_is_named(
+def test_a_criterion_that_can_never_hold_is_named_before_anything_is_done(
     walks: Walks, criterion: dict[str, str]
 ) -> None:
     outcome = walks.go(tool("n1", "time/now"), criteria=[criterion])
-    assert (outcome.state, outcome.nodes) == ("failed", {"n1": "completed"})
+    assert (outcome.state, outcome.nodes) == ("denied", {})
     assert outcome.failure is not None
-    assert outcome.failure.code == "CRITERION_NOT_MET"
-    assert criterion["type"] in outcome.failure.message
-    assert walks.home.journal.view(outcome.intent_id).state == "failed"
+    assert (outcome.failure.code, outcome.failure.node_id) == (
+        "PROMISE_UNCHECKABLE",
+        "frame.success_criteria[0]",
+    )
+    assert walks.home.journal.view(outcome.intent_id).state == "accepted"
 
 
 def test_an_artifact_may_be_named_by_the_object_that_it_is(walks: Walks) -> None:

@@ -46,13 +46,13 @@ constraints = st.one_of(
     st.builds(ir.DeadlineConstraint, hard=flags, by=instants),
     st.builds(ir.JurisdictionConstraint, hard=flags, allow=tuples_of(names), deny=tuples_of(names)),
     st.builds(ir.QualityConstraint, hard=flags, metric=texts, min=numbers),
-    st.builds(ir.RuleConstraint, hard=flags, rule=texts),
+    st.builds(ir.RuleConstraint, hard=flags, rule=texts, keeps=texts),
     st.builds(ir.PolicyConstraint, hard=flags, policy=texts),
     st.builds(ir.ExtensionConstraint, type=extension_names, hard=flags, schema=texts, data=texts),
 )
 predicates = st.one_of(
     st.builds(ir.DeliveredPredicate, artifact=texts),
-    st.builds(ir.SignedOffPredicate, by=texts),
+    st.builds(ir.SignedOffPredicate, by=texts, what=texts),
     st.builds(ir.ExternalPredicate, url=texts, check=texts),
     st.builds(ir.AttestationPredicate, source=texts, topic=texts),
     st.builds(ir.ExtensionPredicate, type=extension_names, schema=texts, data=texts),

@@ -17,10 +17,11 @@ Finding Frame Gate Header Intent IntentAcceptBody IntentAnswerBody IntentAttestB
 IntentClarifyBody IntentCompiledBody IntentCorrectBody IntentDispatchBody IntentDraftBody IntentFailBody
 IrError JurisdictionConstraint KeyShape KeyTextError MclError OutputRef PlanNode PlanOutputBody
 PlanProposedBody PlanStepBody PlanTree PolicyConstraint PolicyGateBody PolicyGateResolveBody Predicate
-Preference PublicKey QualityConstraint Reference Role RuleConstraint Seed SignedOffPredicate SkillScope
-SlotEntry SpanMark Step SubDispatch ToolCall Unknown as_document canonical_bytes check_plan content_hash
-decode_cbor derive_seed did_of encode_cbor find_secret frame_digest is_instant is_pinned is_ulid key_of
-open_envelope parse_json parse_references read_unverified seal valid_verb verify_signature with_hash
+Preference Promise PromiseError PromiseStanding PublicKey QualityConstraint Reference Restriction Role
+RuleConstraint Seed SignedOffPredicate SkillScope SlotEntry SpanMark Step SubDispatch ToolCall Unknown
+as_document canonical_bytes check_plan content_hash decode_cbor derive_seed did_of encode_cbor
+find_secret frame_digest is_instant is_pinned is_place is_ulid key_of open_envelope parse_json
+parse_keeps parse_references promises_of read_unverified seal valid_verb verify_signature with_hash
 """.split()  # noqa: SIM905  # a list of a hundred quoted names reads worse
 
 
@@ -51,7 +52,7 @@ def test_an_error_tells_code_place_and_fix_as_json() -> None:
 
 
 def test_every_error_of_ir_is_one_tree() -> None:
-    for kind in (ir.DocumentError, ir.CborError, ir.KeyTextError, ir.EnvelopeError):
+    for kind in (ir.DocumentError, ir.CborError, ir.KeyTextError, ir.PromiseError, ir.EnvelopeError):
         assert issubclass(kind, ir.IrError)
     assert issubclass(ir.IrError, ir.MclError)
     assert (

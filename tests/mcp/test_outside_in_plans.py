@@ -11,7 +11,7 @@ import pytest
 from walks import NODE, Says, Walks, context_of, granted, sequence, tool
 
 from executor import Bench, Call, Deny, Home, Manifest, Pins, Tool, decide
-from executor.gate.mandate import parse_portion
+from executor.gate.portion import parse_portion
 from executor.gate.taint import taints
 from ir import PlanTree
 from mcl.catalog.manifests import manifest_of
@@ -154,3 +154,52 @@ def test_what_another_server_answers_may_be_private_and_strangers_may_have_writt
     found = taints(plan, context.tools.find)
     assert (found["n2"].private, found["n2"].untrusted) == ("n1", "n1")
     assert not found["n1"].both
+
+
+READS: dict[str, bool] = {"readOnlyHint": True}
+CLOSED = {"openWorldHint": False}
+
+
+@pytest.mark.parametrize(
+    ("keeps", "name", "hints", "expected"),
+    [
+        ("change nothing", "get_issue", READS, ""),
+        ("change nothing", "get_issue", {}, "PROMISE_BROKEN"),
+        ("read only", "get_issue", {"destructiveHint": True}, "PROMISE_BROKEN"),
+        ("delete nothing", "get_issue", {"destructiveHint": True}, "PROMISE_BROKEN"),
+        ("delete nothing", "get_issue", CLOSED, "PROMISE_BROKEN"),
+        ("overwrite nothing", "get_issue", {}, "PROMISE_BROKEN"),
+        ("no new files", "get_issue", CLOSED, "PROMISE_BROKEN"),
+        ("no network", "get_issue", READS, "PROMISE_BROKEN"),
+        ("no network", "get_issue", {**READS, **CLOSED}, "PROMISE_BROKEN"),
+        ("send nothing", "get_issue", READS, "PROMISE_BROKEN"),
+        ("only in docs", "get_issue", {**READS, **CLOSED}, "PROMISE_BROKEN"),
+        ("not in secret", "get_issue", {**READS, **CLOSED}, "PROMISE_BROKEN"),
+        ("change only in docs", "get_issue", CLOSED, "PROMISE_BROKEN"),
+        ("change only in docs", "get_issue", READS, ""),
+        ("change not in docs", "get_issue", CLOSED, "PROMISE_BROKEN"),
+        ("only host example.org", "get_issue", READS, "PROMISE_BROKEN"),
+        ("no tool github:get_issue", "get_issue", READS, "PROMISE_BROKEN"),
+        ("no tool github:get_issue", "get_issues", READS, ""),
+        ("no tool git/push", "push_files", {}, "PROMISE_BROKEN"),
+        ("no tool git/push", "pushFiles", READS, "PROMISE_BROKEN"),
+        ("no tool git/commit", "create-commit", {}, "PROMISE_BROKEN"),
+        ("no tool git/commit", "get_issue", {}, ""),
+        ("only tool fs/read", "get_issue", READS, "PROMISE_BROKEN"),
+        ("only tool github:get_issue", "get_issue", READS, ""),
+        ("at most 2 files", "get_issue", CLOSED, "PROMISE_BROKEN"),
+    ],
+)
+def test_a_rule_of_the_goal_holds_tools_that_nobody_sees_into(
+    walks: Walks, keeps: str, name: str, hints: dict[str, bool], expected: str
+) -> None:
+    granted(walks)
+    server = Server(walks, name, **hints)
+    server.approve()
+    declared = "write" if hints == CLOSED else "read" if "openWorldHint" in hints else "network"
+    rule = {"type": "rule", "hard": True, "rule": "as the goal says", "keeps": keeps}
+    outcome = walks.go(
+        server.node(declared=declared), verb="deliver", constraints=[rule], people=Says("approve")
+    )
+    assert (outcome.failure.code if outcome.failure else "") == expected
+    assert len(server.calls) == (expected == "")

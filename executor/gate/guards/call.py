@@ -10,7 +10,7 @@ from executor.core.errors import ScopeError
 from executor.gate.context import Context
 from executor.gate.effects import COVERS, RANK, VERB_CEILING, over_ceiling
 from executor.gate.host import READ
-from executor.gate.mandate import Portion
+from executor.gate.portion import Portion
 from executor.gate.verdict import Deny
 from executor.sandbox.files import is_protected
 from executor.sandbox.reach import covers, is_elsewhere, look_elsewhere

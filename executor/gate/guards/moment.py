@@ -17,6 +17,7 @@ from executor.gate.context import Context
 from executor.gate.effects import carries, need_of
 from executor.gate.guards.call import warnings
 from executor.gate.guards.intent import covered
+from executor.gate.guards.promise import must_ask
 from executor.gate.host import is_hosts
 from executor.gate.verdict import Ask, Deny
 from executor.tools.manifest import Effect, Manifest
@@ -154,6 +155,8 @@ def _why(call: Call, context: Context) -> Iterator[str]:
         yield f"It is {effect.operation}, and no accepted plan covers it."
     if "chain" in effect.classes:
         yield "It acts on a chain: only a key with a passphrase, or one kept elsewhere, may approve."
+    if wanted := must_ask(call, context, manifest):
+        yield wanted
     yield from _places(call, context, manifest)
     if credentials_of(call.known_args, manifest) and not _names_hosts(call, context, manifest):
         yield "It sends a credential to an address that is not written in the plan."

@@ -336,6 +336,8 @@ def compare_plans(before: PlanTree, after: PlanTree) -> Iterator[Change]:
             yield from _trees(Shape(before), Shape(after))
         elif name == "budget":
             yield from compare_budgets(before.budget, after.budget, place)
+        elif name == "promises":
+            yield changed("PROMISES_TOLD", place, plain(old), plain(new))
         else:
             code = "IDENTITY_CHANGED" if name in FIXED_IN_PLAN else "FIELD_CHANGED"
             yield changed(code, place, plain(old), plain(new))

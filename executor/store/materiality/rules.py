@@ -49,6 +49,7 @@
 | STEP_CHANGED | no | what a model is asked, where no effect is made from it |
 | NODE_ADDED | no | a node without effects, by a tool and in a place that the plan reads already |
 | NODE_REMOVED | no | a node that no effect waited for |
+| PROMISES_TOLD | no | how promises are kept, which is worked out again when it runs |
 | NODE_MOVED | no | everything that an effect waited for it still waits for |
 
 The material ones need a new accept. What is not known is material, such as a field

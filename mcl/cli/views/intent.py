@@ -26,6 +26,7 @@ from mcl.catalog.extras import missing_for
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, commands, joined, moment, plain, rows
 from mcl.cli.views.plan import Cell, plan_head, plan_table
+from mcl.cli.views.promises import promises_view
 from mcl.cli.views.walk import may_write, outputs_view
 from mcl.compiler.compiler import Clarify, Compiled, Refused
 from mcl.usecases.documents import next_commands
@@ -115,7 +116,8 @@ def _object(one: SlotEntry, quote: str, names: int) -> Exact:
 
 def _said(quote: str | None, line: str) -> tuple[str, str]:
     """The words of the goal, where they are others than what was read in them."""
-    return (f"({beginning(quote, _QUOTED)})" if quote and quote != line else "", DIM)
+    told = quote is None or quote == line or line.startswith(f"{quoted(quote)} keeps ")
+    return ("" if told or not quote else f"({beginning(quote, _QUOTED)})", DIM)
 
 
 def _limits(intent: Intent, quotes: Mapping[str, str]) -> Iterator[tuple[str, RenderableType]]:
@@ -181,8 +183,8 @@ def constraint_line(constraint: Constraint) -> str:
             what = ", ".join(part for part in (only, never) if part) or "a jurisdiction"
         case QualityConstraint(metric=metric, min=least):
             what = f"{quoted(metric)} at least {least:g}"
-        case RuleConstraint(rule=rule):
-            what = quoted(rule)
+        case RuleConstraint(rule=rule, keeps=keeps):
+            what = f"{quoted(rule)} keeps {quoted(keeps)}" if keeps else quoted(rule)
         case PolicyConstraint(policy=policy):
             what = quoted(policy)
         case ExtensionConstraint():
@@ -195,8 +197,9 @@ def predicate_line(predicate: Predicate) -> str:
     match predicate:
         case DeliveredPredicate(artifact=artifact):
             return f"{quoted(artifact)} exists"
-        case SignedOffPredicate(by=by):
-            return f"{quoted(by)} has signed off"
+        case SignedOffPredicate(by=by, what=what):
+            who = quoted(by) if by else "whoever accepts it"
+            return f"{who} has signed off{f' {quoted(what)}' if what else ''}"
         case ExternalPredicate(url=url, check=check):
             return f"{quoted(check) if check else 'the check'} holds at {quoted(url)}"
         case AttestationPredicate(source=source, topic=topic):
@@ -246,6 +249,7 @@ def shown_view(found: "Shown", console: Console, found_text: str = "") -> Iterat
         yield ""
         yield plan_head(found.plan)
         yield plan_table(found.plan, console, cells, head="state" if cells else "")
+        yield from promises_view(found.intent, found.plan) if found.intent is not None else ()
         yield rows([("plan hash", plain(found.plan.hash, DIM))])
     if found.questions and found.state == "clarifying":
         yield ""
@@ -288,6 +292,7 @@ def result_view(
                 yield ""
                 yield plan_head(result.plan)
                 yield plan_table(result.plan, console, {}, head="")
+                yield from promises_view(result.intent, result.plan)
             else:
                 yield rows([("plan", plain(f"none: {result.no_plan}" if result.no_plan else "none", WARN))])
             if missing := missing_for(result.plan):

@@ -16,6 +16,7 @@ from ir.display import bounded, clear, quoted
 from ir.plan import BRANCH_KINDS, TERMINAL_KINDS
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, guides, joined, plain, quiet_table, rows
+from mcl.cli.views.promises import promises_view
 from mcl.core.text import counted, skill_named
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
     cells = verdict_cells(planned.verdicts)
     yield plan_head(planned.sketched)
     yield plan_table(planned.sketched, console, cells)
+    yield from promises_view(planned.intent, planned.plan)
     yield rows([("plan hash", exact((planned.plan.hash, DIM)))])
     said = Counter(verdict.decision for verdict in planned.verdicts)
     if said["deny"]:

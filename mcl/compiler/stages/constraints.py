@@ -82,10 +82,12 @@ _OR_LATER: Final = re.compile(
 
 @dataclass(frozen=True)
 class Around:
-    """The words of a span's clause before and after it; both empty for an answer, which stands alone."""
+    """The words of a span's clause before and after it, and all that follows in its sentence; empty for an
+    answer, which stands alone."""
 
     before: str = ""
     after: str = ""
+    beyond: str = ""
 
     def is_least(self, text: str) -> bool:
         """Whether an amount is the least that it may be ("at least", "over", "or more"), not the most."""
@@ -252,11 +254,12 @@ Stated = _Limit | _Sign | Preference | Budget
 @dataclass(frozen=True)
 class Reading:
     """What a span is read with: when and where the goal was said (ISO 8601 UTC, IANA zone), the words around
-    it."""
+    it. kept: what a rule in these words keeps (`KeptWords.kept`)."""
 
     at: str
     zone: str
     around: Around = field(default_factory=Around)
+    kept: Callable[[str, Around], str] = lambda text, around: ""
 
 
 def state(field: str, text: str, *, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
@@ -353,7 +356,39 @@ def _quality(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap
 
 def _external(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     url = _URL.search(text)
-    return ExternalPredicate(url=url[0].rstrip(".,;") if url else "", check=text)
+    address = url[0].rstrip(".,;") if url else ""
+    return ExternalPredicate(
+        url=address, check=_expected(text.replace(address, " ").strip(" .,;"), address, text)
+    )
+
+
+# What people say of an address, as checks are written (`executor.gate.page`).
+_UP: Final = re.compile(
+    r"(?:is|are|goes|comes|är)?\s*(?:up|live|online|reachable|there|ok|answers?|responds?|works?|loads?|uppe|nåbar|"
+    r"svarar|fungerar)?",
+    re.IGNORECASE,
+)
+_STATUS: Final = re.compile(
+    r"(?:returns?|answers?|gives?|responds?|says|svarar|ger)\s+(?:with\s+|med\s+)?(?:an?\s+)?(?:http\s+)?"
+    r"(?:status\s+)?([1-5][0-9]{2})(?:\s+ok)?",
+    re.IGNORECASE,
+)
+_CONTAINS: Final = re.compile(
+    r"(?:says|contains|shows|innehåller|visar|säger)\s+(?:\"([^\"]+)\"|“([^”]+)”|(\S+))", re.IGNORECASE
+)
+
+
+def _expected(words: str, address: str, text: str) -> str:
+    """What the words beside an address expect of it; the whole text where nothing here understands them."""
+    if not address:
+        return text
+    if _UP.fullmatch(words):
+        return ""
+    if found := _STATUS.fullmatch(words):
+        return f"status={found[1]}"
+    if found := _CONTAINS.fullmatch(words):
+        return f"contains:{found[1] or found[2] or found[3]}"
+    return text
 
 
 def _attestation(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
@@ -367,7 +402,9 @@ _READERS: Final[dict[str, Callable[[str, bool, int, Reading], Stated | Gap]]] = 
     "jurisdiction_allow": _allow,
     "jurisdiction_deny": _deny,
     "quality": _quality,
-    "rule": lambda text, hard, rank, reading: RuleConstraint(hard=hard, rule=text),
+    "rule": lambda text, hard, rank, reading: RuleConstraint(
+        hard=hard, rule=text, keeps=reading.kept(text, reading.around)
+    ),
     # Nothing in an Intent repeats it: how often is a rule that is kept to by whoever runs it again.
     "recurrence": lambda text, hard, rank, reading: RuleConstraint(hard=hard, rule=text),
     "delivered": lambda text, hard, rank, reading: DeliveredPredicate(artifact=text),

@@ -195,6 +195,27 @@ def both(first: float, second: float) -> float:
     return 1 - (1 - first) * (1 - second)
 
 
+def with_rules(prose: str, spans: Sequence[Span], rules: Rules, readable: Readable) -> tuple[Span, ...]:
+    """The spans, with the clauses that say what a run can be held to as rules, however a model read them.
+
+    One that is part of a longer text, or of a quote, says it of something else. A value in it stays, and a
+    limit that code reads there: "at most 20 calls" is a budget.
+    """
+    cues, kept = load_cues().beside, list(spans)
+    quotes = [TextPlace(*match.span()) for match in _QUOTED.finditer(prose)]
+    for start, end in rules.kept.found(prose):
+        place = TextPlace(start, end)
+        met = [one for one in kept if one.start is not None and not free(place_of(one), [place])]
+        inside = [one for one in met if start <= place_of(one).start and place_of(one).end <= end]
+        within = any(one.start <= start and end <= one.end for one in quotes)
+        limit = any(one.field in CHECKED and readable(one) for one in met)
+        if within or limit or any(one not in inside for one in met):
+            continue
+        rule = span_at("rule", prose, place, cues.probability["pattern"])
+        kept = [one for one in kept if one not in inside or one.field.startswith("slot.")] + [rule]
+    return tuple(sorted(kept, key=lambda one: (one.start if one.start is not None else -1, one.field)))
+
+
 _CERTAIN = 0.97  # from here on a model's text is not made longer
 
 

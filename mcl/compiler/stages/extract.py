@@ -30,9 +30,11 @@ from mcl.compiler.stages.constraints import (
     slot_question,
     state,
 )
-from mcl.compiler.stages.evidence import with_patterns
+from mcl.compiler.stages.evidence import with_patterns, with_rules
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
+from mcl.compiler.stages.signoff import FIELD as PROMISE
+from mcl.compiler.stages.signoff import KeyNames, settled
 from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
 from mcl.language.skills import Skill, Slot
@@ -41,8 +43,10 @@ from mcl.model.cues import free, place_of
 from mcl.model.protocol import BOOLEAN, REST, ExtractForm, Model, SlotForm, Span
 from mcl.values.slots import is_memory, read_slot
 
+NO_KEYS: Final = KeyNames()
 _CLAUSE = re.compile(r"[,.;:!?\n()]")
 _ADDRESS = re.compile(r"matrix://\S+")
+_SENTENCE = re.compile(r"[.!?;](?:\s|$)|\n")
 _NEAR = 60  # characters of a clause on each side that are looked at
 # A model marks the day alone; "before" it means that its beginning counts.
 _EARLIER = re.compile(r"(?<!\w)(?<!\bor )(?:before|ahead of|prior to|innan|före)\s+$", re.IGNORECASE)
@@ -102,13 +106,14 @@ def extract(
     model: Model,
     rules: Rules,
     look_up: LookUp | None = None,
+    keys: KeyNames = NO_KEYS,
 ) -> Extraction:
     """Ask the model for spans and read each as what it must be; what cannot be read becomes a gap that quotes
     it.
 
     What a person gave or answered is taken instead of what the model finds. look_up: runs the skill's resolve
-    lines for the slots that a person gave, before the prompt is filled. Raises InputError SLOT_UNKNOWN,
-    SLOT_VALUE.
+    lines for the slots that a person gave, before the prompt is filled. keys: whom names may mean. Raises
+    InputError SLOT_UNKNOWN, SLOT_VALUE.
     """
     skill = classified.skill
     _check_given(request, skill)
@@ -138,13 +143,15 @@ def extract(
     form = ExtractForm(
         skill.id, skill.description, tuple(form_of(slot) for slot in asked), prompt.system, prompt.user
     )
-    found = _Found(request, rules)
+    found = _Found(request, rules, keys)
     marked = model.extract(request.prose, form)
     if classified.begins:  # what stands behind the first wish says nothing of it
         marked = tuple(one for one in marked if one.start is None or one.start < classified.begins[0])
         found.wishes(classified.begins)
     told = [one for one in marked if one.field != REST]
     spans = with_patterns(request.prose, form, told, rules, found.reads)
+    if "rule" in rules.kinds:
+        spans = with_rules(request.prose, spans, rules, found.reads)
     found.left([one for one in marked if one.field == REST], spans)
     for slot in skill.slots:
         found.slot(slot, [span for span in spans if span.field == f"slot.{slot.name}"], bundle)
@@ -228,8 +235,9 @@ def _expected(slot: Slot) -> str:
 class _Found:
     """What was found so far, in the order of the Frame."""
 
-    def __init__(self, request: GoalRequest, rules: Rules) -> None:
+    def __init__(self, request: GoalRequest, rules: Rules, keys: KeyNames = NO_KEYS) -> None:
         self.request = request
+        self.keys = keys
         self.rules = rules
         self.objects: list[SlotEntry] = []
         self.constraints: list[Constraint] = []
@@ -323,7 +331,10 @@ class _Found:
         self.objects.append(SlotEntry(name=slot.name, value=value, uri=uri, type=slot.type))
 
     def _state(self, name: str, span: Span) -> None:
-        found = self.read(span)
+        read = self.read(span)
+        found = read if isinstance(read, Gap) else self._settled(read, span)
+        if found is None:
+            return
         if isinstance(found, Gap):
             case = "constraint.hard_unread" if self._is_hard(span) else "constraint.unread"
             severity = self.rules.severities[case]
@@ -343,10 +354,16 @@ class _Found:
             self._mark(f"frame.success_criteria[{len(self.success)}]", span)
             self.success.append(found)
 
+    def _settled(self, found: Stated, span: Span) -> Stated | None:
+        """What it is with the answer about its words, where nobody could check it."""
+        answer = self.request.answers.get(f"{PROMISE}{span.value}")
+        rank = len(self.preferences) + 1
+        return settled(found, span.value, answer, rank, self.rules.choices, self.keys)
+
     def read(self, span: Span) -> Stated | Gap:
         """What the span says in its clause."""
         around = self._around(span)
-        reading = Reading(self.request.at, self.request.zone, around)
+        reading = Reading(self.request.at, self.request.zone, around, self.rules.kept.kept)
         earlier = _EARLIER.search(around.before) if span.field == "deadline" else None
         text = f"{earlier[0] if earlier else ''}{span.value}"
         rank = len(self.preferences) + 1
@@ -377,7 +394,8 @@ class _Found:
             return Around()
         prose, start, end = self.request.prose, span.start, span.end
         before = _CLAUSE.split(prose[max(0, start - _NEAR) : start])[-1]
-        return Around(before, _CLAUSE.split(prose[end : end + _NEAR])[0])
+        beyond = _SENTENCE.split(prose[end : end + 4 * _NEAR])[0]
+        return Around(before, _CLAUSE.split(prose[end : end + _NEAR])[0], beyond)
 
     def _said(self, span: Span, slot: Slot, bundle: Bundle) -> bool:
         return (

@@ -8,6 +8,8 @@ from typing import Final, Literal, TypeAlias
 from executor.store.lifecycle.events import MAX_ROUNDS
 from ir.intent import SEVERITIES
 from mcl.compiler.stages.constraints import LIMITS, SIGNS
+from mcl.compiler.stages.promises import KeptWords
+from mcl.compiler.stages.signoff import Choices
 from mcl.language.mtx.core import Core, CoreModule
 from mcl.language.mtx.procedure import interpret
 from mcl.language.mtx.source import nearest
@@ -62,9 +64,10 @@ class Rules:
     by name; rest_weight: of the word that most likely says something and was not read. factors: what an open
     unknown multiplies it by, by severity. severities: by module and case, as "frame.required_missing".
     plan_nodes: of a plan that a model writes; plan_repairs: how often it may be written again. kinds: the
-    limits, signs and wishes that are read. questions: about these, by kind. sayings: what people say for each
-    verb. no_goal: what is said of words that are none, by their kind. soft: matches the phrases that
-    word a wish, in lower case.
+    limits, signs and wishes that are read. kept: the words of rules that can be held;
+    choices: what may become of promises that nobody can check. questions: about limits
+    and signs, by kind. sayings: what people say for each verb. no_goal: what is said of words that are none,
+    by their kind. soft: matches the phrases that word a wish, in lower case.
     """
 
     longest_prose: int
@@ -94,6 +97,8 @@ class Rules:
     kinds: frozenset[str]
     questions: Mapping[str, str]
     soft: re.Pattern[str]
+    kept: KeptWords
+    choices: Choices
     memories: int
     options: int
     asked: int
@@ -138,6 +143,8 @@ class Rules:
             questions={kind: limits.text(f"question.{kind}") for kind in LIMITS}
             | {kind: signs.text(f"question.{kind}") for kind in SIGNS},
             soft=_any_of(limits.phrases("soft.phrases")),
+            kept=KeptWords.of(core["promise"]),
+            choices=Choices.of(core),
             memories=memory.whole("limits.candidates", 1),
             options=memory.whole("limits.options"),
             asked=core["unknown"].whole("limits.questions", 1),

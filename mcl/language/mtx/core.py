@@ -17,7 +17,10 @@ from mcl.language.mtx.files import Cache, load_file
 from mcl.language.mtx.source import nearest
 
 Made = TypeVar("Made")
-MODULES = ("confidence", "constraint", "frame", "pipeline", "pre_resolve", "predicate", "unknown", "verb")
+MODULES = (
+    *("confidence", "constraint", "frame", "pipeline", "pre_resolve", "predicate", "promise", "unknown"),
+    "verb",
+)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from executor.gate.context import Context
 from executor.gate.decide import decide
 from executor.gate.grants import Grants
 from executor.gate.locks import Locks
+from executor.gate.page import GRAMMAR, parse_check
 from executor.gate.pins import Pins
 from executor.gate.policy import PolicyFile
 from executor.gate.verdict import Ask
@@ -23,15 +24,7 @@ from executor.sandbox.reach import allowed_roots
 from executor.sandbox.redaction import Redactor, visible
 from executor.store.home import Home
 from executor.tools.registry import Registry
-from executor.walker.criteria import (
-    GRAMMAR,
-    Criterion,
-    attestations,
-    attested,
-    delivered,
-    parse_check,
-    unsupported,
-)
+from executor.walker.criteria import Criterion, attestations, attested, delivered, unsupported
 from ir import (
     AttestationPredicate,
     DeliveredPredicate,

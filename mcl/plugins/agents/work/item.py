@@ -158,4 +158,7 @@ def _criterion(predicate: Predicate) -> Criterion:
         return in_words(predicate)
     said = predicate.model_dump()
     kind = str(said.pop("type"))
-    return TypedCriterion(kind, tuple((name, str(text)) for name, text in said.items()))
+    # A file has no field for the one promise that a sign-off is about, and no work from a file says one.
+    return TypedCriterion(
+        kind, tuple((name, str(text)) for name, text in said.items() if text or name != "what")
+    )
