@@ -245,7 +245,7 @@ KEPT_BY = {
     "rule.commit": "no commits",
     "rule.push": "no push",
     "rule.commit_or_push": "no commits or pushes",
-    "rule.calls": "at most 3 tool calls",
+    "rule.calls": "no more than 3 calls of tools",
     "rule.files": "change at most 3 files",
     "rule.ask": "ask before each step",
 }
