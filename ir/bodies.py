@@ -237,7 +237,11 @@ class PlanProposedBody(Body):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanStepBody(Body):
-    """A node's state changed. result: UTF-8 JSON; a text where an old journal has one."""
+    """A node's state changed. result: UTF-8 JSON; a text where an old journal has one.
+
+    Of a step that a model answered also who did, and what was asked: model, prompt, seed (digests), grammar
+    (name and digest), tokens (that the model wrote). sha256, size: of a result that lies beside the row.
+    """
 
     plan_id: str = _at(0, NAME)
     node_id: str = _at(1, NAME)
@@ -245,11 +249,21 @@ class PlanStepBody(Body):
     result: bytes | str = _at(3, data_or_text, b"")
     error: str = _at(4, TEXT, "")
     latency_ms: int = _at(5, NATURAL, 0)
+    model: str = _at(6, DIGEST, "")
+    grammar: str = _at(7, TEXT, "")
+    prompt: str = _at(8, DIGEST, "")
+    seed: str = _at(9, DIGEST, "")
+    tokens: int = _at(10, NATURAL, 0)
+    sha256: str = _at(11, DIGEST, "")
+    size: int = _at(12, NATURAL, 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanOutputBody(Body):
-    """A piece of a node's output, as it comes. chunk: a text where an old journal has one."""
+    """A piece of a node's output, as it comes, numbered from 0 at each of its starts.
+
+    chunk: a text where an old journal has one; empty where it lies beside the row: sha256, size.
+    """
 
     plan_id: str = _at(0, NAME)
     node_id: str = _at(1, NAME)
@@ -257,17 +271,23 @@ class PlanOutputBody(Body):
     chunk: bytes | str = _at(3, data_or_text)
     channel: str = _at(4, TEXT, "")
     final: bool = _at(5, FLAG, False)
+    sha256: str = _at(6, DIGEST, "")
+    size: int = _at(7, NATURAL, 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntentCorrectBody(Body):
-    """RFC 6902 patches of a running Intent or plan; `target` is the hash or id they apply to."""
+    """RFC 6902 patches of an Intent or plan; `target` is the hash or id they apply to.
+
+    goal: where they were made by compiling again, what was said of the goal (UTF-8 JSON: words, fields).
+    """
 
     target: str = _at(0, NAME)
     patches: bytes = _at(1, DATA)
     reason: str = _at(2, TEXT, "")
     retry_from: str = _at(3, TEXT, "")
     unseen: bool = _at(4, FLAG, False)
+    goal: bytes = _at(5, DATA, b"")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,7 +11,18 @@ from pydantic import AfterValidator, Discriminator, Field, PlainValidator, Tag
 
 from ir.canonical import content_hash
 from ir.document import Document
-from ir.scalars import EXTENSION_PATTERN, MAX_INTEGER, ExtensionName, Flag, Instant, Name, Number, Text, Whole
+from ir.scalars import (
+    EXTENSION_PATTERN,
+    MAX_INTEGER,
+    ExtensionName,
+    Flag,
+    FrozenMap,
+    Instant,
+    Name,
+    Number,
+    Text,
+    Whole,
+)
 
 VERBS: Final = (
     "find",
@@ -26,7 +37,7 @@ VERBS: Final = (
     "delegate",
 )
 CONSTRAINT_TYPES: Final = ("budget", "deadline", "jurisdiction", "quality", "rule", "policy")
-PREDICATE_TYPES: Final = ("delivered", "signed_off", "external", "attestation")
+PREDICATE_TYPES: Final = ("delivered", "signed_off", "external", "attestation", "command")
 _DECIMAL: Final = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?")
 
 
@@ -99,12 +110,13 @@ class JurisdictionConstraint(Document):
 
 
 class QualityConstraint(Document):
-    """`metric` is at least `min`."""
+    """`metric` is at least `min`. share: `min` is a share of the whole, so that 0.9 is 90 %."""
 
     type: Literal["quality"] = "quality"
     hard: Flag = False
     metric: Text = ""
     min: Number = 0.0
+    share: Flag = False
 
 
 class RuleConstraint(Document):
@@ -158,12 +170,21 @@ class AttestationPredicate(Document):
     topic: Text = ""
 
 
+class CommandPredicate(Document):
+    """This command, run once the plan has ended, exits with status 0. tool_ref: the pinned tool that runs it;
+    args: texts, as of a tool call, without references."""
+
+    type: Literal["command"] = "command"
+    tool_ref: Text = ""
+    args: FrozenMap = FrozenMap()
+
+
 with warnings.catch_warnings():
     # `schema` is the JSON name; pydantic's own (deprecated) `schema` classmethod is not used here.
     warnings.filterwarnings("ignore", message='Field name "schema"', category=UserWarning)
 
     class ExtensionConstraint(Document):
-        """A constraint of someone else's making: a schema address and opaque JSON text."""
+        """A constraint of someone else's making. schema: the address of what looks at it; data: JSON text."""
 
         type: ExtensionName
         hard: Flag = False
@@ -171,7 +192,7 @@ with warnings.catch_warnings():
         data: Text = ""
 
     class ExtensionPredicate(Document):
-        """A predicate of someone else's making: a schema address and opaque JSON text."""
+        """A predicate of someone else's making. schema: the address of what looks at it; data: JSON text."""
 
         type: ExtensionName
         schema: Text = ""  # type: ignore[assignment]  # hides a deprecated classmethod on purpose
@@ -207,6 +228,7 @@ Predicate = Annotated[
     | Annotated[SignedOffPredicate, Tag("<signed_off>")]
     | Annotated[ExternalPredicate, Tag("<external>")]
     | Annotated[AttestationPredicate, Tag("<attestation>")]
+    | Annotated[CommandPredicate, Tag("<command>")]
     | Annotated[ExtensionPredicate, Tag("<x:>")],
     _one_of(PREDICATE_TYPES),
 ]

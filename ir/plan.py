@@ -14,7 +14,9 @@ from ir.promises import PromiseStanding
 from ir.scalars import PROTOCOL, Count, Digest, FrozenMap, Instant, Text
 
 BRANCH_KINDS: Final = ("sequential", "parallel")
-STEP_KINDS: Final = ("reason", "code", "summarize", "write", "transform", "classify", "hard_reason")
+STEP_KINDS: Final = (
+    *("reason", "code", "summarize", "write", "transform", "classify", "hard_reason", "extract", "translate"),
+)
 SIDE_EFFECTS: Final = ("read", "write", "network", "shell", "chain")
 # Words of every question that is answered with yes or no; an option that is spelled so does what it says.
 YES: Final = ("approve", "yes", "y")
@@ -52,15 +54,18 @@ class ToolCall(Payload):
     """One call of a pinned tool; the tool's schema turns `args` into values. 0 ms: the tool's default.
 
     documents: the arguments that are JSON documents; a reference that is one of their texts is a value.
+    alternatives: other arguments, all of them each time, that may be tried where the call failed or did not
+    give what was wanted.
     """
 
-    referring = ("args",)
+    referring = ("args", "alternatives")
 
     tool_ref: Text = ""
     args: FrozenMap = FrozenMap()
     timeout_ms: Count = 0
     side_effect_class: Text = ""
     documents: tuple[Text, ...] = ()
+    alternatives: tuple[FrozenMap, ...] = ()
 
 
 class SubDispatch(Payload):

@@ -33,6 +33,7 @@ from ir.errors import PromiseError
 from ir.frame import (
     AttestationPredicate,
     BudgetConstraint,
+    CommandPredicate,
     Constraint,
     DeadlineConstraint,
     DeliveredPredicate,
@@ -223,8 +224,8 @@ def _said(item: Item) -> str:
             parts = [f"only in {', '.join(allow)}"] if allow else []
             parts += [f"not in {', '.join(deny)}"] if deny else []
             return ", ".join(parts) or "any region"
-        case QualityConstraint(metric=metric, min=least):
-            return f"{metric} at least {least:g}"
+        case QualityConstraint(metric=metric, min=least, share=share):
+            return f"{metric} at least {f'{least * 100:g} %' if share else f'{least:g}'}"
         case RuleConstraint(rule=rule, keeps=keeps):
             return _kept(keeps) or rule
         case PolicyConstraint(policy=policy):
@@ -238,6 +239,9 @@ def _said(item: Item) -> str:
             return f"{url or 'an address'}: {check or 'any success'}"
         case AttestationPredicate(source=source, topic=topic):
             return f"{source or 'somebody'} has attested {topic or 'a success'}"
+        case CommandPredicate(tool_ref=tool, args=args):
+            said = " ".join(f"{name}={text}" for name, text in sorted(args.items()))
+            return f"{' '.join(filter(None, (tool or 'a command', said)))} exits with status 0"
         case Preference(prefer=prefer):
             return prefer
     return " ".join(text for text in (item.type, item.schema, item.data) if text)
@@ -268,7 +272,7 @@ class PromiseStanding(Document):
     ends; signed_off: a person signs it at the end; not_checkable: nothing here can hold or see it.
 
     place: its path in the Intent. says: what is promised, in plain words. why: of what is not checkable, the
-    reason.
+    reason. by: of a quality that is checked, the output that measures it (`count.output.rows`).
     """
 
     place: Text
@@ -276,3 +280,4 @@ class PromiseStanding(Document):
     hard: Flag = False
     says: Text = ""
     why: Text = ""
+    by: Text = ""

@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 
+import grammars
 import ir
 from executor import (
     AlwaysApprove,
@@ -166,6 +167,7 @@ class Walks:
         constraints: Sequence[Mapping[str, Any]] = (),
         budget: Mapping[str, Any] | None = None,
         deadline: str = "",
+        expires_at: str = "",
         promises: Sequence[Mapping[str, Any]] = (),
     ) -> str:
         clock, keys = self.home.clock, self.home.keyring
@@ -186,6 +188,7 @@ class Walks:
             "confidence": 0.9,
             "created_at": clock.now(),
             "deadline": deadline,
+            "expires_at": expires_at,
         }
         if budget:
             document["budget"] = dict(budget)
@@ -318,3 +321,11 @@ def done(walks: Walks, node: NODE) -> dict[str, Any]:
 def code(outcome: Outcome) -> str:
     """The code that a run failed with, "" where it did not."""
     return outcome.failure.code if outcome.failure else ""
+
+
+def without_critic(home: Home) -> None:
+    """From now on a run that fails has failed: nothing proposes another way."""
+    text = (Path(grammars.__file__).parent / "core" / "pipeline.mtx").read_text()
+    assert "replans=2" in text
+    (home.path / "core").mkdir()
+    (home.path / "core" / "pipeline.mtx").write_text(text.replace("replans=2", "replans=0"))

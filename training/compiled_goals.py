@@ -284,7 +284,7 @@ def _open(intent: Intent) -> Iterator[tuple[str, str, int | None, int | None]]:
             quoted
             and quoted[1] in intent.prose
             and name not in ("skill", "frame.verb")
-            and not name.startswith("wish.")
+            and not name.startswith("promise.")
         ):
             start = intent.prose.index(quoted[1])
             yield name, quoted[1], start, start + len(quoted[1])

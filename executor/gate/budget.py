@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -65,6 +66,14 @@ class Spending:
         self.breaker = RunBreaker()
         self.used = used or Used()
         self.limit(intent, plan)
+
+    def reckoning(self, clock: Clock) -> Spending:
+        """The same, to reckon with: what is counted there is not counted here, and its moment is another
+        clock's."""
+        made = copy(self)
+        made._clock, made.breaker = clock, RunBreaker()
+        made._above = self._above.reckoning(clock) if self._above is not None else None
+        return made
 
     def limit(self, intent: Intent, plan: PlanTree) -> None:
         """Take the limits from these documents, also while a run is under way (they were corrected)."""

@@ -93,7 +93,8 @@ class Context:
         if self.mandate is None:
             return ()
         intent, plan = self.mandate.intent, self.mandate.plan
-        return standings(intent, plan, signers=self.signers(), regions=self.grants.regions(self.agent))
+        regions = self.grants.regions(self.agent)
+        return standings(intent, plan, signers=self.signers(), regions=regions, find=self.find)
 
     def manifest(self, call: Call) -> Manifest | None:
         """The manifest of the called tool, None for an unknown one."""

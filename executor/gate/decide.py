@@ -66,11 +66,16 @@ GUARDS: Final[tuple[tuple[str, Guard], ...]] = (
     ("budget", moment.budget),
     ("approval", moment.approval),
 )
-# What can be said of a call before its turn: locks and budget are of that moment alone, nothing is counted
-# yet, and of a person's answer only that one will be asked for.
-_FORESEEN: Final = {"promise": promises.promise_foreseen, "approval": moment.approval_foreseen}
+# What can be said of a call before its turn: of locks only what the plan itself will write at the same time,
+# and of a person's answer only that one will be asked for. What will be used by then the caller reckons
+# (``executor.walker.forecast``); where nobody does, the budget says nothing.
+_FORESEEN: Final = {
+    "locks": moment.locks_foreseen,
+    "budget": moment.budget_foreseen,
+    "approval": moment.approval_foreseen,
+}
 BEFOREHAND: Final[tuple[tuple[str, Guard], ...]] = tuple(
-    (name, _FORESEEN.get(name, check)) for name, check in GUARDS if name not in ("locks", "budget")
+    (name, _FORESEEN.get(name, check)) for name, check in GUARDS
 )
 
 
@@ -90,7 +95,7 @@ def decide(call: Call, context: Context) -> Allow | Ask | Deny:
             return Allow(_SEAL, call, operation, hosts, roots, warnings)
     if isinstance(verdict, Ask):
         verdict = replace(verdict, warnings=warnings)
-    if isinstance(verdict, Deny) and context.spending is not None:
+    if isinstance(verdict, Deny) and not verdict.passes and context.spending is not None:
         context.spending.breaker.note(call.hash)
     context.record("refused" if isinstance(verdict, Deny) else "asked", _told(call, context, verdict))
     return verdict

@@ -149,8 +149,14 @@ class SharedLocks:
             raise explain_os(problem, self._folder) from problem
 
 
+Branch: TypeAlias = tuple[tuple[str, int], ...]  # parallel nodes above a call, each with the child to it
+
+
 class Locks:
-    """The places that calls of this run are writing to, and with ``shared`` those of other runs."""
+    """The places that calls of this run are writing to, and with ``shared`` those of other runs. branch: that
+    of the call which is looked at, where a plan is looked at beforehand."""
+
+    branch: Branch = ()
 
     def __init__(self, shared: SharedLocks | None = None) -> None:
         self._held: list[Place] = []
@@ -167,6 +173,10 @@ class Locks:
             if any(clash(place, held) for held in self._held):
                 return Contention(place[0])
         return self._shared.contended(wanted) if self._shared else None
+
+    def foreseen(self, places: Iterable[Place]) -> Contention | None:
+        """The same of what will be written when the turn of a call comes; nothing is known of that here."""
+        return None
 
     @contextmanager
     def hold(self, places: Iterable[Place]) -> Iterator[None]:
@@ -192,3 +202,43 @@ class Locks:
                 self._held.remove(place)
             if self._shared and taken:
                 self._shared.leave(self._held)
+
+
+# ---- What the calls of a plan will be writing, before any of them is made.
+
+
+class PlannedLocks(Locks):
+    """The places that calls of a plan write to, of those that are looked at one after the other.
+
+    now: the locks as they are.
+    """
+
+    def __init__(self, now: Locks) -> None:
+        super().__init__(now._shared)
+        # By a path: what is written just there, and what is written there or below.
+        self._at: dict[tuple[str, ...], list[tuple[Place, Branch]]] = {}
+        self._below: dict[tuple[str, ...], list[tuple[Place, Branch]]] = {}
+
+    def plan(self, places: Iterable[Place]) -> None:
+        """The call that is looked at writes to these."""
+        for place in places if self.branch else ():
+            path = place[0]
+            self._at.setdefault(path, []).append((place, self.branch))
+            for length in range(len(path) + 1):
+                self._below.setdefault(path[:length], []).append((place, self.branch))
+
+    def foreseen(self, places: Iterable[Place]) -> Contention | None:
+        """The first of these that a call in another branch of a parallel node writes to as well."""
+        for place in places if self.branch else ():
+            path = place[0]
+            above = (one for length in range(len(path)) for one in self._at.get(path[:length], ()))
+            for other, branch in (*above, *self._below.get(path, ())):
+                if clash(place, other) and at_once(self.branch, branch):
+                    return Contention(path)
+        return None
+
+
+def at_once(one: Branch, other: Branch) -> bool:
+    """May two calls run at the same time: do they stand below different children of a parallel node?"""
+    fork = next(((mine, its) for mine, its in zip(one, other, strict=False) if mine != its), None)
+    return fork is not None and fork[0][0] == fork[1][0]

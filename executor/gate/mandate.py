@@ -6,22 +6,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
+from executor.gate.looks import look_for
 from executor.gate.portion import Portion
 from executor.gate.rules import HeldRule, held_rules
 from executor.store.lifecycle.events import View
 from ir import (
-    ExternalPredicate,
     Intent,
     PlanNode,
     PlanTree,
     SubDispatch,
     ToolCall,
     content_hash,
+    promises_of,
 )
 from ir.scalars import FrozenMap
 
 DISPATCH: Final = "matrix://tool/agent/dispatch@1.0.0"  # how work is handed to another agent
-_LOOK: Final = "matrix://tool/http/request@1.0.0"  # how an external success criterion is looked at
+_BESIDE: Final = {"frame.success_criteria": "success", "frame.constraints": "constraint"}
 
 
 @dataclass(frozen=True)
@@ -76,16 +77,9 @@ class Mandate:
 
     @cached_property
     def criteria(self) -> dict[str, ToolCall]:
-        """The calls that the Intent's success criteria make at the end, by id (``criterion_id``)."""
-        return {
-            self.criterion_id(place): ToolCall(
-                tool_ref=_LOOK,
-                args=FrozenMap({"method": "GET", "url": predicate.url}),
-                side_effect_class="network",
-            )
-            for place, predicate in enumerate(self.intent.frame.success_criteria)
-            if isinstance(predicate, ExternalPredicate) and predicate.url
-        }
+        """The calls that look at hard promises of the Intent at the end, by id (``criterion_id``)."""
+        looks = {one.place: look_for(one.item) for one in promises_of(self.intent) if one.hard}
+        return {self.criterion_id(place): call for place, call in looks.items() if call is not None}
 
     def call_at(self, node_id: str) -> ToolCall | None:
         """The call that the person signed, at a node or for a success criterion; None where there is none."""
@@ -95,10 +89,11 @@ class Mandate:
         handed = node.sub_dispatch is not None and node.sub_dispatch.agent_ref
         return _handing(node.sub_dispatch) if handed and node.sub_dispatch else node.tool_call
 
-    def criterion_id(self, place: int) -> str:
-        """What a success criterion is called where nodes have their ids: ``success[0]``, and below the node
-        ``n1`` that dispatches ``n1/success[0]``."""
-        return self.named(f"success[{place}]")
+    def criterion_id(self, place: str) -> str:
+        """What a promise is called where nodes have their ids, by its place in the Intent: ``success[0]``,
+        ``constraint[1]``, and below the node ``n1`` that dispatches ``n1/success[0]``."""
+        field, bracket, number = place.partition("[")
+        return self.named(f"{_BESIDE[field]}{bracket}{number}")
 
     def named(self, name: str) -> str:
         """A name beside the ids of nodes, which of a sub-dispatch begin with the node above."""

@@ -73,9 +73,10 @@ def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-_FIELDS: Final = {"deny", "approval_minutes", "intent_declaration", "agents"}
+_FIELDS: Final = {"deny", "approval_minutes", "lock_seconds", "intent_declaration", "agents"}
 _FIX: Final = "mend it, or take it out: nothing is called until then; mcl policy check shows every entry"
 _SHOWN: Final = 120  # characters of an entry
+_LOCK_SECONDS: Final = 60
 
 
 class Tools(Protocol):
@@ -136,7 +137,8 @@ class Policy:
     what there is (``closing``). version: sha256 (hex) of the file; approvals are bound to it.
     approval_minutes: 1 to 1440. strict_server_validation: refuse a call that was declared as less than what
     the tool does; where it is false that is a warning, and nothing else changes. lease_minutes: how long an
-    agent may hold work without doing anything, 1 to 1440. place: the file.
+    agent may hold work without doing anything, 1 to 1440. lock_seconds: how long a run waits for another one
+    that is writing where it wants to write, 0 to 3600. place: the file.
     """
 
     entries: tuple[Denied, ...] = ()
@@ -145,6 +147,7 @@ class Policy:
     strict_server_validation: bool = True
     lease_minutes: int = 15
     place: str = ""
+    lock_seconds: int = _LOCK_SECONDS
     closed: Mapping[str, tuple[NamedTool, ...]] | None = None
 
     @classmethod
@@ -179,6 +182,9 @@ class Policy:
             raise _bad(
                 _at(place, text, "approval_minutes"), "approval_minutes is a whole number from 1 to 1440"
             )
+        seconds = values.get("lock_seconds", _LOCK_SECONDS)
+        if type(seconds) is not int or not 0 <= seconds <= 3600:
+            raise _bad(_at(place, text, "lock_seconds"), "lock_seconds is a whole number from 0 to 3600")
         lines = lines_of_texts(text, "deny", len(deny))
         return cls(
             tuple(Denied(one, line) for one, line in zip(deny, lines, strict=True)),
@@ -187,6 +193,7 @@ class Policy:
             _strict(place, text, values.get("intent_declaration", {})),
             _lease(place, text, values.get("agents", {})),
             str(place),
+            seconds,
         )
 
     @classmethod
@@ -259,6 +266,11 @@ class PolicyFile:
     def approval_minutes(self) -> int:
         """As of ``Policy``."""
         return self._now().approval_minutes
+
+    @property
+    def lock_seconds(self) -> int:
+        """As of ``Policy``."""
+        return self._now().lock_seconds
 
     @property
     def version(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -95,13 +96,23 @@ UNION: Final = frozenset(
 )
 
 
+_CODE: Final = re.compile(r"[A-Z]{2}", re.ASCII)
+_SAME: Final = {"UK": "GB", "EL": "GR"}  # what the Union calls two of them
+
+
+def strange_region(wanted: JurisdictionConstraint) -> str:
+    """The first region of these that is no code, "" where each is: nothing could be held to it."""
+    return next((one for one in (*wanted.allow, *wanted.deny) if not _CODE.fullmatch(one)), "")
+
+
 def fits(regions: Collection[str], wanted: JurisdictionConstraint) -> bool:
     """Whether a host that is in these regions, and may be in any of them, is where it may be."""
-    allowed = _with_members(wanted.allow)
-    inside = not wanted.allow or all(one in allowed for one in regions)
-    return bool(regions) and inside and not _with_members(regions) & _with_members(wanted.deny)
+    if not regions or strange_region(wanted):
+        return False
+    inside = not wanted.allow or _with_members(regions) <= _with_members(wanted.allow)
+    return inside and not _with_members(regions) & _with_members(wanted.deny)
 
 
 def _with_members(codes: Iterable[str]) -> frozenset[str]:
-    said = frozenset(codes)
-    return said | UNION if "EU" in said else said
+    said = frozenset(_SAME.get(one, one) for one in codes)
+    return (said - {"EU"}) | UNION if "EU" in said else said

@@ -1,4 +1,4 @@
-"""How each promise of an Intent is kept: by its plan, the keys that count here, and what is known of hosts.
+"""How each promise of an Intent is kept: by its plan, the tools and keys there are, what is known of hosts.
 
 Pure."""
 
@@ -10,16 +10,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from executor.core.errors import ScopeError
+from executor.gate.looks import unfit_command, unfit_extension
+from executor.gate.measures import Find, Measure, find_measure
 from executor.gate.page import GRAMMAR, parse_check
-from executor.gate.rules import fits
+from executor.gate.rules import fits, strange_region
 from executor.sandbox.files import components
 from executor.sandbox.origin import Origin, parse_url
 from ir import (
     AttestationPredicate,
     Budget,
     BudgetConstraint,
+    CommandPredicate,
     DeadlineConstraint,
     DeliveredPredicate,
+    ExtensionConstraint,
+    ExtensionPredicate,
     ExternalPredicate,
     Intent,
     JurisdictionConstraint,
@@ -42,6 +47,7 @@ Regions = Mapping[Origin, tuple[str, ...]]
 
 _PREFIXES: Final = ("matrix://artifact/", "matrix://file/", "file:", "./")
 _ADDRESS: Final = re.compile(r"https?://\S+", re.IGNORECASE)
+_CITED: Final = re.compile(r"[a-z][a-z0-9+.-]*:\S+")
 # What is a path by its form alone; a word, a name or an address is one only where the plan says so.
 _PATH: Final = re.compile(r"(?:[^:@]*/[^:@]*|[^\s:@]*[._-][^\s:@]*)")
 
@@ -67,6 +73,7 @@ class _Plan:
     plan: PlanTree | None
     signers: Signers
     regions: Regions
+    find: Find
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """The side-effect class and each argument of the plan's calls."""
@@ -77,10 +84,15 @@ class _Plan:
 
 
 def standings(
-    intent: Intent, plan: PlanTree | None, *, signers: Signers, regions: Regions
+    intent: Intent,
+    plan: PlanTree | None,
+    *,
+    signers: Signers,
+    regions: Regions,
+    find: Find = lambda reference: None,
 ) -> tuple[PromiseStanding, ...]:
-    """How each promise is kept, in the order of `promises_of`."""
-    known = _Plan(intent, plan, signers, regions)
+    """How each promise is kept, in the order of `promises_of`. find: the manifest at a pinned address."""
+    known = _Plan(intent, plan, signers, regions, find)
     return tuple(_standing(promise, known) for promise in promises_of(intent))
 
 
@@ -90,15 +102,17 @@ def unchecked(found: tuple[PromiseStanding, ...]) -> tuple[PromiseStanding, ...]
 
 
 def _standing(promise: Promise, known: _Plan) -> PromiseStanding:
-    kind = type(promise.item)
+    kind, by = type(promise.item), ""
     if not promise.hard:
         word, why = "not_checkable", "it is a wish"
     elif kind in _KINDS:
         word, why = _KINDS[kind](promise, known)
     else:
         word, why = "not_checkable", "nothing here knows how to look at it"
-    return PromiseStanding.model_validate(
-        {"place": promise.place, "hard": promise.hard, "standing": word, "says": promise.says, "why": why}
+    if word == "checked" and isinstance(promise.item, QualityConstraint):
+        by, why = why, ""
+    return PromiseStanding(
+        place=promise.place, hard=promise.hard, standing=word, says=promise.says, why=why, by=by
     )
 
 
@@ -134,6 +148,8 @@ def _jurisdiction(promise: Promise, known: _Plan) -> Found:
     """Enforced where the plan goes to hosts, and of each that it names somebody said where it is."""
     item = promise.item
     assert isinstance(item, JurisdictionConstraint), "asked by its type"
+    if strange := strange_region(item):
+        return "not_checkable", f"{strange!r} is no region (the two letters of ISO 3166-1, such as DE, or EU)"
     texts = [text for effect, text in known.texts() if effect in ("network", "chain")]
     texts += [
         one.url
@@ -161,7 +177,10 @@ def _origin(text: str) -> Origin | None:
 
 
 def _quality(promise: Promise, known: _Plan) -> Found:
-    return "not_checkable", "nothing here measures it"
+    """Checked where one call of the plan gives the number; by which, stands in place of the reason."""
+    assert isinstance(promise.item, QualityConstraint), "asked by its type"
+    found = find_measure(promise.item, known.plan, known.find)
+    return ("checked", str(found)) if isinstance(found, Measure) else ("not_checkable", found)
 
 
 def _delivered(promise: Promise, known: _Plan) -> Found:
@@ -199,6 +218,11 @@ def _external(promise: Promise, known: _Plan) -> Found:
     assert isinstance(promise.item, ExternalPredicate), "asked by its type"
     if not promise.item.url:
         return "not_checkable", "it names no address (url) that could be looked at"
+    try:
+        if "${" not in promise.item.url:  # else it is known when the nodes are done
+            parse_url(promise.item.url)
+    except ScopeError as problem:
+        return "not_checkable", problem.message
     if parse_check(promise.item.check) is None:
         return "not_checkable", f"what it expects is not understood; write {GRAMMAR}"
     return "checked", ""
@@ -206,10 +230,33 @@ def _external(promise: Promise, known: _Plan) -> Found:
 
 def _attestation(promise: Promise, known: _Plan) -> Found:
     assert isinstance(promise.item, AttestationPredicate), "asked by its type"
-    source = promise.item.source.removeprefix("matrix://agent/")
+    source, topic = promise.item.source.removeprefix("matrix://agent/"), promise.item.topic
+    if topic and not is_cited(topic):
+        return (
+            "not_checkable",
+            f"attestations cite addresses, such as file:report.md, and “{topic}” is none",
+        )
     if source in known.signers.all:
         return "checked", ""
     return "not_checkable", f"{source or 'nobody'} is no key that is known here (mcl key trust …)"
+
+
+def is_cited(topic: str) -> bool:
+    """Whether an attestation could cite this: it cites addresses."""
+    return _CITED.fullmatch(topic) is not None
+
+
+def _command(promise: Promise, known: _Plan) -> Found:
+    assert isinstance(promise.item, CommandPredicate), "asked by its type"
+    manifest = known.find(promise.item.tool_ref)
+    why = unfit_command(promise.item, known.intent.frame.verb, manifest)
+    return ("not_checkable", why) if why else ("checked", "")
+
+
+def _extension(promise: Promise, known: _Plan) -> Found:
+    assert isinstance(promise.item, ExtensionConstraint | ExtensionPredicate), "asked by its type"
+    why = unfit_extension(promise.item, known.find(promise.item.schema))
+    return ("not_checkable", why) if why else ("checked", "")
 
 
 _KINDS: Final[Mapping[type, Callable[[Promise, _Plan], Found]]] = {
@@ -224,4 +271,7 @@ _KINDS: Final[Mapping[type, Callable[[Promise, _Plan], Found]]] = {
     SignedOffPredicate: _signed_off,
     ExternalPredicate: _external,
     AttestationPredicate: _attestation,
+    CommandPredicate: _command,
+    ExtensionConstraint: _extension,
+    ExtensionPredicate: _extension,
 }

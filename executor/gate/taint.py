@@ -10,12 +10,13 @@ ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from executor.tools.manifest import Manifest
-from ir import PlanNode, PlanTree
+from ir import PlanNode, PlanTree, ToolCall
 
 # Clocks tell nothing private; whatever else reads may.
 _PUBLIC: Final = "matrix://tool/time/"
@@ -44,19 +45,19 @@ NONE: Final = Taint()
 
 
 def taints(
-    plan: PlanTree, find: Find, before: Taint = NONE, *, looks: Iterable[str] = ()
+    plan: PlanTree, find: Find, before: Taint = NONE, *, looks: Mapping[str, ToolCall] = MappingProxyType({})
 ) -> dict[str, Taint]:
     """For each terminal node of a plan, by id, what may have completed before it.
 
-    before: what lies upstream of the whole plan (a sub-plan's parent). looks: ids of the success criteria
-    that are looked at on the network once the plan has run, in order; each leaves what strangers wrote.
+    before: what lies upstream of the whole plan (a sub-plan's parent). looks: the calls that
+    look at promises once the plan has run, by id, in order.
     """
     own = _below(plan.root, find)
     found: dict[str, Taint] = {}
     after = before | own[id(plan.root)]
-    for look in looks:
+    for look, call in looks.items():
         found[look] = after
-        after |= Taint(untrusted=look)
+        after |= _left_by(PlanNode(id=look, tool_call=call), find)
     waiting = [(plan.root, before)]
     while waiting:
         node, upstream = waiting.pop()

@@ -38,7 +38,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """Refused: a stable code, what was refused and why, what to do instead, and an example of that."""
+    """Refused: a stable code, what was refused and why, what to do instead, and an example of that.
+
+    passes: what stands against the call ends by itself, so who can wait may.
+    """
 
     code: str
     reason: str
@@ -46,6 +49,7 @@ class Deny:
     guard: str = ""
     data: dict[str, object] = field(default_factory=dict)
     example: str = ""
+    passes: bool = False
 
     def to_json(self) -> dict[str, object]:
         """The verdict as a JSON object."""
@@ -71,6 +75,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "NO_INTENT_DECLARED": 'mcl compile "which files in notes mention invoice", then mcl accept @last',
     "INTENT_NOT_ACTIVE": "mcl accept @last, then mcl run @last",
     "INTENT_BLOCKED": "mcl answer @last u1=notes",
+    "INTENT_EXPIRED": 'mcl compile "which files in notes mention invoice" --expires 2h',
     # tool_known, unchanged
     "UNKNOWN_TOOL": "matrix://tool/fs/read@1.0.0",
     "TOOL_UNPINNED": "matrix://tool/fs/read@1.0.0, not matrix://tool/fs/read or …@latest",
@@ -114,5 +119,6 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "APPROVAL_MISMATCH": "ask for approval of just this call, then make it unchanged",
     "APPROVAL_CONSUMED": "ask for a new approval; each is good for one call",
     # of preflight
+    "CRITERION_UNREACHABLE": "a node that writes report.md, for a goal that is done when report.md is there",
     "NO_MODEL": "mcl run @last --model model.gguf",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +47,7 @@ async def run_command(
     alone: bool = False,
     said: bytes = b"",
     seconds: float | None = None,
+    told: Callable[[bytes], None] | None = None,
 ) -> Finished:
     """Run one command to its end. Nothing that it started is left then, nor when the surrounding scope is
     cancelled (what is killed is awaited), nor when this process is killed (Linux; elsewhere its group).
@@ -62,13 +63,14 @@ async def run_command(
         alone: it starts nothing that leaves its group, and so needs no launcher (see ``child``).
         said: what it reads from its standard input.
         seconds: it has so long; None: as long as the surrounding scope lets it.
+        told: is given its output as it comes, all of it.
 
     Raises:
         ToolError: COMMAND_NOT_FOUND.
         TimeoutError: it took longer.
     """
     ended: list[Finished | ToolError] = []
-    outputs = (_Capped(max_output, keep), _Capped(max_output, keep))
+    outputs = (_Capped(max_output, keep, told), _Capped(max_output, keep))
 
     async def live() -> None:
         try:
@@ -202,8 +204,9 @@ def _pipe() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 
 
 class _Capped:
-    def __init__(self, limit: int, keep: Keep) -> None:
+    def __init__(self, limit: int, keep: Keep, told: Callable[[bytes], None] | None = None) -> None:
         self.truncated = False
+        self._told = told
         self._kept = bytearray()
         self._limit = limit
         self._tail = keep == "tail"
@@ -219,6 +222,8 @@ class _Capped:
                 return
             if chunk:  # None where there is nothing to read after all
                 self._take(chunk)
+                if self._told is not None:
+                    self._told(chunk)
 
     def _take(self, chunk: bytes) -> None:
         room = self._limit - len(self._kept)

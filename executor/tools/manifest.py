@@ -24,6 +24,7 @@ _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
 # These came later: a manifest that does not use one keeps the pin it always had.
 _LATER: Final = (
     *("retries", "cost", "credentials", "environment", "programs", "annotated", "command", "outside"),
+    "least_ms",
 )
 _FOREIGN: Final = "matrix://tool/mcp-"
 
@@ -134,7 +135,8 @@ class Manifest(_Closed):
     """A tool's manifest.
 
     effects, operation: the most a call may do, unless a case in ``when`` says otherwise (first that fits).
-    timeout_ms: milliseconds. max_output: bytes of the answer as JSON. safety: A to E, checked against the
+    timeout_ms: milliseconds. least_ms: what a call takes in any case, by which a plan that cannot be done in
+    time is told beforehand. max_output: bytes of the answer as JSON. safety: A to E, checked against the
     effects.
     args, output: JSON Schemas of objects. retries: for idempotent tools only. cost: of one call, also of one
     that fails. credentials: arguments whose value may name a variable (``$env:NAME``) in place of a secret.
@@ -152,6 +154,7 @@ class Manifest(_Closed):
     operation: Operation
     idempotent: bool
     timeout_ms: int = Field(gt=0, le=7_200_000)
+    least_ms: int = Field(default=0, ge=0, le=7_200_000)
     max_output: int = Field(gt=0, le=1 << 20)
     safety: Literal["A", "B", "C", "D", "E"]
     scope: ToolScope

@@ -17,7 +17,16 @@ from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import reaching
 from executor.sandbox.redaction import Redactor, redact_error
 from executor.tools.manifest import Manifest, own_manifest
-from executor.tools.tool import Adapter, Bench, Credentials, Progress, Tool, unwatched
+from executor.tools.tool import (
+    Adapter,
+    Bench,
+    Credentials,
+    Output,
+    Progress,
+    Tool,
+    unheard,
+    unwatched,
+)
 from ir import MclError
 
 if TYPE_CHECKING:
@@ -126,11 +135,12 @@ class Registry:
         intent: str = "",
         letter: bytes = b"",
         progress: Progress = unwatched,
+        output: Output = unheard,
     ) -> dict[str, object]:
         """Make the call that was allowed. The answer is checked, capped and free of secrets.
 
         credentials: where the values of ``$env:NAME`` come from; the adapter alone gets to see them. intent,
-        letter, progress: as of ``Bench``.
+        letter, progress, output: as of ``Bench``.
 
         Raises:
             GateError: the Allow is not for this call, or was used.
@@ -156,6 +166,7 @@ class Registry:
                 call.node_id,
                 letter,
                 progress,
+                output,
             )
             args = tool.manifest.complete(call.args)
             secrets = (credentials or Credentials({})).resolve(args, tool.manifest)

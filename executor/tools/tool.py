@@ -97,6 +97,14 @@ def unwatched(done: int, total: int) -> None:
     """Nobody asks how far it is."""
 
 
+Output = Callable[[bytes], None]
+"""Given what a tool says while it runs, piece by piece; from any thread."""
+
+
+def unheard(data: bytes) -> None:
+    """Nobody listens."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bench:
     """What an adapter may touch while it runs.
@@ -104,7 +112,7 @@ class Bench:
     operation: what the gate allowed this call to do; an adapter does no more. max_output: bytes. hosts: where
     it may go over the network; empty for tools of another scope. intent, node_id: for what (a ULID) and at
     which node it is called. letter: the signed envelope that goes out with the call, where one does.
-    progress: for work that takes a while to say how far it is.
+    progress, output: for work that takes a while to say how far it is, and what it says meanwhile.
     """
 
     workspace: Workspace
@@ -117,6 +125,7 @@ class Bench:
     node_id: str = ""
     letter: bytes = b""
     progress: Progress = unwatched
+    output: Output = unheard
 
 
 Adapter = Callable[[Mapping[str, object], Bench], Awaitable[dict[str, object]]]

@@ -1,4 +1,4 @@
-"""Success criteria: each is looked at, and what was found is evidence."""
+"""Success criteria, and constraints that are checked: each is looked at, and what was found is evidence."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from anyio import from_thread, to_thread
 
 from executor.call import Allow, Call
 from executor.core.errors import ScopeError, ToolError, UnresolvedError
+from executor.core.hashing import json_hash
 from executor.gate.context import Context
+from executor.gate.looks import flaw_of
 from executor.gate.mandate import Mandate
+from executor.gate.measures import find_measure
 from executor.gate.page import GRAMMAR, PageCheck, parse_check
 from executor.gate.references import typed_args
 from executor.gate.standings import artifact_path
@@ -29,22 +32,32 @@ from executor.walker.questions import Questions
 from executor.walker.run import Run
 from ir import (
     AttestationPredicate,
+    CommandPredicate,
+    Constraint,
     DeliveredPredicate,
     Envelope,
+    ExtensionConstraint,
+    ExtensionPredicate,
     ExternalPredicate,
     Intent,
     IntentAttestBody,
     MclError,
     Predicate,
+    Promise,
+    QualityConstraint,
     SignedOffPredicate,
+    promises_of,
 )
+
+_SAID: Final = 300  # characters
+_IN_WORDS: Final = (CommandPredicate, QualityConstraint, ExtensionConstraint, ExtensionPredicate)
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One success predicate and what was found. ``reason`` says why it does not hold."""
+    """One success predicate, or constraint, and what was found. ``reason`` says why it does not hold."""
 
-    predicate: Predicate
+    predicate: Predicate | Constraint
     holds: bool
     reason: str = ""
     evidence: Mapping[str, object] = field(default_factory=dict)
@@ -52,6 +65,8 @@ class Criterion:
     @property
     def name(self) -> str:
         """The predicate in a few words, such as ``delivered report.md``."""
+        if isinstance(self.predicate, _IN_WORDS):
+            return visible(f"{self.predicate.type} {Promise('', True, self.predicate).says}")[:300]
         said = self.predicate.model_dump(exclude={"type", "schema", "data"})
         return visible(" ".join([self.predicate.type, *(str(text) for text in said.values() if text)]))[:300]
 
@@ -95,8 +110,8 @@ def attested(predicate: AttestationPredicate, envelopes: Iterable[Envelope]) -> 
     return Criterion(predicate, False, "no such attestation is in the journal", evidence)
 
 
-def unsupported(predicate: Predicate) -> Criterion:
-    """A predicate of somebody else's making holds never: nothing here can look at it."""
+def unsupported(predicate: Predicate | Constraint) -> Criterion:
+    """What nothing here can look at holds never."""
     return Criterion(predicate, False, f"nothing here knows how to look at {visible(predicate.type)[:100]}")
 
 
@@ -104,23 +119,40 @@ def unsupported(predicate: Predicate) -> Criterion:
 
 
 async def judge(context: Context, run: Run, home: Home) -> tuple[Criterion, ...]:
-    """Look at every success criterion of the Intent that a context is about, in order."""
+    """Look at every hard constraint that is checked, and every success criterion, of the Intent that a
+    context is about, in order."""
     mandate, workspace = context.mandate, context.workspace
     assert mandate is not None, "criteria are those of a mandate"
     found: list[Criterion] = []
-    for place, predicate in enumerate(mandate.intent.frame.success_criteria):
-        if isinstance(predicate, DeliveredPredicate):
-            found.append(await _delivered(predicate, mandate, workspace))
-        elif isinstance(predicate, SignedOffPredicate):
-            node = mandate.criterion_id(place) if predicate.what else ""
-            found.append(await _signed_off(predicate, node, mandate, home, run.questions))
-        elif isinstance(predicate, AttestationPredicate):
-            found.append(attested(predicate, attestations(home)))
-        elif isinstance(predicate, ExternalPredicate):
-            found.append(await external(predicate, mandate.criterion_id(place), context, run))
-        else:
-            found.append(unsupported(predicate))
+    for promise in promises_of(mandate.intent):
+        match promise.item:
+            case QualityConstraint() if promise.hard:
+                found.append(measured(promise.item, context, run.outputs))
+            case ExtensionConstraint() if not promise.hard:
+                pass
+            case CommandPredicate() | ExtensionPredicate() | ExtensionConstraint() as item:
+                found.append(await called(item, mandate.criterion_id(promise.place), context, run))
+            case DeliveredPredicate() as predicate:
+                found.append(await _delivered(predicate, mandate, workspace))
+            case SignedOffPredicate() as predicate:
+                node = mandate.criterion_id(promise.place) if predicate.what else ""
+                found.append(await _signed_off(predicate, node, mandate, home, run.questions))
+            case AttestationPredicate() as predicate:
+                found.append(attested(predicate, attestations(home)))
+            case ExternalPredicate() as predicate:
+                found.append(await external(predicate, mandate.criterion_id(promise.place), context, run))
     return tuple(found)
+
+
+def measured(wanted: QualityConstraint, context: Context, outputs: Mapping[str, object]) -> Criterion:
+    """Is the number that a node of the plan gave at least what is wanted? outputs: by node."""
+    assert context.mandate is not None, "criteria are those of a mandate"
+    evidence: dict[str, object] = {"metric": wanted.metric, "min": wanted.min}
+    measure = find_measure(wanted, context.mandate.plan, context.find)
+    if isinstance(measure, str):
+        return Criterion(wanted, False, measure, evidence)
+    value, flaw = measure.look(wanted, outputs)
+    return Criterion(wanted, not flaw, flaw, {**evidence, "by": str(measure), "value": value})
 
 
 def attestations(home: Home) -> Iterator[Envelope]:
@@ -177,7 +209,7 @@ async def _signed_off(
     return Criterion(predicate, True, "", {**evidence, "gate": answer[0]})
 
 
-# ---- Looking at the address of an external criterion, through the gate like any call.
+# ---- Looking by a call, at an address or with a command, through the gate like any call.
 
 
 # Seconds before it is looked again at what may pass: a failed criterion is final, a busy host is not.
@@ -227,8 +259,30 @@ async def external(predicate: ExternalPredicate, id: str, context: Context, run:
     return Criterion(predicate, not flaw, flaw, evidence)
 
 
+async def called(
+    item: CommandPredicate | ExtensionPredicate | ExtensionConstraint, id: str, context: Context, run: Run
+) -> Criterion:
+    """Does it hold, by what the tool that looks at it answers? It is asked once: a command may do more.
+
+    id: what the promise is called (``Mandate.criterion_id``). What was found is kept as a record too.
+    """
+    assert context.mandate is not None, "criteria are those of a mandate"
+    planned = context.mandate.criteria.get(id)
+    if planned is None:
+        return unsupported(item)
+    evidence: dict[str, object] = {"tool": planned.tool_ref}
+    found = await _look(id, context, run)
+    flaw = found.reason or flaw_of(item, found.answer)
+    if isinstance(item, CommandPredicate):
+        evidence |= {"status": found.status if found.reason else found.answer.get("status")}
+    if not found.reason:
+        evidence |= {"sha256": json_hash(dict(found.answer))}
+    run.ledger.note("looked", {"node": id, "holds": not flaw, **evidence})
+    return Criterion(item, not flaw, visible(flaw)[:_SAID], evidence)
+
+
 async def _look(id: str, context: Context, run: Run) -> _Look:
-    """Look at the address once, if the gate lets it."""
+    """Make the call that looks once, if the gate lets it."""
     assert context.mandate is not None, "criteria are those of a mandate"
     planned = context.mandate.criteria[id]
     manifest = run.registry.find(planned.tool_ref)
@@ -247,11 +301,13 @@ async def _look(id: str, context: Context, run: Run) -> _Look:
         return _Look(reason="TIMEOUT: no answer in time", passing=not call.approval)
     except MclError as problem:
         passing = isinstance(problem, ToolError) and problem.transient and not call.approval
+        status = problem.data.get("status", 0)
+        status = status if isinstance(status, int) else 0
         if problem.code == "HTTP_STATUS":
-            return _Look(int(str(problem.data["status"])), passing=passing)
+            return _Look(status, passing=passing)
         said = visible(run.redactor.text(f"{problem.code}: {problem.message}"))
-        return _Look(reason=said, passing=passing)
-    return _Look(int(str(answer["status"])), answer)
+        return _Look(status, reason=said, passing=passing)
+    return _Look(int(str(answer.get("status", 0))), answer)
 
 
 async def _fetch(call: Call, leave: Allow, context: Context, run: Run) -> Mapping[str, object]:
@@ -262,7 +318,7 @@ async def _fetch(call: Call, leave: Allow, context: Context, run: Run) -> Mappin
         context.spending.begin(manifest.cost)
         left = context.spending.seconds_left()
         limit = limit if left is None else min(limit, left)
-    with anyio.fail_after(limit):
+    with context.locks.hold(context.written(call, manifest)), anyio.fail_after(limit):
         return await run.registry.invoke(
             leave,
             call,

@@ -40,7 +40,8 @@ from ir.results import UNTOLD, WHERE_SAID, JsonResult, called
 class Failure(JsonResult):
     """Why a node, or the run, did not complete: stable code, message, way out, and the node.
 
-    denied: refused, by the gate or by a person. example: of what would not have been refused so.
+    denied: refused, by the gate or by a person. example: of what would not have been refused so. passing: it
+    may go well another time.
     """
 
     code: str
@@ -49,6 +50,7 @@ class Failure(JsonResult):
     node_id: str = field(default="", metadata=called("node"))
     denied: bool = field(default=False, metadata=UNTOLD)
     example: str = field(default="", metadata=WHERE_SAID)
+    passing: bool = field(default=False, metadata=UNTOLD)
 
 
 @dataclass(frozen=True, slots=True)

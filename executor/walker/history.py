@@ -15,6 +15,7 @@ from executor.core.errors import WalkError
 from executor.core.files import locked
 from executor.gate.budget import Used
 from executor.store.database import explain_os
+from executor.store.journal.journal import Journal
 from executor.store.lifecycle.view import View
 from ir import Envelope, IntentDispatchBody, PlanStepBody, PolicyGateBody
 from ir.scalars import ULID_PATTERN
@@ -91,6 +92,13 @@ class RunHistory:
     def used_below(self, prefix: str = "") -> Used:
         """What the nodes whose ids begin like this used."""
         return sum((used for id, used in self.used.items() if id.startswith(prefix)), Used())
+
+
+def run_history(journal: Journal, intent: str, view: View) -> RunHistory:
+    """What was done of an intent before, whose view is this."""
+    if view.state in ("executing", "completed") or view.corrections:
+        return read_run_history(journal.envelopes(intent), view)
+    return RunHistory(restarts=view.restarts)
 
 
 def read_run_history(envelopes: Iterable[Envelope], view: View) -> RunHistory:

@@ -5,12 +5,16 @@ Each is a Protocol that the walker calls and fills in nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ir import Frame, Intent, PlanTree
 from ir.results import called
+
+if TYPE_CHECKING:
+    from executor.walker.criteria import Criterion
+    from executor.walker.engine import Failure
 
 # ---- Who watches.
 
@@ -51,6 +55,15 @@ class Follower(Protocol):
         ...
 
 
+@runtime_checkable
+class OutputListener(Protocol):
+    """A listener that is also told what a node says while it runs."""
+
+    def spoke(self, node_id: str, text: str) -> None:
+        """A piece of its output, safe for a terminal. Called in the run's own thread; must not take long."""
+        ...
+
+
 class Silent:
     """Nobody watches."""
 
@@ -61,12 +74,59 @@ class Silent:
 # ---- The model that answers the step nodes of a plan.
 
 
+@dataclass(frozen=True, slots=True)
+class StepAnswer:
+    """What a model answered to a step: a value for each output; and which model it was, for the journal.
+
+    model: sha256 (hex) of its weights. grammar: name and digest of what held its answer. tokens: that it
+    wrote; 0 of one that only copies.
+    """
+
+    outputs: dict[str, object]
+    model: str = ""
+    grammar: str = ""
+    tokens: int = 0
+
+
 class Reasoner(Protocol):
     """Filled in by whoever has a model."""
 
-    async def reason(self, *, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
+    async def reason(
+        self, *, system: str, user: str, outputs: Sequence[str], kind: str
+    ) -> StepAnswer | dict[str, object]:
         """Answer with one value for each name in ``outputs``; ``kind`` is the step's kind (``reason``,
-        ``code``…)."""
+        ``code``…). Of an answer without its model the journal cannot say who gave it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StepModel:
+    """A model that a step will be asked of. digest: sha256 (hex) of its weights. writes: whether it writes
+    text of its own; else it copies words of what it is given."""
+
+    name: str
+    digest: str
+    writes: bool
+
+
+@runtime_checkable
+class RoutedReasoner(Protocol):
+    """A reasoner that has several models, and says beforehand which one it will ask."""
+
+    def model_for(self, kind: str) -> StepModel:
+        """Who will answer a step of this kind. Raises MclError where nobody here can."""
+        ...
+
+
+@runtime_checkable
+class LiveReasoner(Protocol):
+    """A reasoner whose answers can be followed while they are written."""
+
+    async def reason_live(
+        self, *, system: str, user: str, outputs: Sequence[str], kind: str, tell: Callable[[bytes], None]
+    ) -> StepAnswer:
+        """The same as ``reason``. tell: is given each piece of the answer (UTF-8) as it is written, from any
+        thread."""
         ...
 
 
@@ -84,12 +144,13 @@ class Prompts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FailureMode:
-    """What a skill says of one way to fail: the reason of intent.fail, a message for people, a way out; ""
-    where it says nothing."""
+    """What a skill says of one way to fail: the reason of intent.fail, a message for people, a way out, and
+    what may be tried; "" where it says nothing."""
 
     reason: str = ""
     message: str = ""
     suggest: str = ""
+    retry: str = ""
 
 
 class FailureModes(Protocol):
@@ -98,6 +159,31 @@ class FailureModes(Protocol):
     def modes(self, skill_ref: str) -> Mapping[str, FailureMode]:
         """The modes of a pinned skill, by name: the code of a failure in lower case, or `tool_failure` for
         any other failure of a tool."""
+        ...
+
+
+@dataclass(frozen=True)
+class Replan:
+    """What a critic proposes for a run that is about to fail.
+
+    intent, plan: as they would be. again: ids of nodes that would run again; node: the one it is about. says:
+    what it is, for people. sign: signs and keeps it; False where that may not be.
+    """
+
+    intent: Intent
+    plan: PlanTree
+    again: frozenset[str]
+    node: str
+    says: str
+    sign: Callable[[], bool]
+
+
+class Critic(Protocol):
+    """Filled in by whoever may sign corrections."""
+
+    def replan(self, intent_id: str, failure: Failure | None, criteria: Sequence[Criterion]) -> Replan | None:
+        """What might mend a run that failed, or whose criteria are not met; None where nothing is known.
+        Called in a thread; changes nothing."""
         ...
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
@@ -15,6 +17,7 @@ from executor.core.hashing import json_bytes, json_hash
 from executor.gate.approvals import Offer
 from executor.gate.mandate import Mandate
 from executor.store.home import Home
+from executor.store.journal.bodies import set_beside
 from executor.store.journal.journal import Statement
 from executor.store.lifecycle.events import View
 from ir import (
@@ -26,6 +29,7 @@ from ir import (
     IntentDispatchBody,
     IntentFailBody,
     MclError,
+    PlanOutputBody,
     PlanStepBody,
     PlanTree,
     PolicyGateBody,
@@ -33,6 +37,9 @@ from ir import (
     canonical_bytes,
     seal,
 )
+
+if TYPE_CHECKING:
+    from executor.walker.steps import StepEvidence
 
 # ---- How a walk ends when a correction takes the ground from under it: between nodes, none of them cut
 # off.
@@ -137,9 +144,11 @@ class Ledger:
         output: object = None,
         error: object = None,
         ms: int = 0,
+        evidence: StepEvidence | None = None,
         more: bool = False,
     ) -> None:
-        """A node ended. ``output`` and ``error`` are JSON values, kept unless None; ``ms``: milliseconds.
+        """A node ended. ``output`` and ``error`` are JSON values, kept unless None; ``ms``: milliseconds;
+        ``evidence``: of a step that a model answered.
 
         more: the start of another node follows at once. Both are then one commit, half the time of two: the
         end is on disk before the next effect, as it would be otherwise. Where the walk waits for anything
@@ -152,8 +161,17 @@ class Ledger:
             result=b"" if output is None else json_bytes(output),
             error="" if error is None else json_bytes(error).decode(),
             ms=ms,
+            evidence=evidence,
             more=more,
         )
+
+    def said(self, node_id: str, sequence: int, text: str, *, channel: str, final: bool) -> None:
+        """A piece of what a node says while it runs (plan.output). What it says after a person cancelled or
+        corrected the intent is not kept; the node itself goes on to its end."""
+        chunk = text.encode("utf-8", "replace")
+        body = PlanOutputBody(self.plan.id, node_id, sequence, chunk, channel, final)
+        with suppress(LifecycleError, Superseded):
+            self._write(self._said("plan.output", body))
 
     def later(self, kind: str, body: Mapping[str, Any]) -> str:
         """A record that is written with whatever is written next, in one commit. Returns its id."""
@@ -246,6 +264,7 @@ class Ledger:
         result: bytes = b"",
         error: str = "",
         ms: int = 0,
+        evidence: StepEvidence | None = None,
         more: bool = False,
         bound: bool = False,
     ) -> None:
@@ -256,13 +275,23 @@ class Ledger:
         # Cancelled by a person before this node began: there is nothing to tell.
         if view is None or view.state != "cancelled" or view.nodes.get(node_id) == "running":
             body = PlanStepBody(self.plan.id, node_id, state, result, error, ms)
-            told = (Statement("plan.step", body, self._home.clock.now()),)
+            if evidence is not None:
+                body = replace(body, **asdict(evidence))
+            told = (self._said("plan.step", body),)
         if more and self._soon():
             self._ended += told
         else:
             self._write(*told, bound=bound)
         if state == "running":
             self._running.add(node_id)
+
+    def _said(self, kind: str, body: PlanStepBody | PlanOutputBody) -> Statement:
+        """What a node gave lies beside the row that tells of it, but for what began: that is how a run is
+        kept."""
+        if isinstance(body, PlanStepBody) and body.status == "running":
+            return Statement(kind, body, self._home.clock.now())
+        apart, beside = set_beside(body)
+        return Statement(kind, apart, self._home.clock.now(), beside=beside)
 
     def _soon(self) -> bool:
         """Have what is yet to be written written at the event loop's next turn, which is when the walk waits.

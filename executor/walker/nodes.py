@@ -1,10 +1,10 @@
-"""What the terminal nodes of a plan do with their turn: a gate asks, a step asks the model, a tool_call asks
-the gate for leave and calls its tool.
+"""What the terminal nodes of a plan do with their turn: a gate asks a person, a tool_call asks the gate for
+leave and calls its tool. What a step does is in `steps`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from executor.call import Allow, Call
-from executor.core.errors import ScopeError, ToolError, UnresolvedError, WalkError
-from executor.core.hashing import is_json
+from executor.core.errors import ScopeError, ToolError, UnresolvedError
 from executor.gate.approvals import APPROVE, DENY, IN_DOUBT, Offer
 from executor.gate.context import Context
 from executor.gate.decide import decide
@@ -22,10 +21,11 @@ from executor.gate.references import as_text, resolve, typed_args
 from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.tools.manifest import Manifest
 from executor.tools.tool import credentials_of
+from executor.walker.contention import LockWait
 from executor.walker.engine import Again, Failure
-from executor.walker.interfaces import Reasoner
 from executor.walker.questions import Questions
 from executor.walker.run import Run
+from executor.walker.streams import streaming
 from executor.walker.tree import Place
 from ir import MclError
 
@@ -35,39 +35,63 @@ if TYPE_CHECKING:
 # ---- Getting leave for one call: the gate is asked, and people where the gate wants them asked.
 
 
-async def get_leave(call: Call, context: Context, questions: Questions) -> tuple[Call, Allow] | Failure:
-    """The call as it was allowed, with the leave to make it; else why there is none."""
+async def get_leave(
+    call: Call,
+    context: Context,
+    questions: Questions,
+    wait: Callable[[Call, Deny], Awaitable[Deny | None]] | None = None,
+) -> tuple[Call, Allow] | Failure:
+    """The call as it was allowed, with the leave to make it; else why there is none.
+
+    wait: waits until what stands against the call has passed, and says what else does by then; None: such a
+    refusal is one like any other.
+    """
     reply = decide(call, context)
-    if isinstance(reply, Ask):
-        answer = await questions.ask(
-            "approval",
-            call.node_id,
-            reply.question,
-            rule="matrix://rule/exact-call",
-            offer=Offer.of((APPROVE, DENY)),
-            expires_at=reply.expires_at,
-            tool_ref=call.tool_ref,
-            args=call.args,
-            binding=reply.binding,
-        )
-        if isinstance(answer, Failure):
-            return answer
-        call = replace(call, approval=answer[0])
+    while isinstance(reply, Ask | Deny):
+        if isinstance(reply, Deny) and reply.passes and wait is not None:
+            if (late := await wait(call, reply)) is not None:
+                return refused(late, call)
+        elif isinstance(reply, Deny):
+            return refused(reply, call)
+        elif call.approval:
+            fix = "state the goal again"
+            return Failure("GATE_PENDING", "the gate asks again", fix, call.node_id, denied=True)
+        else:
+            answer = await _approval(call, reply, questions)
+            if isinstance(answer, Failure):
+                return answer
+            call = replace(call, approval=answer)
         reply = decide(call, context)
-    if isinstance(reply, Allow):
-        return call, reply
-    if isinstance(reply, Deny):
-        return Failure(reply.code, reply.reason, reply.fix, call.node_id, True, reply.example)
-    return Failure("GATE_PENDING", "the gate asks again", "state the goal again", call.node_id, denied=True)
+    return call, reply
 
 
-def contended(problem: ScopeError, call: Call, context: Context) -> Failure:
+def refused(reply: Deny, call: Call) -> Failure:
+    """A refusal as the failure of the call's node."""
+    return Failure(reply.code, reply.reason, reply.fix, call.node_id, True, reply.example)
+
+
+async def _approval(call: Call, reply: Ask, questions: Questions) -> str | Failure:
+    """The id of the gate at which a person approved this very call."""
+    answer = await questions.ask(
+        "approval",
+        call.node_id,
+        reply.question,
+        rule="matrix://rule/exact-call",
+        offer=Offer.of((APPROVE, DENY)),
+        expires_at=reply.expires_at,
+        tool_ref=call.tool_ref,
+        args=call.args,
+        binding=reply.binding,
+    )
+    return answer if isinstance(answer, Failure) else answer[0]
+
+
+def contended(problem: ScopeError, call: Call, context: Context) -> Deny:
     """The refusal of a call that was allowed, whose place another run took meanwhile; it is recorded too."""
     example = EXAMPLES.get(problem.code, "")
-    fix = "state the goal again when that run is done"
-    refusal = Deny(problem.code, problem.message, fix, guard="locks", example=example)
+    refusal = Deny(problem.code, problem.message, problem.fix, guard="locks", example=example, passes=True)
     context.record("refused", {"node": call.node_id, "tool": call.tool_ref, **refusal.to_json()})
-    return Failure(problem.code, problem.message, fix, call.node_id, True, example)
+    return refusal
 
 
 # ---- A gate node: a question to a person.
@@ -99,66 +123,6 @@ async def ask_gate(place: Place, run: Run) -> Failure | None:
     return None
 
 
-# ---- A step node: a question to the model, and an answer that is held to what was expected.
-
-
-_MAX_ANSWER = 1 << 20  # bytes of JSON, as the largest output of a tool
-_DEFAULT_PROMPT = "Answer the question from what is given. Say only what follows from it."
-
-
-async def ask_model(place: Place, run: Run) -> Failure | None:
-    """Ask the model once."""
-    step, scope = place.node.step, place.scope
-    assert step is not None
-    if run.reasoner is None:
-        return Failure("NO_MODEL", "this step needs a model", "give one with --model", place.id)
-    wanted = step.expected_outputs or ("text",)
-    try:
-        given = {name: as_text(resolve(text, run.outputs)) for name, text in step.inputs.items()}
-        system = user = ""
-        if scope.prompts is not None:
-            system, user = scope.prompts.prompt(scope.mandate.plan.skill_ref, step.prompt_name, given)
-        elif step.prompt_name:
-            message = f"no prompt {step.prompt_name!r}"
-            return Failure("NO_PROMPT", message, "name one of the skill's", place.id)
-    except MclError as problem:
-        return run.failure(problem, place)
-    run.begin_call(place)
-    user = user or "\n".join(f"{name}: {text}" for name, text in given.items())
-    spending = scope.context.spending
-    try:
-        with anyio.fail_after(spending.seconds_left() if spending else None):
-            answer = await _ask(run.reasoner, system or _DEFAULT_PROMPT, user, wanted, step.kind or "reason")
-    except TimeoutError:
-        return Failure("TIMEOUT", "the model gave no answer in time", "allow more time", place.id)
-    except MclError as problem:
-        return run.failure(problem, place)
-    if not isinstance(answer, dict):
-        said = f"with a {type(answer).__name__}, not {', '.join(wanted)}"
-    elif set(answer) != set(wanted) or any(value is None for value in answer.values()):
-        said = f"with {', '.join(sorted(answer))!r}, not {', '.join(wanted)}"
-    elif not is_json(answer, _MAX_ANSWER):
-        said = f"with what is no JSON of at most {_MAX_ANSWER} bytes"
-    else:
-        run.outputs[place.id] = run.redactor.value(dict(answer))
-        return None
-    return Failure("BAD_ANSWER", f"the model answered {said}", "try again", place.id)
-
-
-async def _ask(reasoner: Reasoner, system: str, user: str, outputs: Sequence[str], kind: str) -> object:
-    """The model's answer, which may be anything. Raises WalkError MODEL_CRASHED, and its own."""
-    try:
-        return await reasoner.reason(system=system, user=user, outputs=outputs, kind=kind)
-    except (MclError, TimeoutError):
-        raise
-    except Exception as problem:  # a model is foreign code: its mistakes fail its node only
-        raise WalkError(
-            "MODEL_CRASHED",
-            f"the model crashed: {type(problem).__name__}: {problem}",
-            fix="try again, or use another model",
-        ) from problem
-
-
 # ---- A tool_call node: arguments, the gate, the call.
 
 
@@ -171,22 +135,30 @@ async def call_tool(place: Place, run: Run) -> Failure | Again | None:
         args = typed_args(planned.args, manifest, run.outputs, planned.documents)
     except UnresolvedError as problem:
         return run.failure(problem, place)
-    call = Call(planned.tool_ref, args, planned.side_effect_class, place.id, planned.timeout_ms)
-    allow = await get_leave(call, context, run.questions)
-    if isinstance(allow, Failure):
-        return allow
-    call, leave = allow
-    assert manifest is not None, "the gate allowed an unknown tool"
-    with ExitStack() as held:
-        try:
-            held.enter_context(context.locks.hold(context.written(call, manifest)))
-        except ScopeError as problem:  # another run took the path since the gate looked
-            return contended(problem, call, context)
-        return await _make(call, leave, manifest, place, run)
+    wanted = Call(planned.tool_ref, args, planned.side_effect_class, place.id, planned.timeout_ms)
+    wait = LockWait(place, run)
+    while True:
+        allow = await get_leave(wanted, context, run.questions, wait)
+        if isinstance(allow, Failure):
+            return allow
+        call, leave = allow
+        assert manifest is not None, "the gate allowed an unknown tool"
+        files = files_of(call, context, manifest)
+        with ExitStack() as held:
+            try:
+                held.enter_context(context.locks.hold(context.written(call, manifest)))
+            except ScopeError as problem:  # another run took the path since the gate looked
+                refusal = contended(problem, call, context)
+            else:
+                if context.spending is not None:  # at once: the next call that the gate looks at is one more
+                    context.spending.begin(manifest.cost, files)
+                return await _make(call, leave, manifest, place, run, files)
+        if (late := await wait(wanted, refusal)) is not None:
+            return refused(late, wanted)
 
 
 async def _make(
-    call: Call, leave: Allow, manifest: Manifest, place: Place, run: Run
+    call: Call, leave: Allow, manifest: Manifest, place: Place, run: Run, files: frozenset[str]
 ) -> Failure | Again | None:
     """Make the call that was allowed, with what it may change kept as it was."""
     try:
@@ -194,25 +166,34 @@ async def _make(
     except MclError as problem:
         return run.failure(problem, place)
     try:
-        return await _invoke(call, leave, manifest, place, run, kept)
+        return await _invoke(call, leave, manifest, place, run, files, kept)
     finally:
         if kept is not None and run.images is not None:
             await run.images.after(kept, run.outputs.get(place.id), tell=run.ledger.later)
 
 
 async def _invoke(
-    call: Call, leave: Allow, manifest: Manifest, place: Place, run: Run, kept: Kept | None
+    call: Call,
+    leave: Allow,
+    manifest: Manifest,
+    place: Place,
+    run: Run,
+    files: frozenset[str],
+    kept: Kept | None,
 ) -> Failure | Again | None:
     context = place.scope.context
     named = credentials_of(call.args, manifest).values()
     run.redactor = run.redactor.knowing(context.credentials.values(named))
-    key = run.begin_call(place, manifest.cost, files_of(call, context, manifest))
+    key = run.begin_call(place, manifest.cost, files, counted=True)
     if kept is not None:
         kept.close()
     limit = (call.timeout_ms or manifest.timeout_ms) / 1000
     left = context.spending.seconds_left() if context.spending else None
     try:
-        with anyio.fail_after(limit if left is None else min(limit, left)):
+        with (
+            anyio.fail_after(limit if left is None else min(limit, left)),
+            streaming(run, place.id, "log") as stream,
+        ):
             run.outputs[place.id] = await run.registry.invoke(
                 leave,
                 call,
@@ -223,6 +204,7 @@ async def _invoke(
                 credentials=context.credentials,
                 intent=run.ledger.intent_id,
                 progress=run.progress(place),
+                output=stream.take,
             )
     except TimeoutError:
         if left is not None and left <= limit:
@@ -279,7 +261,7 @@ async def settle(place: Place, run: Run) -> tuple[bool, Failure | None]:
         answer = await run.questions.ask(
             "in_doubt",
             place.id,
-            f"Node {place.id} ({what}) was running when its process ended: "
+            f"Node {place.id} ({what}) {_interrupted(place, run)}: "
             "it may have happened. Do it again, count it as done, or stop?",
             rule=_rule(place, run),
             offer=_OFFER,
@@ -298,6 +280,12 @@ async def settle(place: Place, run: Run) -> tuple[bool, Failure | None]:
         return True, None
     stop = Failure("GATE_DENIED", "neither 'retry' nor 'done'", "state the goal again", place.id, denied=True)
     return True, stop
+
+
+def _interrupted(place: Place, run: Run) -> str:
+    """How the attempt ended that nobody knows the effects of."""
+    failed = run.history.states.get(place.id) == "failed"
+    return "failed when it ran" if failed else "was running when its process ended"
 
 
 def _acts(place: Place, run: Run) -> str:

@@ -24,7 +24,7 @@ from ir import (
 )
 from ir.results import JsonResult, called
 
-_EXITS = {"completed": 0, "failed": 5, "denied": 4, "cancelled": 4, "corrected": 10}
+_EXITS = {"completed": 0, "failed": 5, "denied": 4, "cancelled": 4, "paused": 4, "corrected": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,14 @@ class Outcome(JsonResult):
     """How a run ended.
 
     state: denied = refused before it began, or by the gate on its way; corrected = stopped by a correction
-    that needs a new accept, after which it goes on. nodes: state of each node. outputs: what each completed
+    that needs a new accept, after which it goes on; paused = another run did not stop writing where it wants
+    to write, and it goes on with resume. nodes: state of each node. outputs: what each completed
     node gave. verdicts: what the gate said of each node beforehand. envelope_id: of the intent.attest or
-    intent.fail, "" where the run never began, or a person cancelled or corrected it.
+    intent.fail, "" where the run never began, rests, or a person cancelled or corrected it.
     """
 
     intent_id: str = field(metadata=called("intent"))
-    state: Literal["completed", "failed", "denied", "cancelled", "corrected"]
+    state: Literal["completed", "failed", "denied", "cancelled", "corrected", "paused"]
     nodes: Mapping[str, str] = field(default_factory=dict)
     outputs: Mapping[str, object] = field(default_factory=dict)
     failure: Failure | None = None
@@ -48,7 +49,8 @@ class Outcome(JsonResult):
 
     @property
     def exit(self) -> int:
-        """The exit code of the command line: 0 done, 4 refused or cancelled, 5 failed, 10 corrected."""
+        """The exit code of the command line: 0 done, 4 refused, cancelled or paused, 5 failed, 10
+        corrected."""
         return _EXITS[self.state]
 
     def require(self) -> Outcome:

@@ -5,22 +5,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
-from executor.call import Call
+from executor.call import Call, Warned
 from executor.core.errors import UnresolvedError, WalkError
 from executor.gate.context import Context
 from executor.gate.decide import BEFOREHAND, Guard, weigh
+from executor.gate.mandate import Mandate
 from executor.gate.references import typed_args
 from executor.gate.standings import unchecked
 from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.sandbox.redaction import visible
+from executor.store.lifecycle.events import is_past
 from executor.walker.dispatch import Agents, expand, sketch
-from executor.walker.interfaces import SubSkills
+from executor.walker.forecast import Forecast
+from executor.walker.history import RunHistory
+from executor.walker.interfaces import RoutedReasoner, StepModel, SubSkills
 from executor.walker.tree import PlanScope
 from ir import (
     NODE_KINDS,
+    DeliveredPredicate,
+    Intent,
     MclError,
     PlanNode,
     PlanTree,
@@ -42,8 +49,9 @@ class Verdict:
     """What the gate says of one node beforehand; ``reply`` is None where it objects to nothing.
 
     below: of a sub-dispatch, the plan that it will walk; sketched: it is not known yet, and this is what it
-    would be like. guards: what each guard that
-    was asked says for itself, by name.
+    would be like. guards: what each guard that was asked says for itself, by name. model: of a step, who
+    will be asked, where that is known. warnings: what stands against it at this moment, and may have passed
+    when its turn comes.
     """
 
     node_id: str
@@ -55,6 +63,8 @@ class Verdict:
     below: PlanTree | None = None
     sketched: bool = False
     guards: Mapping[str, Ask | Deny | None] = field(default_factory=dict)
+    model: StepModel | None = None
+    warnings: tuple[Warned, ...] = ()
 
     @property
     def decision(self) -> Literal["allow", "ask", "deny"]:
@@ -72,6 +82,8 @@ class Verdict:
             "decision": self.decision,
             **({"plan": json.loads(canonical_bytes(self.below))} if self.below else {}),
             **({"sketched": True} if self.sketched else {}),
+            **({"model": asdict(self.model)} if self.model else {}),
+            **({"warnings": [one.to_json() for one in self.warnings]} if self.warnings else {}),
             **(self.reply.to_json() if self.reply else {}),
         }
 
@@ -81,25 +93,30 @@ def preflight(
     context: Context,
     *,
     reasoner: bool = True,
+    models: RoutedReasoner | None = None,
     accepted: bool = True,
     sub_skills: SubSkills | None = None,
     agents: Agents | None = None,
     skills: tuple[str, ...] = (),
+    earlier: RunHistory | None = None,
 ) -> list[Verdict]:
     """Judge every node of a plan, in walk order; flaws of the plan itself come first, success criteria last.
 
-    The plans of sub-dispatches are judged where they stand, as far as their Frames are known.
+    The plans of sub-dispatches are judged where they stand, as far as their Frames are known. Budget, time
+    and what parallel nodes write are reckoned as they will be at each node's turn (``forecast``).
 
     Args:
-        reasoner: is there a model for step nodes?
+        reasoner: is there a model for step nodes? models: who says which one.
         accepted: False for a plan that is still proposed: who signed what is then not asked.
         sub_skills: makes the plans of sub-dispatches. agents: whom work may be handed to.
         skills: addresses of the skills that lead to this plan, its own last; () where none is above it.
+        earlier: what was done of it before; None: nothing.
     """
     guards = BEFOREHAND if accepted else tuple(one for one in BEFOREHAND if one[0] not in _UNSIGNED)
-    look = _Look(reasoner, guards, sub_skills, agents, MAX_NODES)
+    ahead = Forecast(context, earlier or RunHistory())
+    look = _Look(reasoner, models, guards, sub_skills, agents, ahead, MAX_NODES)
     with context.moment():
-        return list(look.at(plan, PlanScope(context, None, skills or (skill_address(plan),))))
+        return list(look.at(plan, PlanScope(ahead.context, None, skills or (skill_address(plan),))))
 
 
 def uncheckable(promise: PromiseStanding) -> Deny:
@@ -115,6 +132,19 @@ def uncheckable(promise: PromiseStanding) -> Deny:
     )
 
 
+def expired(intent: Intent, context: Context) -> Deny | None:
+    """INTENT_EXPIRED, of an Intent that counts no longer: no run of it begins, or goes on."""
+    if not is_past(intent.expires_at, context.clock.now()):
+        return None
+    return Deny(
+        "INTENT_EXPIRED",
+        f"it was to count until {intent.expires_at}",
+        "state the goal again: mcl compile; of a run that began, correct expires_at and accept it again",
+        guard="state",
+        example=EXAMPLES["INTENT_EXPIRED"],
+    )
+
+
 def skill_address(plan: PlanTree) -> str:
     """The address of the skill that a plan is of, without its version."""
     return plan.skill_ref.partition("@")[0]
@@ -125,12 +155,15 @@ class _Look:
     """One preflight. ``room``: how many nodes may still be looked at, those of sub-dispatches counted."""
 
     reasoner: bool
+    models: RoutedReasoner | None
     guards: tuple[tuple[str, Guard], ...]
     sub_skills: SubSkills | None
     agents: Agents | None
+    ahead: Forecast
     room: int
 
-    def at(self, plan: PlanTree, scope: PlanScope) -> Iterator[Verdict]:
+    def at(self, plan: PlanTree, scope: PlanScope, below: str = "") -> Iterator[Verdict]:
+        """below: the node that dispatches this plan, "" for the uppermost."""
         mandate = scope.context.mandate
         flaws = check_plan(plan, intent_id=mandate.intent.id if mandate else None)
         for flaw in flaws:
@@ -138,29 +171,84 @@ class _Look:
             yield Verdict(flaw.place, "plan", refusal)
         if any(flaw.code in ("TOO_MANY_NODES", "TOO_DEEP") for flaw in flaws):
             return
+        if mandate is not None and mandate.above is None and (late := expired(mandate.intent, scope.context)):
+            yield Verdict(mandate.intent.id, "intent", late)
         for one in unchecked(scope.context.standings()) if mandate else ():
             yield Verdict(mandate.named(one.place) if mandate else "", "promise", uncheckable(one))
+        self.ahead.lay_out(plan, scope.context, below)
         for node, _ in plan.root.walk():
             self.room -= 1
             if not node.children:
+                self.ahead.turn(node.id)
                 yield from self._judge(node, scope)
-        for id, call in mandate.criteria.items() if mandate else ():
-            yield _judge_call(id, "criterion", call, scope.context, self.guards)
+        if mandate is not None:
+            yield from self._criteria(mandate, scope.context)
 
     def _judge(self, node: PlanNode, scope: PlanScope) -> Iterator[Verdict]:
-        if node.kind == "step":
-            yield Verdict(node.id, node.kind, None if self.reasoner else _NO_MODEL)
+        spending = scope.context.spending
+        if self.ahead.done(node.id):
+            yield self._done(node, scope.context)
+        elif node.kind == "step":
+            late = spending.refusal() if spending is not None else None
+            yield Verdict(node.id, node.kind, self._late(late)) if late is not None else self._step(node)
+            self.ahead.begin_step(scope.context)
         elif node.kind == "gate" and node.gate:
             question = Ask(node.gate.question, binding="", expires_at="", guard="gate")
-            yield Verdict(node.id, node.kind, question)
+            late = spending.time_refusal() if spending is not None else None
+            yield Verdict(node.id, node.kind, self._late(late) or question)
         elif node.kind == "tool_call" and node.tool_call:
-            yield _judge_call(node.id, node.kind, node.tool_call, scope.context, self.guards)
+            yield self._judge_call(node.id, node.kind, node.tool_call, scope.context)
         elif node.kind == "sub_dispatch" and node.sub_dispatch:
             yield from self._dispatch(node, scope)
         elif node.kind not in NODE_KINDS:  # what one of these lacks is told as a flaw of the plan
             message = f"this executor runs no {node.kind!r} nodes"
             refusal = Deny("UNKNOWN_NODE_KIND", message, "use another kind", guard="walker")
             yield Verdict(node.id, node.kind, refusal)
+
+    def _step(self, node: PlanNode) -> Verdict:
+        """The verdict on a step: whether somebody here can answer it, and who will be asked."""
+        if not self.reasoner:
+            return Verdict(node.id, node.kind, _NO_MODEL)
+        if self.models is None or node.step is None:
+            return Verdict(node.id, node.kind)
+        try:
+            return Verdict(node.id, node.kind, model=self.models.model_for(node.step.kind))
+        except MclError as problem:
+            example = EXAMPLES.get(problem.code, "")
+            where = f"{problem.fix} ({problem.place})" if problem.place else problem.fix
+            refusal = Deny(problem.code, problem.message, where, guard="model", example=example)
+            return Verdict(node.id, node.kind, refusal)
+
+    def _late(self, refusal: Deny | None) -> Deny | None:
+        """A refusal by the budget of what is no call, as it is told beforehand."""
+        if refusal is None:
+            return None
+        said = self.ahead.foretold(refusal)
+        return replace(said, guard="budget", example=EXAMPLES.get(said.code, ""))
+
+    def _done(self, node: PlanNode, context: Context) -> Verdict:
+        """A node that completed in an earlier run: nothing is asked of it any more."""
+        planned = node.tool_call
+        manifest = context.find(planned.tool_ref) if planned else None
+        if planned is not None and manifest is not None:
+            with suppress(UnresolvedError):
+                args = typed_args(planned.args, manifest, None, planned.documents)
+                call = Call(planned.tool_ref, args, planned.side_effect_class, node.id)
+                self.ahead.note(call, manifest, context)
+        elif node.sub_dispatch is not None:
+            self.ahead.hidden()
+        return Verdict(node.id, node.kind, None, planned.tool_ref if planned else "")
+
+    def _criteria(self, mandate: Mandate, context: Context) -> Iterator[Verdict]:
+        """What can be said of the success criteria before anything runs."""
+        for place, predicate in enumerate(mandate.intent.frame.success_criteria):
+            if isinstance(predicate, DeliveredPredicate):
+                refusal = self.ahead.unreachable(predicate, mandate.intent, context)
+                if refusal is not None:
+                    id = mandate.criterion_id(f"frame.success_criteria[{place}]")
+                    yield Verdict(id, "criterion", replace(refusal, example=EXAMPLES[refusal.code]))
+        for id, call in mandate.criteria.items():
+            yield self._judge_call(id, "criterion", call, context)
 
     def _dispatch(self, node: PlanNode, scope: PlanScope) -> Iterator[Verdict]:
         if node.sub_dispatch and node.sub_dispatch.agent_ref:
@@ -176,14 +264,19 @@ class _Look:
             refusal = Deny(problem.code, problem.message, problem.fix, guard="walker")
             yield Verdict(node.id, node.kind, refusal)
             return
-        yield Verdict(node.id, node.kind, below=plan, sketched=below is None and plan is not None)
-        if below is not None:
-            yield from self.at(below.mandate.plan, below)
+        late = self._late(self.ahead.begin_agent(node.id, scope.context))
+        yield Verdict(node.id, node.kind, late, below=plan, sketched=below is None and plan is not None)
+        if below is None:
+            self.ahead.hidden()
+        else:
+            context = self.ahead.below(below.context, node.id)
+            yield from self.at(below.mandate.plan, replace(below, context=context), node.id)
 
     def _hand_over(self, node: PlanNode, agent_ref: str, context: Context) -> Verdict:
         """The verdict on a call that hands work to another agent."""
         from executor.walker.handover import handover_call
 
+        self.ahead.hidden()
         try:
             if self.agents is None or context.mandate is None:
                 message = f"nobody here knows how to reach {agent_ref}"
@@ -194,35 +287,37 @@ class _Look:
             return Verdict(
                 node.id, node.kind, Deny(problem.code, problem.message, problem.fix, guard="walker")
             )
-        return _weighed(call, node.kind, context, self.guards)
+        found = self._weighed(call, node.kind, context)
+        late = self._late(self.ahead.begin_agent(node.id, context))
+        return found if late is None else replace(found, reply=late)
 
+    def _judge_call(self, id: str, kind: str, planned: ToolCall, context: Context) -> Verdict:
+        """The verdict on one call of the plan, or of a success criterion."""
+        manifest = context.tools.find(planned.tool_ref)
+        try:
+            args = typed_args(planned.args, manifest, None, planned.documents)
+        except UnresolvedError as problem:
+            code = problem.code if problem.code in EXAMPLES else "INVALID_ARGS"
+            example = EXAMPLES[code]
+            refusal = Deny(code, problem.message, problem.fix, guard="arguments", example=example)
+            return Verdict(id, kind, refusal, planned.tool_ref)
+        call = Call(planned.tool_ref, args, planned.side_effect_class, id, planned.timeout_ms)
+        return self._weighed(call, kind, context)
 
-def _judge_call(
-    id: str, kind: str, planned: ToolCall, context: Context, guards: tuple[tuple[str, Guard], ...]
-) -> Verdict:
-    """The verdict on one call of the plan, or of a success criterion."""
-    manifest = context.tools.find(planned.tool_ref)
-    try:
-        args = typed_args(planned.args, manifest, None, planned.documents)
-    except UnresolvedError as problem:
-        code = problem.code if problem.code in EXAMPLES else "INVALID_ARGS"
-        example = EXAMPLES[code]
-        refusal = Deny(code, problem.message, problem.fix, guard="arguments", example=example)
-        return Verdict(id, kind, refusal, planned.tool_ref)
-    call = Call(planned.tool_ref, args, planned.side_effect_class, id, planned.timeout_ms)
-    return _weighed(call, kind, context, guards)
-
-
-def _weighed(call: Call, kind: str, context: Context, guards: tuple[tuple[str, Guard], ...]) -> Verdict:
-    manifest = context.manifest(call)
-    effect = context.effect(call, manifest) if manifest else None
-    said = weigh(call, context, guards)
-    return Verdict(
-        call.node_id,
-        kind,
-        next((one for one in said.values() if one is not None), None),
-        call.tool_ref,
-        tuple(sorted(effect.classes)) if effect else (),
-        effect.operation if effect else "",
-        guards=said,
-    )
+    def _weighed(self, call: Call, kind: str, context: Context) -> Verdict:
+        manifest = context.manifest(call)
+        effect = context.effect(call, manifest) if manifest else None
+        said = weigh(call, context, self.guards)
+        if isinstance(late := said.get("budget"), Deny):
+            said["budget"] = self.ahead.foretold(late)
+        warnings = self.ahead.begin_call(call, manifest, context) if manifest is not None else ()
+        return Verdict(
+            call.node_id,
+            kind,
+            next((one for one in said.values() if one is not None), None),
+            call.tool_ref,
+            tuple(sorted(effect.classes)) if effect else (),
+            effect.operation if effect else "",
+            guards=said,
+            warnings=warnings,
+        )

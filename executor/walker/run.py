@@ -18,6 +18,7 @@ from executor.store.lifecycle.view import View
 from executor.tools.manifest import Cost, Manifest
 from executor.tools.registry import Registry
 from executor.tools.tool import Progress, unwatched
+from executor.walker.contention import Contended
 from executor.walker.engine import Again, Failure, Turn
 from executor.walker.history import RunHistory
 from executor.walker.interfaces import Follower, Listener, Reasoner, SubSkills, WalkEvent
@@ -27,6 +28,7 @@ from executor.walker.tree import Place, PlanScope, Tree
 from ir import MclError
 
 if TYPE_CHECKING:
+    from executor.walker.steps import StepEvidence
     from executor.walker.undo.images import Images
 
 LONGEST_DELAY_MS = 60_000  # between two attempts
@@ -72,6 +74,7 @@ class Run:
     sub_skills: SubSkills | None = None
     states: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, object] = field(default_factory=dict)
+    evidence: dict[str, StepEvidence] = field(default_factory=dict)  # of steps that are yet to end
     attempts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -197,6 +200,11 @@ class Run:
             except Superseded:
                 self._pause.end(node_id)
                 continue
+            except Contended:
+                self._pause.end(node_id)
+                await self._pause.quiet()  # what does not wait for it goes on to its end
+                self.rest()
+                raise
             if isinstance(result, Again):
                 self._pause.end(node_id)
             return result
@@ -271,14 +279,21 @@ class Run:
         self._tell(place, "running")
         return key
 
-    def begin_call(self, place: Place, cost: Cost | None = None, files: frozenset[str] = frozenset()) -> str:
+    def begin_call(
+        self,
+        place: Place,
+        cost: Cost | None = None,
+        files: frozenset[str] = frozenset(),
+        *,
+        counted: bool = False,
+    ) -> str:
         """The same for a call of a tool or a model, which the budget counts. files: that it changes, where
-        they are counted."""
+        they are counted. counted: did the budget count it when it was allowed?"""
         told: dict[str, object] = {"calls": 1}
         told |= {"cost": {"asset": cost.asset, "amount": str(cost.amount)}} if cost else {}
         told |= {"files": sorted(files)} if files else {}
         key = self.begin(place, told)
-        if (spending := place.scope.context.spending) is not None:
+        if (spending := place.scope.context.spending) is not None and not counted:
             spending.begin(cost, files)
         return key
 
@@ -298,7 +313,7 @@ class Run:
             or (spending is not None and spending.refusal(manifest.cost) is not None)
         ):
             times = f" ({number} attempts)" if number > 1 else ""
-            return replace(failure, message=failure.message + times)
+            return replace(failure, message=failure.message + times, passing=True)
         self.ledger.end(place.id, "failed", error=self.redactor.value(failure.to_json()), ms=self._ms(place))
         said = f"attempt {number}: {failure.code}: {failure.message}"
         self._tell(place, "running", error=visible(self.redactor.text(said)))
@@ -349,7 +364,8 @@ class Run:
         ms = self._ms(place)
         output = self.outputs.get(place.id) if state == "completed" else None
         error = self.redactor.value(failure.to_json()) if failure else None
-        self.ledger.end(place.id, state, output=output, error=error, ms=ms, more=more)
+        evidence = self.evidence.pop(place.id, None)
+        self.ledger.end(place.id, state, output=output, error=error, ms=ms, evidence=evidence, more=more)
         said = visible(self.redactor.text(f"{failure.code}: {failure.message}")) if failure else ""
         preview = self._preview(place.id) if state == "completed" else ""
         verdict = "" if self.tree.is_branch(place) or state == "cancelled" else "allow"
@@ -370,6 +386,11 @@ class Run:
         self.listener.on(
             WalkEvent(place.id, node.kind, state, place.depth, node.description, verdict, ms, preview, error)
         )
+
+    def tell_pending(self, node_id: str, why: str) -> None:
+        """Tell whoever watches why a node has yet to begin, or begins anew."""
+        if (place := self.tree.find(node_id)) is not None:
+            self._tell(place, "pending", error=visible(self.redactor.text(why)))
 
     def progress(self, place: Place) -> Progress:
         """Whom a tool tells how far it is."""

@@ -12,9 +12,11 @@ from executor.gate.verdict import Deny
 from executor.walker.criteria import judge
 from executor.walker.dispatch import Agents, expand
 from executor.walker.engine import Failure
-from executor.walker.nodes import ask_gate, ask_model, call_tool, settle
+from executor.walker.interfaces import RoutedReasoner
+from executor.walker.nodes import ask_gate, call_tool, settle
 from executor.walker.preflight import preflight
 from executor.walker.run import Kinds, Run
+from executor.walker.steps import ask_model
 from executor.walker.tree import Place, PlanScope
 from ir import MclError, canonical_bytes
 from ir.plan import MAX_NODES
@@ -36,9 +38,9 @@ def open_plan(place: Place, run: Run) -> Failure | None:
     if begun is not None and begun.told.get("plan_hash") not in (None, mandate.plan_hash):
         message = "the plan that was begun here is another one than the skill makes now"
         return Failure("SKILL_CHANGED", message, "state the goal again", place.id, denied=True)
+    scope = _limited(scope, place, run)
     if (flaw := _flaw(scope, place, run)) is not None:
         return flaw
-    scope = _limited(scope, place, run)
     told = {"agents": 0 if begun else 1, "intent": mandate.intent.id, "plan_hash": mandate.plan_hash}
     run.begin(place, told)
     if begun is None and spending is not None:
@@ -88,9 +90,11 @@ def _flaw(scope: PlanScope, place: Place, run: Run) -> Failure | None:
         plan,
         scope.context,
         reasoner=reasoner,
+        models=run.reasoner if isinstance(run.reasoner, RoutedReasoner) else None,
         sub_skills=run.sub_skills,
         agents=Agents(run.home) if run.home else None,
         skills=scope.skills,
+        earlier=run.history,
     )
     for verdict in verdicts:
         if isinstance(verdict.reply, Deny):

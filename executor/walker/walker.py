@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
 import anyio
+from anyio import to_thread
 
 from executor.core.errors import LifecycleError, WalkError
 from executor.gate.approvals import Approvals
@@ -30,11 +32,21 @@ from executor.store.lifecycle.events import View, intent_id
 from executor.store.lifecycle.view import way_on
 from executor.tools.registry import Registry
 from executor.tools.tool import Credentials, credentials_of
+from executor.walker.contention import Contended
 from executor.walker.criteria import Criterion, judge, left_behind
 from executor.walker.dispatch import Agents
 from executor.walker.engine import Engine, Failure, LocalEngine
-from executor.walker.history import RunHistory, read_run_history, run_lock
-from executor.walker.interfaces import FailureModes, Listener, Prompts, Reasoner, Silent, SubSkills
+from executor.walker.history import RunHistory, run_history, run_lock
+from executor.walker.interfaces import (
+    Critic,
+    FailureModes,
+    Listener,
+    Prompts,
+    Reasoner,
+    RoutedReasoner,
+    Silent,
+    SubSkills,
+)
 from executor.walker.ledger import Ledger, Superseded
 from executor.walker.outcome import Outcome, close
 from executor.walker.preflight import Verdict, preflight, skill_address
@@ -61,6 +73,7 @@ class Walker:
         listener: who is told of every node's state.
         prompts: where the prompt blocks of skills are found.
         failures: where it is found what skills say of failures.
+        critic: what may mend a run that is about to fail; without it the run fails.
         environment: variables that credentials come from, and whose secret values are taken out of outputs
             (default: this process's).
         engine: who gives nodes their turn (default: this process, everything at once that may be).
@@ -81,6 +94,7 @@ class Walker:
         listener: Listener | None = None,
         prompts: Prompts | None = None,
         failures: FailureModes | None = None,
+        critic: Critic | None = None,
         environment: Mapping[str, str] | None = None,
         engine: Engine | None = None,
         sub_skills: SubSkills | None = None,
@@ -93,6 +107,7 @@ class Walker:
         self._listener = listener or Silent()
         self._prompts = prompts
         self._failures = failures
+        self._critic = critic
         shown = known_variables() if environment is None else environment
         variables = os.environ if environment is None else environment
         self._redactor, self._credentials = Redactor(shown), Credentials(variables)
@@ -125,7 +140,7 @@ class Walker:
         mandate = Mandate.of(view)
         if mandate is not None and view.state in RUNNABLE:
             context = self._context(mandate)
-            return self._judge(mandate, context)
+            return self._judge(mandate, context, run_history(self._home.journal, intent_id(intent), view))
         if view.intent is None or view.plan is None:
             raise _no_plan(intent)
         return self.preflight_plan(view.intent, view.plan)
@@ -135,14 +150,23 @@ class Walker:
         proposed = Mandate(intent, plan, intent.hash, plan.hash, "")
         return self._judge(proposed, self._context(proposed), accepted=False)
 
-    def _judge(self, mandate: Mandate, context: Context, *, accepted: bool = True) -> list[Verdict]:
+    def _judge(
+        self,
+        mandate: Mandate,
+        context: Context,
+        earlier: RunHistory | None = None,
+        *,
+        accepted: bool = True,
+    ) -> list[Verdict]:
         return preflight(
             mandate.plan,
             context,
             reasoner=self._reasoner is not None,
+            models=self._reasoner if isinstance(self._reasoner, RoutedReasoner) else None,
             accepted=accepted,
             sub_skills=self._sub_skills,
             agents=Agents(self._home),
+            earlier=earlier,
         )
 
     async def run(self, intent: str, *, resume: bool = False) -> Outcome:
@@ -162,7 +186,6 @@ class Walker:
         with run_lock(self._home.path, known):
             while True:
                 mandate, view = self._mandate(known, completed=resume)
-                earlier = RunHistory(restarts=view.restarts)
                 if view.state == "executing" and not resume:
                     raise WalkError(
                         "RUN_INTERRUPTED",
@@ -170,8 +193,7 @@ class Walker:
                         place=known,
                         fix=f"go on with it: mcl run {known} --resume",
                     )
-                if view.state in ("executing", "completed") or view.corrections:
-                    earlier = read_run_history(self._home.journal.envelopes(known), view)
+                earlier = run_history(self._home.journal, known, view)
                 if view.state == "completed":
                     return Outcome(
                         known, "completed", earlier.states, earlier.outputs, envelope_id=view.last_id
@@ -217,7 +239,7 @@ class Walker:
         spending = Spending(mandate.intent, plan, clock, started_at=started, used=earlier.used_below())
         context = self._context(mandate, spending)
         ledger = Ledger(self._home, intent, plan)
-        verdicts = tuple(self._judge(mandate, context))
+        verdicts = tuple(self._judge(mandate, context, earlier))
         if refused := [verdict for verdict in verdicts if isinstance(verdict.reply, Deny)]:
             for verdict in refused:
                 ledger.note(
@@ -245,12 +267,14 @@ class Walker:
         )
         failure: Failure | None = None
         criteria: tuple[Criterion, ...] = ()
+        mended = ""
         if len(run.tree) >= _LONG:
             self._home.db.make_room(len(run.tree))
         try:
             failure, criteria, cancelled = await self._watched(run, ledger)
             if cancelled:
                 return Outcome(intent, "cancelled", run.states, run.outputs, failure, verdicts=verdicts)
+            mended = await self._mended(run, ledger, failure, criteria)
             envelope, failure = self._close(run, ledger, failure, criteria)
         except Superseded:
             run.rest()
@@ -259,8 +283,12 @@ class Walker:
             if now != "proposed":
                 return Outcome(intent, "cancelled", run.states, run.outputs, verdicts=verdicts)
             fix = f"read it and sign it: mcl accept {intent}; then go on: mcl run {intent}"
-            stop = Failure("CORRECTED", "the run was corrected, and that needs a new accept", fix)
+            what = f"the run was corrected ({mended})" if mended else "the run was corrected"
+            stop = Failure("CORRECTED", f"{what}, and that needs a new accept", fix)
             return Outcome(intent, "corrected", run.states, run.outputs, stop, verdicts=verdicts)
+        except Contended as contended:
+            run.rest()
+            return Outcome(intent, "paused", run.states, run.outputs, contended.failure, verdicts=verdicts)
         except LifecycleError as problem:
             if problem.state != "cancelled":
                 raise
@@ -269,6 +297,31 @@ class Walker:
         if failure is not None:
             state = "denied" if failure.denied else "failed"
         return Outcome(intent, state, run.states, run.outputs, failure, criteria, verdicts, envelope.id)
+
+    async def _mended(
+        self, run: Run, ledger: Ledger, failure: Failure | None, criteria: tuple[Criterion, ...]
+    ) -> str:
+        """Have the critic correct a run that is about to fail; what it did, "" for nothing. What the gate or
+        a person refused stays refused, and what the gate would refuse of the correction is not signed."""
+        failed = failure is not None or not all(one.holds for one in criteria)
+        if self._critic is None or not failed or (failure is not None and failure.denied):
+            return ""
+        ledger.flush()
+        found = await to_thread.run_sync(self._critic.replan, ledger.intent_id, failure, criteria)
+        if found is None:
+            return ""
+        states = {id: state for id, state in ledger.view().nodes.items() if id not in found.again}
+        earlier = replace(run.history, states=states)
+        mandate = replace(run.scope.mandate, intent=found.intent, plan=found.plan)
+        context = replace(run.scope.context, mandate=mandate)
+        for verdict in self._judge(mandate, context, earlier, accepted=False):
+            if isinstance(verdict.reply, Deny):
+                ledger.note("refused", {"node": verdict.node_id, **verdict.reply.to_json()})
+                return ""
+        if not await to_thread.run_sync(found.sign):
+            return ""
+        run.tell_pending(found.node, found.says)
+        return found.says
 
     def _close(
         self, run: Run, ledger: Ledger, failure: Failure | None, criteria: tuple[Criterion, ...]

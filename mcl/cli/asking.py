@@ -71,7 +71,7 @@ class Asking:
             given: dict[str, str] = {}
             try:
                 for place, question in enumerate(questions, 1):
-                    self.out.tell(["", *_shown(question, f"{place}/{len(questions)}")])
+                    self.out.tell(["", *question_view(question, f"{place}/{len(questions)}")])
                     given[question.unknown_id] = text = self._typed(id, question)
                     if question.field in _CHOICES and text != question.default:
                         break  # the other questions may not arise with what is meant
@@ -98,21 +98,29 @@ class Asking:
 
     def _tried(self, id: str, question: ClarifyQuestion) -> tuple[str, str]:
         """An answer, and why it cannot be used or ""."""
-        try:
-            typed = input(_invitation(question)).encode(errors="surrogateescape").decode().strip()
-        except UnicodeError:
-            return "", "That is not UTF-8 text."
-        text = _meant(question, typed)
-        if not text and not may_drop(question):
-            return "", "An answer is needed here; Ctrl-D leaves it for later."
-        if not typed and not text and question.required:  # no limit is lost by a key pressed too early
-            return "", f"An answer is needed here, or {DROP} to leave it out."
+        text, why = typed_answer(question)
+        if why:
+            return "", why
         try:
             check_answer(id, question.unknown_id, text, skills=self.skills, home=self.home)
         except MclError as error:
             fix = f" ({error.fix})" if error.fix else ""
             return "", f"{sentence(error.message)}{fix}."
         return text, ""
+
+
+def typed_answer(question: ClarifyQuestion) -> tuple[str, str]:
+    """An answer that is typed, and why it is none or "". Raises EOFError, KeyboardInterrupt."""
+    try:
+        typed = input(_invitation(question)).encode(errors="surrogateescape").decode().strip()
+    except UnicodeError:
+        return "", "That is not UTF-8 text."
+    text = _meant(question, typed)
+    if not text and not may_drop(question):
+        return "", "An answer is needed here; Ctrl-D leaves it for later."
+    if not typed and not text and question.required:  # no limit is lost by a key pressed too early
+        return "", f"An answer is needed here, or {DROP} to leave it out."
+    return text, ""
 
 
 def _meant(question: ClarifyQuestion, typed: str) -> str:
@@ -146,7 +154,8 @@ def _invitation(question: ClarifyQuestion) -> str:
     return f"  {'; '.join(hints)} > " if hints else "  > "
 
 
-def _shown(question: ClarifyQuestion, place: str) -> Iterable["RenderableType"]:
+def question_view(question: ClarifyQuestion, place: str) -> Iterable["RenderableType"]:
+    """A question with its options. place: which of how many."""
     yield joined(((place, DIM), (question.prompt, STRONG)))
     if question.options:
         yield rows([(str(n), plain(text)) for n, text in enumerate(question.options, 1)], label=4)

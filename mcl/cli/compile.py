@@ -23,6 +23,8 @@ from mcl.cli.output import Output, note, tell_result, write_document
 from mcl.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from executor.store.home import Home
+    from mcl.compiler.compiler import Clarify, Compiled, Refused
     from mcl.usecases.batch import BatchSummary
 
 verbs = typer.Typer()
@@ -52,6 +54,7 @@ NoStore = Annotated[bool, option("--no-store", "With --batch: keep nothing in th
     'mcl compile "which files in notes mention invoice"',
     'mcl compile "list the last 5 commits" --skill repo-status --json',
     'mcl compile "look for invoices" --why --dry-run',
+    'mcl compile "list the last 5 commits" --goal release-2.4 --expires 2h',
     "mcl compile - < goal.txt",
     "mcl compile --batch goals.jsonl --out results.jsonl --jobs 2",
 )
@@ -78,6 +81,16 @@ def compile_command(
         str, option("--zone ZONE", "Time zone that dates in the goal are read in (default: mcl config zone).")
     ] = "",
     truncate: Annotated[bool, option("--truncate", "Cut a goal that is too long.")] = False,
+    goal_id: Annotated[
+        str, option("--goal ID", "What it is one of several intents for: a name, an intent for it, or @last.")
+    ] = "",
+    expires: Annotated[
+        str, option("--expires WHEN", "Until when it may be accepted and run: 2h, or a moment.")
+    ] = "",
+    constraint: Annotated[
+        list[str] | None,
+        option("--constraint KIND=JSON", "A constraint of a plug-in (x:…); may be given several times."),
+    ] = None,
     skills: SkillDirectories = None,
     batch: Batch = None,
     out_path: BatchOut = None,
@@ -106,6 +119,9 @@ def compile_command(
             "--id": id,
             "--dry-run": dry_run,
             "--why": why,
+            "--goal": goal_id,
+            "--expires": expires,
+            "--constraint": constraint,
         },
     )
     if batch is not None:
@@ -143,13 +159,28 @@ def compile_command(
         truncate=truncate,
         skills=skills or (),
         cache=not no_cache,
+        goal_id=goal_id,
+        expires=expires,
+        constraints=assignments(constraint or [], "constraint"),
     )
+    _tell_unanswerable(home, result)
     if not dry_run and may_ask(out, no_ask=no_ask):
         from mcl.cli.asking import Asking
 
         asking = Asking(home, out, model, not no_ai, tuple(skills or ()))
         return asking.settle(result, why=why)
     return tell_result(result, out, stored=not dry_run, why=why)
+
+
+def _tell_unanswerable(home: "Home", result: "Compiled | Clarify | Refused") -> None:
+    """Say before anybody signs which steps of a plan no model here can answer."""
+    plan = getattr(result, "plan", None)
+    if plan is None or not any(node.step for node, _ in plan.root.walk()):
+        return
+    from mcl.usecases.step_models import unanswerable
+
+    for node, problem in unanswerable(home, plan):
+        note(f"{node}: {problem.message}; {problem.fix}")
 
 
 @verb(

@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from mcl.cli.arguments import AsJson, Reason, argument, noun, option, verb
+import typer
+
+from mcl.cli.arguments import AsJson, Reason, Yes, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
 from mcl.cli.views.layout import DIM, listing, moment
@@ -76,6 +78,34 @@ def deny_gate(gate: GateId, option: Option = "", reason: Reason = "", as_json: A
     Exit code 4 when somebody was first, when it is too late, or when the intent has ended.
     """
     _decide(gate, option, reason, as_json, approves=False)
+
+
+@verb(gates, "correct", 'mcl gate correct 01K "only in docs"', "mcl gate correct 01K --set folder=docs")
+def correct_gate(
+    gate: GateId,
+    words: Annotated[str, argument("WORDS", "What is to be otherwise, in plain words.")] = "",
+    changes: Annotated[list[str] | None, option("--set NAME=VALUE", "Set a slot of the goal.")] = None,
+    reason: Reason = "",
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> int:
+    """Answer with a correction of the goal: neither yes nor no.
+
+    It is shown and signed as by mcl correct. Where it is material the run stops until it is accepted again;
+    else it goes on, and asks again.
+
+    Exit codes: 0 corrected, 10 corrected and needs an accept, 3 it leaves questions open, 4 refused.
+    """
+    from functools import partial
+
+    from mcl.cli.correct import sign_shown
+    from mcl.usecases.gates import propose_at_gate
+
+    if not (words.strip() or changes):
+        raise typer.BadParameter("say what shall be different: in words, or with --set")
+    home = use_home(signs=True)
+    propose = partial(propose_at_gate, gate, words, changes=changes or (), reason=reason, home=home)
+    return sign_shown(Output(as_json), home, propose, {}, yes=yes)
 
 
 def _decide(gate: str, option: str, reason: str, as_json: bool, *, approves: bool) -> None:

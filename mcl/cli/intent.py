@@ -1,12 +1,24 @@
 """`mcl list`, `show`, `accept` and `cancel`: the intents of a home, and a person's word on them."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, IntentId, Reason, SkillDirectories, Workspace, Yes, option, verb
+from mcl.cli.arguments import (
+    AsJson,
+    IntentId,
+    ModelPath,
+    NoAi,
+    Reason,
+    SkillDirectories,
+    Workspace,
+    Yes,
+    option,
+    verb,
+)
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note
 from mcl.cli.people import agreed
@@ -57,24 +69,27 @@ def show_command(
         note("nothing is asked here, or skills and memories changed since: mcl compile GOAL --why --dry-run")
 
 
-@verb(verbs, "list", "mcl list", "mcl list --state proposed")
+@verb(verbs, "list", "mcl list", "mcl list --state proposed", "mcl list --goal release-2.4")
 def list_command(
     state: Annotated[str, option("--state STATE", "Only intents in this state.")] = "",
     limit: Annotated[int, option("--limit N", "At most so many; 0: all.", min=0)] = 50,
+    goal: Annotated[
+        str, option("--goal ID", "Only intents for this goal: its name, an intent for it, or @last.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """List the intents, the one last written about first."""
     from ir.intent import STATES
     from mcl.cli.views.intent import STATE_STYLES
     from mcl.core.errors import InputError
+    from mcl.usecases.compile import goal_of
     from mcl.usecases.intents import list_intents
 
     if state and state not in STATES:
         fix = f"one of: {', '.join(STATES)}"
         raise InputError("STATE_UNKNOWN", f"no intent can be {state!r}", place="state", fix=fix)
-    found = list_intents(home=use_home(), limit=0 if state else limit)
-    if state:
-        found = tuple(one for one in found if one.state == state)[: limit or None]
+    home = use_home()
+    found = list_intents(home=home, limit=limit, state=state, goal=goal_of(goal, home))
     out = Output(as_json)
     out.document({"intents": found})
     lines = [
@@ -88,6 +103,7 @@ def list_command(
     ]
     if not as_json:
         none = f"no intent is {state}" if state else "no intents yet"
+        none = f"no intent is for the goal {goal}" if goal else none
         out.tell([listing(("intent", "state", "drafted", "goal"), lines)] if lines else [none])
 
 
@@ -102,12 +118,15 @@ def accept_command(
         str, option("--plan-hash HASH", "The plan you read; --yes needs it where a model wrote it.")
     ] = "",
     workspace: Workspace = None,
+    model: ModelPath = None,
+    no_ai: NoAi = False,
     skills: SkillDirectories = None,
     as_json: AsJson = False,
 ) -> int:
     """Read an intent and its plan, and sign both.
 
-    Shows them, asks, and signs the hashes of both with your key.
+    Shows them, and which models steps will be asked of (name the one that you will run with), asks, and signs
+    the hashes of both with your key.
 
     Exit code 4 when you do not agree, or when the intent may not be accepted. With --yes also when the gate
     would refuse the plan as things are: you are told, and nothing is signed.
@@ -124,7 +143,8 @@ def accept_command(
     found = acceptable(intent, home=home)
     seen = None
     if found.plan is not None:
-        seen = plan(found.id, home=home, workspace=workspace or Path.cwd(), skills=skills or ())
+        place = workspace or Path.cwd()
+        seen = plan(found.id, home=home, workspace=place, skills=skills or (), model=model, ai=not no_ai)
     refused = seen.refused if seen else ()
     if not (as_json and yes):
         out.tell(intent_view(found.intent, out.people, state=found.state))
@@ -148,7 +168,9 @@ def accept_command(
         skills=skills or (),
         unseen=yes,
     )
-    out.document({**fields_json(signed), **home.marks, "next": f"mcl run {found.id}"})
+    models = {one.node_id: asdict(one.model) for one in (seen.verdicts if seen else ()) if one.model}
+    told = {"models": models} if models else {}
+    out.document({**fields_json(signed), **home.marks, **told, "next": f"mcl run {found.id}"})
     if not as_json:
         out.tell(["", plain(f"accepted, signed by {signed.signed_by}", "green")])
         out.tell(plain(f"remembered {uri}", "dim") for uri in signed.remembered)

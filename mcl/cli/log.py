@@ -12,6 +12,7 @@ from mcl.cli.arguments import (
     IntentId,
     ModelPath,
     SkillDirectories,
+    Yes,
     argument,
     complete_intent,
     noun,
@@ -20,6 +21,7 @@ from mcl.cli.arguments import (
 )
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
+from mcl.cli.people import agreed
 from mcl.cli.plan import ShowsByDefault
 from mcl.cli.views.layout import BAD, DIM, GOOD, joined, listing, plain, rows
 
@@ -177,6 +179,26 @@ def accept_break(row: Seq, as_json: AsJson = False) -> None:
     _tell_said(use_home(signs=True).journal.accept_break(row), as_json)
 
 
+@verb(log, "forget", "mcl log forget 12", "mcl log forget 12 --yes")
+def forget_body(row: Seq, yes: Yes = False, as_json: AsJson = False) -> int:
+    """Remove what a node gave that lies beside a row, for good; its hash stays in the row.
+
+    All rows with the same content lose it. That it was forgotten is signed, and shown ever after.
+
+    Exit code 4 where you do not agree, or a run may still go on with it.
+    """
+    from ir.errors import REFUSED
+    from mcl.cli.views.log import row_document
+
+    home = use_home(signs=True)
+    told = row_document(home.journal, home.journal.numbered(row))
+    if not yes and not agreed(f"Forget what lies beside row {row} ({told['kind']}: {told['says']})?"):
+        note("nothing was forgotten")
+        return REFUSED
+    _tell_said(home.journal.forget(row), as_json)
+    return 0
+
+
 @verb(log, "restore-tables", "mcl log restore-tables")
 def restore_tables(as_json: AsJson = False) -> None:
     """Make grants, pins, servers and what else stands beside the journal what its rows say.
@@ -229,16 +251,20 @@ def _read_head(path: Path, resolver: "Callable[[str], PublicKey | None]") -> "He
 checks = typer.Typer()
 
 
-@verb(checks, "replay", "mcl replay @last")
+@verb(checks, "replay", "mcl replay @last", "mcl replay @last --steps")
 def replay_command(
     intent: IntentId,
+    steps: Annotated[
+        bool, option("--steps", "Also put each step of a run to its model again, and compare.")
+    ] = False,
     model: ModelPath = None,
     skills: SkillDirectories = None,
     as_json: AsJson = False,
 ) -> int:
-    """Compile an intent again, and compare.
+    """Make an intent again from what was said, and compare.
 
-    From what was recorded: each part is the same, different, or not available.
+    The first compile, its corrections, what was accepted and what ran: each is the same, different, or not
+    available.
 
     Exit code 6 when anything differs or could not be compared.
     """
@@ -246,7 +272,7 @@ def replay_command(
     from mcl.usecases.replay import replay
 
     out = Output(as_json)
-    found = replay(intent, home=use_home(), model=model, skills=skills or ())
+    found = replay(intent, home=use_home(), model=model, skills=skills or (), steps=steps)
     out.document(found)
     if not as_json:
         from mcl.cli.views.walk import replay_view

@@ -16,10 +16,16 @@ from mcl.cli.output import note, width_of
 from mcl.core.text import safe
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from executor.walker.questions import GateAnswer, GateQuestion
+
+    # By an intent and the words: lines that show what would be corrected, and what signs it.
+    Corrections: TypeAlias = Callable[[str, str], tuple[list[str], Callable[[], object]]]
 
 TERMINAL = "/dev/tty"
 _YES = ("y", "yes", "j", "ja")
+CORRECT = "correct"  # typed before the words of a correction
 _SHOWN = 2000  # characters of a question, and of each argument
 
 
@@ -46,7 +52,8 @@ class AtTerminal:
     pause: called before a question with what to do while it is open (a live display is taken off the
     terminal). own: on the terminal that this process belongs to, as something else comes on standard input;
     without one nobody agrees. Else on standard error, and answers come on standard input. later: an empty
-    line leaves a question open.
+    line leaves a question open. corrections: makes of words what would be corrected of the run that asks (its
+    lines, and what signs it); with it the gates of a plan may be answered with a correction.
     """
 
     def __init__(
@@ -55,8 +62,10 @@ class AtTerminal:
         *,
         own: bool = False,
         later: bool = False,
+        corrections: Corrections | None = None,
     ) -> None:
         self._pause = pause
+        self._corrections = corrections
         self._own, self._later = own, later
         self._waiting = b""
 
@@ -91,8 +100,14 @@ class AtTerminal:
         plain = gate.kind == "gate" and gate.offer.is_yes_no
         try:
             self._forget_what_was_typed(source)
-            write(_short_question(gate) if plain and self._own else question_text(gate, later=self._later))
+            corrects = self._corrections is not None and gate.kind == "gate"
+            text = question_text(gate, later=self._later, corrects=corrects)
+            write(_short_question(gate) if plain and self._own else text)
             line = await self._line(source)
+            while corrects and line is not None and (words := _correction_in(line, gate)):
+                await self._corrected(gate, words, source, write)
+                write(text)
+                line = await self._line(source)
         except get_cancelled_exc_class():
             write("\n  closed: decided elsewhere, out of time, or the run has ended\n")
             raise
@@ -104,6 +119,28 @@ class AtTerminal:
         if self._later and not word:
             return None
         return GateAnswer("yes" if plain and says_yes(word) else word)
+
+    async def _corrected(
+        self, gate: GateQuestion, words: str, source: int, write: Callable[[str], None]
+    ) -> None:
+        """Show what a correction comes to, and sign it if the person agrees. It answers nothing: where it is
+        material the run stops, which ends the question; else this is asked again."""
+        from anyio.to_thread import run_sync
+
+        from ir.errors import MclError
+
+        assert self._corrections is not None, "asked before"
+        try:
+            lines, sign = await run_sync(self._corrections, gate.intent_id, words)
+            write(on_terminal(lines) + "  Sign this correction? [y/N] ")
+            line = await self._line(source)
+            if line is None or not says_yes(line):
+                write("\n  not corrected; nothing was signed\n")
+                return
+            await run_sync(sign)
+            write("\n  corrected\n")
+        except MclError as problem:
+            write(on_terminal([f"  {safe(problem.message)} [{problem.code}]", f"  {safe(problem.fix)}"]))
 
     def _forget_what_was_typed(self, source: int) -> None:
         """At a terminal an answer is typed after its question was shown; scripts may write ahead."""
@@ -154,8 +191,15 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters; mcl gate show)"
 
 
-def question_text(gate: GateQuestion, *, later: bool = False) -> str:
-    """A question as it is put, down to what is to be typed. later: as of `AtTerminal`."""
+def _correction_in(line: str, gate: GateQuestion) -> str:
+    """The words behind "correct", where that is no answer to the question."""
+    first, _, words = line.strip().partition(" ")
+    return words.strip() if first.casefold().rstrip(":") == CORRECT and not gate.offer.read(line) else ""
+
+
+def question_text(gate: GateQuestion, *, later: bool = False, corrects: bool = False) -> str:
+    """A question as it is put, down to what is to be typed. later: as of `AtTerminal`; corrects: a correction
+    may be typed too."""
     from ir.display import clear, of_value, quoted
 
     first, *more = _short(gate.question).split("\n")
@@ -169,6 +213,8 @@ def question_text(gate: GateQuestion, *, later: bool = False) -> str:
     until = f" (until {gate.expires_at[:16].replace('T', ' ')} UTC)" if gate.expires_at else ""
     again = [f"  {clear(gate.again)}"] if gate.again else []
     short = " (or y / n)" if gate.offer.is_yes_no else ""
+    if corrects:
+        lines.append(f"  ({CORRECT} …, and in your words what is to be otherwise, changes the goal instead)")
     last, none = _short(gate.offer.words), "Enter: later" if later else "Ctrl-D or no answer refuses"
     return on_terminal([*again, *lines]) + f"  type {last}{short}; {none}{until}: "
 

@@ -1,6 +1,6 @@
 """`mcl run` and `mcl undo`: walk the plan that was signed, watch it, and put files back as they were."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -59,8 +59,9 @@ def run_command(
 
     Every call is judged by the gate and kept in the journal.
 
-    Exit codes: 0 done (with --resume also where it was done before), 4 refused or cancelled, 5 failed, 6 the
-    journal does not hold, 10 corrected: accept it again. With --json: one line an event, the outcome last.
+    Exit codes: 0 done (with --resume also where it was done before), 4 refused, cancelled or paused, 5
+    failed, 6 the journal does not hold, 10 corrected: accept it again. With --json: one line an event, the
+    outcome last.
     """
     from mcl.cli.views.walk import next_steps, outcome_view, uncovered_view
     from mcl.usecases.authority.door import may_answer
@@ -85,7 +86,7 @@ def run_command(
                 found.id,
                 home=home,
                 workspace=workspace or Path.cwd(),
-                people=_people(listener, yes=yes_gates, no=deny_gates or not answers, wait=wait_gates),
+                people=_people(home, listener, yes=yes_gates, no=deny_gates or not answers, wait=wait_gates),
                 listener=listener,
                 resume=resume,
                 model=model,
@@ -129,16 +130,33 @@ def _display(
     return nullcontext(), NodeLines(out.people)
 
 
-def _people(listener: "Listener", *, yes: bool, no: bool, wait: bool) -> "People":
+def _people(home: "Home", listener: "Listener", *, yes: bool, no: bool, wait: bool) -> "People":
     from executor.walker.questions import AlwaysApprove, AlwaysDeny
     from mcl.cli.people import AtTerminal, Elsewhere
     from mcl.cli.views.walk import LiveTree
 
     pause = listener.pause if isinstance(listener, LiveTree) else None
-    here: type[AtTerminal | Elsewhere] = Elsewhere if wait else AtTerminal
-    asked = here(pause) if pause else here()
+    quiet = pause or (lambda asking: None)
+    asked: People = (
+        Elsewhere(quiet) if wait else AtTerminal(quiet, corrections=lambda *said: _correction(home, *said))
+    )
     people: People = AlwaysApprove() if yes else AlwaysDeny() if no else asked
     return ToldPeople(people, listener) if isinstance(listener, Events) else people
+
+
+def _correction(home: "Home", intent: str, words: str) -> "tuple[list[str], Callable[[], object]]":
+    """A correction that is typed at a gate: what it comes to, line by line, and what signs it."""
+    from functools import partial
+
+    from ir.display import clear, of_value
+    from mcl.usecases.corrections import propose_correction, sign_correction
+
+    proposal = propose_correction(intent, words=words, home=home)
+    lines = [
+        f"  {clear(one.place)}: {of_value(one.before)} → {of_value(one.after)}" for one in proposal.changes
+    ]
+    last = "stops until it is accepted again" if proposal.material else "goes on, and asks again"
+    return [*lines, f"  The run {last}."], partial(sign_correction, proposal, home=home)
 
 
 # ---- `mcl run --json`: one line an event, each written at once.
@@ -162,6 +180,10 @@ class Events:
         from mcl.usecases.documents import of_event
 
         self._write(of_event(event))
+
+    def spoke(self, node_id: str, text: str) -> None:
+        """A node said something while it runs."""
+        self._write({"event": "output", "node": node_id, "text": text})
 
     def end(self, outcome: Mapping[str, object]) -> None:
         """The last line: how it ended."""

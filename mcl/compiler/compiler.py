@@ -2,7 +2,6 @@
 
     compile_goal(prose, home=…, skills=…, model=…)                            → Compiled | Clarify | Refused
     recompile_with_answers(id, {"u1": "…"}, home=…, skills=…, load_model=…)   the same, after questions
-    recompile(intent, draft, answers=…, home=…, skills=…, model=…)            → Intent; stores nothing
 
 Stored in one commit: intent.draft (user), then intent.compiled and plan.proposed, or intent.clarify, or
 intent.fail (agent). The draft says all that the compile was told: the prose, the slots and skill that were
@@ -15,7 +14,7 @@ the field from the goal.
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -26,11 +25,9 @@ from executor.store.lifecycle.view import NEW, View, way_on
 from ir import (
     Body,
     Envelope,
-    Intent,
     IntentAnswerBody,
     IntentClarifyBody,
     IntentCompiledBody,
-    IntentDraftBody,
     IntentFailBody,
     PlanProposedBody,
     canonical_bytes,
@@ -39,7 +36,10 @@ from ir.errors import REFUSED
 from ir.scalars import ULID_PATTERN
 from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
 from mcl.compiler.pipeline import Pipeline
+from mcl.compiler.recompilation import recompile
 from mcl.compiler.stages.classify import check_choice
+from mcl.compiler.stages.expiry import expiry_of
+from mcl.compiler.stages.extensions import extensions_of
 from mcl.compiler.stages.extract import read_answer
 from mcl.compiler.stages.request import GoalOptions, GoalRequest, normalise, patches_for, without_secret
 from mcl.compiler.stages.signoff import FIELD as PROMISE
@@ -54,7 +54,7 @@ from mcl.compiler.tape import (
     with_tapes,
 )
 from mcl.core.environment import zone_of
-from mcl.core.errors import InputError, MemoryStoreError, SkillError
+from mcl.core.errors import InputError, SkillError
 from mcl.core.home import sealed
 from mcl.language.mtx.core import Core, core_of
 from mcl.language.plans.planner import KnownTools
@@ -101,12 +101,13 @@ def compile_goal(
     prose: UTF-8 text. options: what was said beside it. tapes: answers of earlier compiles, which a model
     whose digest says all of it need not give again (None: none are used or kept). core: the core modules
     (default: those that the home uses). registry: the installed tools (default: not compared with the plan).
-    tools: makes those that a model may put into a plan that it writes (default: it writes none). timer:
-    seconds that only grow.
+    tools: makes those that may check a promise, or that a model may put into a plan (default: none does).
+    timer: seconds that only grow.
 
     Raises InputError: GOAL_EMPTY, GOAL_TOO_LONG, GOAL_BINARY, SECRET_INLINE, TIME_INVALID, ID_INVALID,
-    ID_USED, ZONE_UNKNOWN, SKILL_UNKNOWN, SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED, SLOT_UNKNOWN,
-    SLOT_VALUE; SkillError, ModelError, HomeError. Nothing is stored then.
+    ID_USED, GOAL_NAME, CONSTRAINT_KIND, CONSTRAINT_DATA, ZONE_UNKNOWN, SKILL_UNKNOWN, SKILL_NONE,
+    VERB_UNKNOWN, VERB_NOT_OFFERED, SLOT_UNKNOWN, SLOT_VALUE; SkillError, ModelError, HomeError. Nothing is
+    stored then.
     """
     core, given = core or core_of(home.path), options or GoalOptions()
     pipeline = Pipeline(home, skills, core, registry, timer, tools)
@@ -120,7 +121,11 @@ def compile_goal(
         skill=given.skill,
         verb=given.verb,
         slots={name: slot_text(name, text, pipeline) for name, text in given.slots.items()},
+        goal_id=goal_name(given.goal_id),
+        extensions=extensions_of(given.extensions, lambda: _addresses(tools)),
     )
+    if given.expires:
+        request = replace(request, expires=expiry_of(given.expires, request.at, request.zone))
     snapshot = pipeline.memory.snapshot()
     about = About(request, core, skills, snapshot.root)
     outcome, recorder, cached = with_tapes(
@@ -208,42 +213,6 @@ def why_asked(id: str, *, home: Home, skills: Skills) -> CompileReasons | None:
         return None
 
 
-def recompile(
-    intent: Intent,
-    draft: IntentDraftBody,
-    *,
-    answers: Sequence[IntentAnswerBody] = (),
-    home: Home,
-    skills: Skills,
-    model: Model,
-    core: Core | None = None,
-) -> Intent:
-    """Compile again what led to `intent`: same id, time and memories; equal inputs give equal bytes.
-
-    Stores nothing, and has no time limit. Raises MemoryStoreError SNAPSHOT_UNKNOWN where this home never had
-    the memories of then; InputError OUT_OF_SCOPE where it is refused now; and what compile_goal raises.
-    """
-    core = core or core_of(home.path)
-    pipeline = Pipeline(home, skills, core, None, lambda: 0.0, again=True)
-    request = GoalRequest.of_draft(
-        draft, answers, id=intent.id, at=intent.created_at, actor=intent.actor, agent=intent.agent
-    )
-    root = intent.compile_metadata.cortex_snapshot_hash if intent.compile_metadata else ""
-    snapshot = pipeline.memory.snapshot_of(root)
-    if snapshot is None:
-        raise MemoryStoreError(
-            "SNAPSHOT_UNKNOWN",
-            "this home never had the memories that the intent was compiled with",
-            place=root,
-            fix="replay it in the home that compiled it",
-        )
-    outcome = pipeline.run(request, model, snapshot)
-    if isinstance(outcome, Refused):
-        fix = "install the skill that it was compiled with"
-        raise InputError("OUT_OF_SCOPE", outcome.message, place="goal", fix=fix)
-    return outcome.intent
-
-
 # ---- storing ---------------------------------------------------------------------------------------------
 
 
@@ -320,6 +289,23 @@ def fresh_id(home: Home, id: str | None) -> str:
             "ID_USED", f"there is an intent {id} already", place="id", fix="leave it out to get a fresh one"
         )
     return id
+
+
+_GOAL_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}", re.ASCII)
+
+
+def goal_name(text: str) -> str:
+    """The name of what an intent is to reach; "" stays "". Raises InputError GOAL_NAME."""
+    if text and not _GOAL_NAME.fullmatch(text):
+        message = f"{text[:100]!r} is no name of a goal"
+        fix = "letters, digits and . _ : / -, at most 128, such as release-2.4; or the id of an intent"
+        raise InputError("GOAL_NAME", message, place="goal", fix=fix)
+    return text
+
+
+def _addresses(tools: "Callable[[], Registry] | None") -> list[str]:
+    """Of the tools of this build and of plug-ins."""
+    return [one.uri for one in tools().own] if tools is not None else []
 
 
 def moment_of(text: str) -> str:

@@ -12,9 +12,10 @@ from threading import Lock
 from anyio import to_thread
 
 from executor.core.clock import derived_id, moment_of_id
+from executor.tools.tool import unheard
 from executor.walker import FailureMode
 from executor.walker.engine import Failure
-from executor.walker.interfaces import Expansion
+from executor.walker.interfaces import Expansion, StepAnswer
 from ir import CompileMetadata, DocumentError, Frame, Intent, SlotEntry, parse_json, with_hash
 from mcl.core.errors import SkillError
 from mcl.language.mtx.ast import File, PromptNode, prompt_names
@@ -23,7 +24,7 @@ from mcl.language.mtx.source import nearest
 from mcl.language.plans.binding import Bindings
 from mcl.language.plans.planner import KnownTools, make_plan
 from mcl.language.skills import Skill, Skills, Slot
-from mcl.model.protocol import Model
+from mcl.model.protocol import Model, StepWriter
 from mcl.values.slots import read_slot
 
 # ---- What the walker needs for the step nodes of a plan, filled in by a model and a skill.
@@ -38,13 +39,22 @@ class ModelReasoner:
         # A model is not for several threads; a step that was given up may still be in it.
         self._turn = Lock()
 
-    async def reason(self, *, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
+    async def reason(self, *, system: str, user: str, outputs: Sequence[str], kind: str) -> StepAnswer:
         """One value for each name in `outputs`. Raises ModelError."""
+        return await self.reason_live(system=system, user=user, outputs=outputs, kind=kind, tell=unheard)
 
-        def ask() -> dict[str, object]:
+    async def reason_live(
+        self, *, system: str, user: str, outputs: Sequence[str], kind: str, tell: Callable[[bytes], None]
+    ) -> StepAnswer:
+        """The same, told as it is written by a model that writes."""
+
+        def ask() -> StepAnswer:
             with self._turn:
-                self._model = self._model or self._load()
-                return self._model.reason(system, user, outputs, kind)
+                self._model = model = self._model or self._load()
+                if isinstance(model, StepWriter):
+                    wrote = model.write_step(system, user, outputs, kind, tell)
+                    return StepAnswer(wrote.outputs, model.digest, wrote.grammar, wrote.tokens)
+                return StepAnswer(model.reason(system, user, outputs, kind), model.digest, model.grammar)
 
         # A model cannot be interrupted: a cancelled run does not wait for it, and the lock keeps the next
         # step out until it is done.
@@ -269,6 +279,7 @@ def failure_modes(file: File) -> dict[str, FailureMode]:
             mode.reason.value if mode.reason else "",
             mode.message.value if mode.message else "",
             mode.suggest.value.replace("_", " ") if mode.suggest else "",
+            mode.retry.value if mode.retry else "",
         )
         for mode in file.failures
     }

@@ -4,6 +4,7 @@ stored here."""
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from executor.core.clock import derived_id
@@ -20,8 +21,9 @@ from ir import (
     with_hash,
 )
 from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
-from mcl.compiler.promised import with_promises
+from mcl.compiler.promised import Finder, with_promises
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
+from mcl.compiler.stages.commands import declared_in
 from mcl.compiler.stages.constraints import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.extract import Understanding, extract
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
@@ -58,8 +60,9 @@ Made = TypeVar("Made")
 
 class Pipeline:
     """The stages over a home's memories and the installed skills. timer: seconds that only grow. tools: makes
-    the tools that a model may put into a plan of its own; None: it writes none. again: it is compiled for a
-    replay: what was asked about promises then is answered, and keys and grants are others now.
+    the tools that may check a promise, or that a model may put into a plan of its own; None: none does.
+    again: it is compiled for a replay: what was asked about promises then is answered, and keys and grants
+    are others now.
 
     Raises SkillError NO_SETTING, BAD_SETTING where a core module does not say what is needed.
     """
@@ -155,6 +158,8 @@ class Pipeline:
             unknowns=unknowns_of([gap]),
             state="clarifying",
             created_at=request.at,
+            expires_at=request.expires,
+            goal_id=request.goal_id,
             signed_by=key_of(request.actor).hex(),
             compile_metadata=metadata,
         )
@@ -175,7 +180,7 @@ class Pipeline:
         if verdict.outcome != "clarify":
             plan = self._plan(goal, intent)
             if isinstance(plan, PlanTree):
-                plan = with_promises(self.home, intent, plan)
+                plan = with_promises(self.home, intent, plan, self._finder)
                 if unsure := self._unsure(goal, plan):
                     verdict = _asking(verdict, unsure)
                     return self._clarify(goal, verdict, intent_of(verdict))
@@ -216,6 +221,11 @@ class Pipeline:
             return ()
         keys = KeyNames.of(self.home.keyring.entries(), self.home.clock.now())
         return asked_about(unseen, goal.understood.extraction.said, self.rules.choices, keys)
+
+    @property
+    def _finder(self) -> Finder | None:
+        tools = self._tools
+        return (lambda: tools().find) if tools is not None else None
 
     def _questions(self, gaps: tuple[Gap, ...]) -> tuple[ClarifyQuestion, ...]:
         return questions_of(gaps, self.rules.question, self.rules.asked)
@@ -264,8 +274,8 @@ class Pipeline:
             return no_plan
         tools = self._tools()
         origin = PlanOrigin(_plan_id(intent), intent.created_at, intent.agent)
-        limits = {"nodes": rules.plan_nodes, "repairs": rules.plan_repairs}
-        made = write_plan(writer, skill, intent, origin, tools, **limits)
+        nodes, repairs = rules.plan_nodes, rules.plan_repairs
+        made = write_plan(writer, skill, intent, origin, tools, nodes=nodes, repairs=repairs)
         goal.attempts = made.attempts
         if made.plan is not None:
             return _beyond_verb(skill, intent, made.plan, rules) or made.plan
@@ -333,7 +343,15 @@ class _Goal:
         if self._remembers:
             self.request = self.recall.fields(self.request, self.classified.skill, self.rules)
         keys = self.pipeline.keys(self.request)
-        read = extract(self.request, self.classified, self.bundle, self.model, self.rules, known, keys)
+        rules, model = self.rules, self.model
+        declared = partial(declared_in, self.pipeline.home.path)
+        read = extract(self.request, self.classified, self.bundle, model, rules, known, keys, declared)
+        if self.request.changes:
+            from mcl.compiler.stages.changes import corrected  # only a correction has some
+
+            read = corrected(
+                read, self.request, self.classified, self.bundle, model, rules, known, keys, declared
+            )
         self.understood = Understanding(self.request, self.classified, read)
         return None
 

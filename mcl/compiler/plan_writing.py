@@ -79,19 +79,21 @@ def write_plan(
     *,
     nodes: int,
     repairs: int,
+    earlier: tuple[Attempt, ...] = (),
 ) -> Writing:
     """Have a plan written for an Intent. Deterministic, as the model is.
 
     nodes: how many there may be. repairs: how often the model may write another one, told what was wrong.
+    earlier: plans that were written before, with what was wrong with them.
     """
     form = plan_form(skill, intent, tools, nodes)
     if not form.tools:
         return Writing(None, f"skill {skill.id} has no tool here that a goal to {form.verb} may use")
     attempts: list[Attempt] = []
     for _ in range(1 + repairs):
-        earlier = tuple((attempt.said, attempt.flaws) for attempt in attempts)
+        told = tuple((attempt.said, attempt.flaws) for attempt in (*earlier, *attempts))
         try:
-            text = writer.write_plan(intent.prose, replace(form, earlier=earlier))
+            text = writer.write_plan(intent.prose, replace(form, earlier=told))
         except ModelError as error:
             # The first try that does not fit is the answer; a repair that does not fit ends the repairs.
             if error.code != "MODEL_CONTEXT":

@@ -1,12 +1,31 @@
 """How each promise of an Intent is kept by its plan, as things are in a home."""
 
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from executor.gate.measures import Find
 from executor.gate.standings import Regions, Signers, standings
 from executor.store.home import Home
-from ir import Intent, JurisdictionConstraint, PlanTree, PromiseStanding, with_hash
+from ir import (
+    CommandPredicate,
+    ExtensionConstraint,
+    ExtensionPredicate,
+    Intent,
+    JurisdictionConstraint,
+    PlanTree,
+    PromiseStanding,
+    QualityConstraint,
+    with_hash,
+)
+
+Finder: TypeAlias = Callable[[], Find]  # tools are read only where a promise is about one
+
+_BY_TOOLS: Final = (QualityConstraint, CommandPredicate, ExtensionConstraint, ExtensionPredicate)
 
 
-def promised(home: Home, intent: Intent, plan: PlanTree) -> tuple[PromiseStanding, ...]:
-    """The standings, in the order of `ir.promises_of`."""
+def promised(home: Home, intent: Intent, plan: PlanTree, tools: Finder | None) -> tuple[PromiseStanding, ...]:
+    """The standings, in the order of `ir.promises_of`. tools: makes what finds a manifest by its pinned
+    address; None: no tool is known."""
     frame = intent.frame
     regions: Regions = {}
     if any(isinstance(one, JurisdictionConstraint) and one.hard for one in frame.constraints):
@@ -14,10 +33,17 @@ def promised(home: Home, intent: Intent, plan: PlanTree) -> tuple[PromiseStandin
 
         regions = Grants(home).regions(intent.agent)
     signers = Signers.of(home.keyring.entries()) if frame.success_criteria else Signers()
-    return standings(intent, plan, signers=signers, regions=regions)
+    find: Find = lambda reference: None  # noqa: E731
+    if tools is not None and any(_by_tool(one) for one in (*frame.constraints, *frame.success_criteria)):
+        find = tools()
+    return standings(intent, plan, signers=signers, regions=regions, find=find)
 
 
-def with_promises(home: Home, intent: Intent, plan: PlanTree) -> PlanTree:
-    """The plan, with its hash, that says them."""
-    found = promised(home, intent, plan)
+def _by_tool(item: object) -> bool:
+    return isinstance(item, _BY_TOOLS) and getattr(item, "hard", True)
+
+
+def with_promises(home: Home, intent: Intent, plan: PlanTree, tools: Finder | None) -> PlanTree:
+    """The plan, with its hash, that says them. tools: as of `promised`."""
+    found = promised(home, intent, plan, tools)
     return with_hash(plan.model_copy(update={"promises": found})) if found or plan.promises else plan

@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
@@ -45,6 +45,7 @@ from mcl.model.protocol import (
     SlotForm,
     Span,
     WritingRequest,
+    WrittenStep,
     WrittenText,
     literal,
 )
@@ -154,7 +155,8 @@ _LONGEST_VERB = 64
 _LONGEST_SPAN, _SHORTEST_SPAN = 320, 8
 _LONGEST_OUTPUT, _SHORTEST_OUTPUT = 1500, 16
 _MOST_BYTES = 4  # of one character, and so the most tokens of it
-_GRAMMARS = ("verb_vocab@1", "intent_frame@1", "step_outputs@1")  # what an Intent depends on
+_STEP_GRAMMAR = "step_outputs@1"
+_GRAMMARS = ("verb_vocab@1", "intent_frame@1", _STEP_GRAMMAR)  # what an Intent depends on
 _PLAN_GRAMMAR = "plan_tree@1"
 
 _CHOOSE = (
@@ -188,6 +190,7 @@ class ChatModel:
         self._texts = {grammar.id: grammar.text for grammar in texts}
         together = hashlib.sha256("".join(grammar.digest for grammar in texts).encode()).hexdigest()
         self.grammar = f"intent_frame@1 {'spaced ' if spaced else ''}sha256:{together}"
+        self._step_grammar = next(f"{one.id} sha256:{one.digest}" for one in texts if one.id == _STEP_GRAMMAR)
         plan = grammars.load(_PLAN_GRAMMAR)
         self._texts[plan.id] = plan.text
         self.plan_grammar = f"{plan.id} sha256:{plan.digest}"
@@ -260,8 +263,19 @@ class ChatModel:
 
     def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
         """One text for each output, written by the model, at most 1,500 characters each."""
+        return self.write_step(system, user, outputs, kind).outputs
+
+    def write_step(
+        self,
+        system: str,
+        user: str,
+        outputs: Sequence[str],
+        kind: str,
+        tell: Callable[[bytes], None] | None = None,
+    ) -> WrittenStep:
+        """The same, and what it took; told piece by piece."""
         if not outputs:
-            return {}
+            return WrittenStep({}, self._step_grammar, 0)
         keys = f"{_REASON}{', '.join(outputs)}."
         rest = self._hold(f"{system}\n\n{keys}".strip(), f"({kind or 'reason'})", f" {user}", "")
         room = self._context.size.tokens - self._context.used - len(rest)
@@ -271,10 +285,10 @@ class ChatModel:
             raise self._too_long()
         pairs = " COMMA ".join(f"{literal(json.dumps(output))} COLON text" for output in outputs)
         rules = f'start: "{{" {pairs} "}}"\nCHARACTERS: CHARACTER{{0,{longest}}}\n'
-        matcher = self._matcher("step_outputs@1", rules)
-        answer = self._decoder.answer(rest, matcher, budget=room, weigh=False)
-        value: dict[str, object] = json.loads(self._vocabulary.text(answer.tokens))
-        return value
+        matcher = self._matcher(_STEP_GRAMMAR, rules)
+        answer = self._decoder.answer(rest, matcher, budget=room, weigh=False, tell=tell)
+        said = json.loads(self._vocabulary.text(answer.tokens))
+        return WrittenStep(said, self._step_grammar, len(answer.tokens))
 
     def write_plan(self, prose: str, form: PlanForm) -> str:
         """A plan as JSON, of at most `form.nodes` nodes. Raises ModelError MODEL_CONTEXT when it does not

@@ -15,6 +15,7 @@ from mcl.core.cache import read_own, write_own
 from mcl.core.errors import ModelError
 from mcl.model import form as shape
 from mcl.model.heads import (
+    CHANGES,
     KINDS,
     OPTION,
     OPTIONS,
@@ -156,7 +157,7 @@ class TextVectors:
 class EncoderModel:
     """A GGUF whose key `mcl.form` is `enc@1`."""
 
-    takes_all = True
+    takes_all = copies_only = True
 
     def __init__(self, weights: Weights, *, digest: str, cache: Path | None, shipped: bytes = b"") -> None:
         """cache: folder for vectors of skills, None for memory only. shipped: those of the skills that come
@@ -336,6 +337,11 @@ class EncoderModel:
             message = f"it knows skills by vectors of {found.width}, not of {self.heads.width}"
             raise ModelError("MODEL_BROKEN", message, place=str(path), fix=NO_AI)
         return found
+
+    def changes(self, prose: str) -> dict[str, float]:
+        """As Correcting.changes."""
+        scores = self.heads.changes(self.goal(prose).mean())
+        return dict(zip(CHANGES, map(float, probabilities(scores)), strict=True))
 
     def vector(self, prose: str) -> Vectors:
         """The mean of the vectors of a goal's pieces, [width]."""

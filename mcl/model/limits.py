@@ -24,6 +24,11 @@ def is_such(field: str, value: str) -> bool:
     return _finds(cue.value, value) and (not cue.region or _names_region(value))
 
 
+def is_said(field: str, text: str) -> bool:
+    """Whether a text has words for this field."""
+    return _is_said(_cues()[field], text)
+
+
 def values_of(fields: tuple[str, ...]) -> int:
     """How many values there are at most where all of these fields are answered."""
     return sum(2 if field in _LISTS else 1 for field in fields)

@@ -101,6 +101,8 @@ class PatternMatcher:
     """A model without weights. digest covers its tables, version is "no-ai/1"; what it takes from the core
     modules, their own digest covers."""
 
+    copies_only = True
+
     def __init__(self, core: "Core | None" = None) -> None:
         """Read the tables (about 3 ms, once a process). core: has the words for verbs (None: as shipped).
 

@@ -1,7 +1,7 @@
 """What the stages ask of a model, whatever it is: choose a skill, extract spans, reason in a step."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -120,6 +120,38 @@ class Model(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class WrittenStep:
+    """What a model wrote for a plan's step. grammar: name and digest of what held it. tokens: that it
+    took."""
+
+    outputs: dict[str, object]
+    grammar: str
+    tokens: int
+
+
+@runtime_checkable
+class StepWriter(Protocol):
+    """A model that writes the answers of steps."""
+
+    def write_step(
+        self,
+        system: str,
+        user: str,
+        outputs: Sequence[str],
+        kind: str,
+        tell: Callable[[bytes], None] | None = None,
+    ) -> WrittenStep:
+        """The same as `reason`, and what it took. tell: is given each piece of the answer's JSON as it is
+        written."""
+        ...
+
+
+def copies_only(model: Model) -> bool:
+    """Whether a model answers steps with words of what it is given, and writes none of its own."""
+    return bool(getattr(model, "copies_only", False))
+
+
 @runtime_checkable
 class Acquainted(Protocol):
     """A model that was taught some skills by name."""
@@ -129,6 +161,16 @@ class Acquainted(Protocol):
 
         Empty where none of them was taught. Any number of candidates may be asked about.
         """
+        ...
+
+
+@runtime_checkable
+class Correcting(Protocol):
+    """A model that tells what words do which correct a goal."""
+
+    def changes(self, prose: str) -> Mapping[str, float]:
+        """How likely they change a value, add one more, drop one, want the same again, undo it, or are a new
+        goal: "change", "add", "drop", "again", "undo", "new"."""
         ...
 
 

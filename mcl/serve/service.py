@@ -227,6 +227,12 @@ class ServedRun:
         self.said.append((len(self._ended), f"{event.node_id} {event.state}{f': {words}' if words else ''}"))
         self._news.set()
 
+    def spoke(self, node_id: str, text: str) -> None:
+        """A node said something while it runs: the last line of it is told."""
+        lines = text.strip().splitlines()
+        self.said.append((len(self._ended), f"{node_id}: {lines[-1][:_PREVIEW] if lines else ''}"))
+        self._news.set()
+
     async def news(self) -> None:
         """Wait until something happened: a node, a question, the end."""
         await self._news.wait()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from executor.core.errors import LifecycleError
 from executor.store.home import Home
+from executor.store.lifecycle.events import is_past
 from executor.store.lifecycle.view import way_on
 from ir import Intent, IntentAcceptBody
 from mcl.catalog.extras import require_extras_of
@@ -82,7 +83,7 @@ class Acceptable(Shown):
 
 def acceptable(intent: str, *, home: Home) -> Acceptable:
     """What `accept` would sign. Raises InputError; EXTRA_MISSING where a tool of the plan is
-    not installed; LifecycleError where there is nothing to accept."""
+    not installed; LifecycleError where there is nothing to accept, INTENT_EXPIRED."""
     found = shown(home, find_intent(home, intent))
     legal = found.view.legal()
     if found.intent is None or "intent.accept" not in legal:
@@ -91,6 +92,15 @@ def acceptable(intent: str, *, home: Home) -> Acceptable:
             f"this intent is {found.state}: there is nothing to accept",
             place=found.id,
             fix=way_on(found.state, found.id),
+            state=found.state,
+            legal=legal,
+        )
+    if is_past(found.intent.expires_at, home.clock.now()):
+        raise LifecycleError(
+            "INTENT_EXPIRED",
+            f"it was to count until {found.intent.expires_at}",
+            place=found.id,
+            fix="state the goal again: mcl compile",
             state=found.state,
             legal=legal,
         )

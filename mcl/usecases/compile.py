@@ -1,17 +1,18 @@
 """`mcl compile` and `mcl answer`: a goal in plain words becomes an Intent that can be read and signed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.store.home import Home
+from ir import is_ulid
 from mcl.compiler import compiler
 from mcl.compiler.tape import Tapes
 from mcl.core.environment import zone_here
 from mcl.core.home import open_home
 from mcl.language.mtx.core import Core, core_of
 from mcl.usecases.installed import installed
-from mcl.usecases.intents import find_intent
+from mcl.usecases.intents import LAST, find_intent, read_view
 from mcl.usecases.models import Models
 
 if TYPE_CHECKING:
@@ -38,14 +39,19 @@ def compile_goal(
     skills: Sequence[Path] = (),
     home: Home | None = None,
     cache: bool = True,
+    goal_id: str = "",
+    expires: str = "",
+    constraints: Mapping[str, str] | None = None,
 ) -> "Compiled | Clarify | Refused":
     """Compile a goal; unless it is a dry run, the result is signed and in the journal when this returns.
 
     skill, verb, slots: fixed beforehand. model: a GGUF or an open model (None: the one in use). ai: False
     for the deterministic matcher. at: ISO 8601. id: a ULID. zone: IANA name that days are meant in (None: the
     home's, see `config_zone`). skills: further folders. cache: whether what a file's model answered to the
-    same goal earlier counts, and is kept (`mcl.compiler.tape`). Raises InputError, SkillError, ModelError,
-    HomeError, KeyringError.
+    same goal earlier counts, and is kept (`mcl.compiler.tape`). goal_id: the name of what this and other
+    intents are to reach, or one of these intents. expires: until when it may be accepted and run, a moment
+    or a time ("2h"). constraints: those of plug-ins, JSON data by kind. Raises InputError, SkillError,
+    ModelError, HomeError, KeyringError.
     """
     home = home or open_home()
     core = core_of(home.path)
@@ -70,18 +76,36 @@ def compile_goal(
             id=id,
             zone=zone or zone_here(home),
             truncate=truncate,
+            goal_id=goal_of(goal_id, home),
+            expires=expires,
+            extensions=constraints or {},
         ),
         store=not dry_run,
-        tools=own_tools,
+        tools=tools_of(home),
     )
 
 
-def own_tools() -> "Registry":
-    """The tools of this build, for a plan that a model writes; which is rare, so they are read when asked
-    for."""
-    from mcl.catalog.tools import registry
+def goal_of(text: str, home: Home) -> str:
+    """The goal that is meant by its name, by an intent for it (its id), or by @last. An intent without a goal
+    of that name is the first for a goal that is called like it. Raises InputError INTENT_UNKNOWN for @last
+    where there is none."""
+    if text != LAST and not (is_ulid(text) and home.journal.intents(text)):
+        return text
+    id = find_intent(home, text)
+    intent = read_view(home, id).intent
+    return (intent.goal_id if intent is not None else "") or id
 
-    return registry()
+
+def tools_of(home: Home) -> "Callable[[], Registry]":
+    """Makes the tools that a home knows, which are read where a promise or a plan that a model writes needs
+    them: few do."""
+
+    def made() -> "Registry":
+        from mcl.catalog.tools.foreign import all_tools
+
+        return all_tools(home)
+
+    return made
 
 
 def open_model(home: Home, model: "Path | Model | None", *, ai: bool, core: Core | None = None) -> "Model":
@@ -122,7 +146,7 @@ def answer(
         skills=installed(home.path, skills),
         load_model=lambda: open_model(home, model, ai=ai),
         unseen=unseen,
-        tools=own_tools,
+        tools=tools_of(home),
     )
 
 

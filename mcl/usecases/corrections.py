@@ -1,47 +1,63 @@
-"""`mcl correct`: a person changes what a run is to do, while it runs."""
+"""`mcl correct`: a person changes a goal, or what a run of it is to do: before it runs, while it does, and
+after it failed.
+"""
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from executor.core.errors import LifecycleError, ScopeError
+from executor.gate.measures import Find
 from executor.gate.standings import unchecked
 from executor.store.home import Home
 from executor.store.journal.journal import Statement
-from executor.store.lifecycle.corrections import Correction, correction, target_of
-from executor.store.lifecycle.patches import MAX_BYTES, PatchFlaw, read_patches
+from executor.store.lifecycle.corrections import Correction
 from executor.store.lifecycle.view import View, way_on
 from executor.store.materiality import Change
-from ir import (
-    IntentCompiledBody,
-    IntentCorrectBody,
-    PlanProposedBody,
-    canonical_bytes,
-    check_plan,
-)
-from ir.inline_secrets import find_secret
+from executor.store.materiality.plans import has_effect, is_leaf
+from executor.walker.undo.records import read_history
+from ir import Intent, IntentCompiledBody, IntentCorrectBody, PlanProposedBody, canonical_bytes
+from ir.errors import REFUSED
 from ir.results import called
-from mcl.catalog.extras import require_extras_of
+from mcl.catalog.tools.foreign import all_tools
+from mcl.compiler.corrected_plan import corrected_plan, require_agreement
 from mcl.compiler.promised import promised
+from mcl.compiler.stages.request import GoalChange
+from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.core.errors import InputError
 from mcl.core.home import open_home, sealed
-from mcl.usecases.fields import patches_of
+from mcl.language.skills import Skills
+from mcl.usecases.correction_body import (
+    body_of,
+    judged,
+    operations_between,
+    operations_of_fields,
+    operations_of_plan,
+    read_operations,
+)
+from mcl.usecases.goal_corrections import corrected_goal, goal_change
+from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent, read_view
 
 if TYPE_CHECKING:
     from executor.walker import Verdict
+    from mcl.model import Model
 
-_INTENT, _PLAN = "/intent", "/plan"
+_SLOT: Final = re.compile(r"slot\.[A-Za-z_][\w-]*")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal(Correction):
-    """What a person would sign (`body`), and what would follow from it."""
+    """What a person would sign (`body`), and what would follow from it. review: why it should be read with
+    care. stays: nodes that have had effects and run again; what they did stays as it is."""
 
     intent_id: str
     body: IntentCorrectBody
+    review: str = ""
+    stays: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,37 +77,67 @@ class Corrected:
 def propose_correction(
     intent: str,
     *,
+    words: str = "",
+    answers: Mapping[str, str] | None = None,
     patches: bytes | Sequence[dict[str, Any]] = (),
     changes: Iterable[str] = (),
     removed: Iterable[str] = (),
     reason: str = "",
     retry_from: str = "",
+    model: "Path | Model | None" = None,
+    ai: bool = True,
+    skills: Sequence[Path] = (),
     home: Home | None = None,
 ) -> Proposal:
     """What a correction would come to; nothing is signed or kept.
 
-    patches: RFC 6902 operations on {"intent": …, "plan": …} (JSON bytes, or the operations). changes:
-    `path=value`, removed: paths, as `fields.patches_of` says; they follow the patches. retry_from: a node
-    from which the run is to be repeated. What the plan says of promises follows by itself. Raises InputError,
-    EXTRA_MISSING where a tool that it brings in is not installed, PROMISE_UNCHECKABLE where it promises what
-    nobody here can check; LifecycleError STALE_CORRECTION, CORRECTION_INVALID, CORRECTION_TOO_LATE,
-    ILLEGAL_EVENT where the intent has no run that could be corrected.
+    words: what is to be otherwise, in plain words; answers: texts by the field of a question that they leave
+    open. patches: RFC 6902 operations on {"intent": …, "plan": …} (JSON bytes, or the operations). changes:
+    `slot.name=value`, or `path=value` as `fields.patches_of` says; removed: slots and paths; they follow the
+    patches. A goal (words, slots) and fields are not corrected together. retry_from: a node from which the
+    run is to be repeated. model, ai: what reads the words (default: what read the goal). skills: further
+    folders. The plan follows the goal, and what it says of promises, by themselves.
+
+    Raises InputError, EXTRA_MISSING where a tool that it brings in is not installed, PROMISE_UNCHECKABLE
+    where it promises what nobody here can check, CORRECTION_MIXED, SAID_BY_SLOT where the plan would do what
+    the goal does not say, UNDONE, and what `corrected_goal` raises, QUESTIONS_OPEN among it; LifecycleError
+    STALE_CORRECTION, CORRECTION_INVALID, CORRECTION_TOO_LATE, ILLEGAL_EVENT where nothing can be corrected.
     """
     home = home or open_home()
     id = find_intent(home, intent)
-    view = _running(read_view(home, id), id)
+    view = _correctable(home, read_view(home, id), id)
     if view.intent is None or view.plan is None:
-        raise _none_runs(view, id)
-    operations = _operations(patches)
-    given = list(changes), list(removed)
-    if any(given):
-        operations += _after(view, operations, given, id=id, at=home.clock.now())
-    body = _body(view, operations, reason, retry_from)
-    found = _judged(view, body, id=id, at=home.clock.now())
-    if told := _told_anew(home, view, found):
-        body = _body(view, [*operations, told], reason, retry_from)
-        found = _judged(view, body, id=id, at=home.clock.now())
-    if not found.changes and not found.again:
+        raise _nothing_there(view, id)
+    at, review, goal = home.clock.now(), "", b""
+    known = installed(home.path, skills) if view.intent.compile_metadata is not None else None
+    operations = read_operations(patches)
+    fields, others, gone = _parted(view.intent, known, list(changes), list(removed))
+
+    def found(operations: list[dict[str, Any]]) -> Correction:
+        return judged(view, body_of(view, operations, reason, retry_from, goal), id=id, at=at)
+
+    if words.strip() or fields or answers:
+        if operations or others or gone:
+            raise InputError(
+                "CORRECTION_MIXED",
+                "words and slots correct the goal, and the plan follows it; a field is corrected by itself",
+                place="correction",
+                fix="sign them one after the other",
+            )
+        change = goal_change(words, {**fields, **(answers or {})})
+        skilled = known if known is not None else installed(home.path, skills)
+        made = corrected_goal(home, view, change, skills=skilled, model=model, ai=ai)
+        operations = operations_between(view, made.intent, made.plan)
+        review, goal = made.review, change.data()
+    else:
+        if others or gone:
+            operations += operations_of_fields(view, operations, (others, gone), id=id, at=at)
+        if operations and known is not None:
+            operations += _follows(home, view, found(operations), known)
+    if told := _told_anew(home, view, found(operations)):
+        operations.append(told)
+    comes_to = found(operations)
+    if not comes_to.changes and not comes_to.again:
         raise LifecycleError(
             "CORRECTION_INVALID",
             "it changes nothing",
@@ -100,7 +146,46 @@ def propose_correction(
             state=view.state,
             legal=view.legal(),
         )
-    return Proposal(intent_id=id, body=body, **vars(found))
+    body = body_of(view, operations, reason, retry_from, goal)
+    stays = _stays(view, comes_to)
+    return Proposal(intent_id=id, body=body, review=review, stays=stays, **vars(comes_to))
+
+
+def _parted(
+    intent: Intent, skills: Skills | None, changes: list[str], removed: list[str]
+) -> tuple[dict[str, str], list[str], list[str]]:
+    """What is said of slots, by their fields; then the changes and removals of other fields."""
+    made = intent.compile_metadata
+    skill = skills.get(made.skill_id) if skills is not None and made is not None else None
+    known = {slot.name for slot in skill.slots} - set(Intent.model_fields) if skill is not None else set()
+
+    def slot(path: str) -> str:
+        path = path.strip()
+        return f"slot.{path}" if path in known else path if _SLOT.fullmatch(path) else ""
+
+    said = [one.partition("=") for one in changes]
+    fields = {slot(path): text for path, sign, text in said if sign and slot(path)}
+    fields |= {slot(path): "" for path in removed if slot(path)}
+    others = [path + sign + text for path, sign, text in said if not (sign and slot(path))]
+    return fields, others, [path for path in removed if not slot(path)]
+
+
+def _follows(home: Home, view: View, found: Correction, skills: Skills) -> list[dict[str, Any]]:
+    """The patches of the plan that follow from what was corrected of the Intent alone. Raises InputError
+    SAID_BY_SLOT where the plan alone was corrected, and would do what the Intent does not say."""
+    assert view.intent is not None, "asked before"
+    assert view.plan is not None, "asked before"
+    if found.intent.frame.objects == view.intent.frame.objects:
+        require_agreement(home, view.intent, view.plan, found.plan, skills)
+    follows = corrected_plan(home, view.intent, found.intent, found.plan, skills)
+    return operations_of_plan(found.plan, follows)
+
+
+def _stays(view: View, found: Correction) -> tuple[str, ...]:
+    """The nodes that run again and have had effects, in the order of the plan that ran."""
+    plan = view.walked or view.plan
+    nodes = [node for node, _ in plan.root.walk()] if plan is not None else []
+    return tuple(node.id for node in nodes if node.id in found.again and is_leaf(node) and has_effect(node))
 
 
 def _told_anew(home: Home, view: View, found: Correction) -> dict[str, Any]:
@@ -110,8 +195,12 @@ def _told_anew(home: Home, view: View, found: Correction) -> dict[str, Any]:
     """
     if found.intent == view.intent and found.plan == view.plan:
         return {}
-    now, was = promised(home, found.intent, found.plan), view.plan.promises if view.plan else ()
-    before = promised(home, view.intent, view.plan) if view.intent and view.plan else ()
+
+    def tools() -> Find:
+        return all_tools(home).find
+
+    now, was = promised(home, found.intent, found.plan, tools), view.plan.promises if view.plan else ()
+    before = promised(home, view.intent, view.plan, tools) if view.intent and view.plan else ()
     known = {one.says for one in unchecked(before)}
     if new := next((one for one in unchecked(now) if one.says not in known), None):
         raise InputError(
@@ -123,7 +212,7 @@ def _told_anew(home: Home, view: View, found: Correction) -> dict[str, Any]:
     if not was or now == was:
         return {}
     value = [json.loads(canonical_bytes(one)) for one in now]
-    return {"op": "replace", "path": f"{_PLAN}/promises", "value": value}
+    return {"op": "replace", "path": "/plan/promises", "value": value}
 
 
 def sign_correction(proposal: Proposal, *, home: Home | None = None, unseen: bool = False) -> Corrected:
@@ -131,13 +220,23 @@ def sign_correction(proposal: Proposal, *, home: Home | None = None, unseen: boo
     commit, so that `accept` and `run` go on. unseen: nobody looked at it.
 
     Raises LifecycleError: what `propose_correction` raises, where the run went on meanwhile, and
-    MATERIALITY_CHANGED where it was not material when it was shown and is by now; KeyringError.
+    MATERIALITY_CHANGED where it was not material when it was shown and is by now; InputError PERSON_ONLY
+    (unseen, with an answer to what becomes of a promise that nobody can check); KeyringError.
     """
     home = home or open_home()
-    view = _running(read_view(home, proposal.intent_id), proposal.intent_id)
+    view = _correctable(home, read_view(home, proposal.intent_id), proposal.intent_id)
     at = home.clock.now()
     body = replace(proposal.body, unseen=home.unseen(unseen))
-    found = _judged(view, body, id=proposal.intent_id, at=at)
+    said = GoalChange.from_data(body.goal).fields if body.goal else {}
+    if unseen and (about := next((field for field in said if field.startswith(PROMISE)), "")):
+        raise InputError(
+            "PERSON_ONLY",
+            f"what becomes of “{about.removeprefix(PROMISE)}” is for a person to say",
+            place=about,
+            fix="have the person sign this correction, without --yes",
+            exit=REFUSED,
+        )
+    found = judged(view, body, id=proposal.intent_id, at=at)
     if found.material and not proposal.material:
         raise LifecycleError(
             "MATERIALITY_CHANGED",
@@ -197,15 +296,20 @@ def refusals(
 
 def correct(
     intent: str,
+    words: str = "",
     *,
+    answers: Mapping[str, str] | None = None,
     patches: bytes | Sequence[dict[str, Any]] = (),
     changes: Iterable[str] = (),
     removed: Iterable[str] = (),
     reason: str = "",
     retry_from: str = "",
+    model: "Path | Model | None" = None,
+    ai: bool = True,
+    skills: Sequence[Path] = (),
     home: Home | None = None,
 ) -> Corrected:
-    """Correct the Intent or the plan of a run that has begun, signed with the user's key.
+    """Correct a goal in words or by slot, or a field of its Intent or plan, signed with the user's key.
 
     A walk in another process goes on with it from its next node; where it is material, the walk stops, and
     `accept` then `run` go on. Arguments and errors as of `propose_correction` and `sign_correction`.
@@ -213,6 +317,11 @@ def correct(
     home = home or open_home()
     proposal = propose_correction(
         intent,
+        words=words,
+        answers=answers,
+        model=model,
+        ai=ai,
+        skills=skills,
         patches=patches,
         changes=changes,
         removed=removed,
@@ -223,89 +332,37 @@ def correct(
     return sign_correction(proposal, home=home)
 
 
-def _running(view: View, id: str) -> View:
-    if view.state != "executing" and not (view.corrections and "intent.correct" in view.legal()):
-        raise _none_runs(view, id)
+def _correctable(home: Home, view: View, id: str) -> View:
+    """The view, where what it tells of can be corrected. Raises LifecycleError ILLEGAL_EVENT; InputError
+    UNDONE, as what a run that failed did and is not done any more would be taken for done."""
+    if "intent.correct" not in view.legal() or (view.state == "failed" and not view.begun):
+        raise _nothing_there(view, id)
+    if view.state == "failed" and any(one.ended != "stopped" for one in read_history(home.journal, id).undos):
+        raise InputError(
+            "UNDONE",
+            "the files of this run were put back, so it cannot go on from where it failed",
+            place=id,
+            fix='state the goal again: mcl compile "GOAL"',
+            exit=REFUSED,
+        )
+    if view.state == "failed" and (rows := home.journal.forgotten(id)):
+        raise InputError(
+            "OUTPUT_FORGOTTEN",
+            f"what lay beside row {rows[0]} was forgotten, so this run cannot go on from where it failed",
+            place=f"journal:{rows[0]}",
+            fix='state the goal again: mcl compile "GOAL"',
+            exit=REFUSED,
+        )
     return view
 
 
-def _none_runs(view: View, id: str) -> LifecycleError:
-    other = "" if view.terminal else f"; or state the goal as it is meant: mcl cancel {id}"
+def _nothing_there(view: View, id: str) -> LifecycleError:
+    planless = "intent.correct" in view.legal() and view.plan is None
     return LifecycleError(
         "ILLEGAL_EVENT",
-        f"the intent is {view.state}: there is no run to correct",
+        f"the intent is {view.state}{' without a plan' if planless else ''}: there is nothing to correct",
         place=id,
-        fix=f"{way_on(view.state, id)}{other}",
+        fix=way_on(view.state, id),
         state=view.state,
         legal=view.legal(),
     )
-
-
-def _operations(patches: bytes | Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    data = patches if isinstance(patches, bytes) else json.dumps(list(patches)).encode()
-    try:
-        operations = read_patches(data)
-    except PatchFlaw as flaw:
-        raise _bad(flaw.message, flaw.place) from flaw
-    for number, operation in enumerate(operations):
-        for pointer in (operation["path"], operation.get("from", operation["path"])):
-            if not any(pointer == root or pointer.startswith(root + "/") for root in (_INTENT, _PLAN)):
-                fix = "begin it with /intent/ or /plan/, as in /intent/budget/max_calls"
-                raise InputError(
-                    "PATCH_WRONG", f"{pointer!r} leads nowhere", place=f"patches[{number}]", fix=fix
-                )
-    return operations
-
-
-def _bad(message: str, place: str) -> InputError:
-    fix = f"a JSON list of RFC 6902 operations, at most {MAX_BYTES} bytes"
-    return InputError("PATCH_WRONG", message, place=place, fix=fix)
-
-
-def _after(
-    view: View,
-    operations: list[dict[str, Any]],
-    given: tuple[list[str], list[str]],
-    *,
-    id: str,
-    at: str,
-) -> list[dict[str, Any]]:
-    """The patches of single fields, made for what the patches before them leave."""
-    intent, plan = view.intent, view.plan
-    if operations:
-        found = _judged(view, _body(view, operations, "", ""), id=id, at=at)
-        intent, plan = found.intent, found.plan
-    assert intent is not None, "asked before"
-    assert plan is not None, "asked before"
-    return patches_of(intent, plan, *given)
-
-
-def _body(view: View, operations: list[dict[str, Any]], reason: str, retry_from: str) -> IntentCorrectBody:
-    """The body: of one document where all operations are about it, else of both."""
-    if found := find_secret("reason", reason):
-        message, fix = f"the reason looks like {found}", "leave it out; reasons are kept in the journal"
-        raise InputError("SECRET_INLINE", message, place="reason", fix=fix)
-    pointers = [one[name] for one in operations for name in ("path", "from") if name in one]
-    of_intent = any(pointer.startswith(_INTENT) for pointer in pointers)
-    of_plan = any(pointer.startswith(_PLAN) for pointer in pointers) or not of_intent
-    if of_intent != of_plan:
-        root = _INTENT if of_intent else _PLAN
-        operations = [
-            {
-                name: value.removeprefix(root) if name in ("path", "from") else value
-                for name, value in one.items()
-            }
-            for one in operations
-        ]
-    target = target_of(of_intent, of_plan, view)
-    data = json.dumps(operations, ensure_ascii=False, separators=(",", ":")).encode(errors="backslashreplace")
-    return IntentCorrectBody(target, data, reason, retry_from)
-
-
-def _judged(view: View, body: IntentCorrectBody, *, id: str, at: str) -> Correction:
-    found = correction(view, body, at=at, intent=id)
-    secret = next((flaw for flaw in check_plan(found.plan) if flaw.code == "SECRET_INLINE"), None)
-    if secret is not None:
-        raise InputError("SECRET_INLINE", secret.message, place=f"plan.{secret.place}", fix=secret.fix)
-    require_extras_of(found.plan, before=view.plan)
-    return found

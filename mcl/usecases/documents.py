@@ -86,6 +86,7 @@ def of_shown(found: "Shown") -> dict[str, object]:
         "questions": [of_question(question) for question in found.questions],
         "nodes": dict(found.view.nodes),
         "outputs": dict(found.outputs),
+        "said": dict(found.said),
         "accepted_by": found.accepted_by,
         "unseen": [{"kind": kind, "id": id} for kind, id in found.view.unseen],
         "reason": found.reason,

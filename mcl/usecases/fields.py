@@ -41,7 +41,7 @@ def patches_of(
     changes: `path=value`; removed: paths. Each sees what those before it left. Raises InputError
     PATH_UNKNOWN, PATH_AMBIGUOUS, VALUE_WRONG, with the path in `place`.
     """
-    documents: dict[str, Any] = {"intent": _plain(intent), "plan": _plain(plan)}
+    documents: dict[str, Any] = {"intent": plain_document(intent), "plan": plain_document(plan)}
     operations: list[Operation] = []
     for change in changes:
         path, sign, text = change.partition("=")
@@ -59,7 +59,34 @@ def patches_of(
     return operations
 
 
-def _plain(document: Document) -> dict[str, Any]:
+def patches_between(before: object, after: object, pointer: str = "") -> list[Operation]:
+    """Operations that make one JSON value another: field by field, lists of another length as a whole; in an
+    order that follows from the two."""
+    if type(before) is type(after) and before == after:
+        return []
+    if isinstance(before, dict) and isinstance(after, dict):
+        found: list[Operation] = []
+        for name in sorted(before.keys() | after.keys()):
+            place = pointer + _pointer([name])
+            if name not in after:
+                found.append({"op": "remove", "path": place})
+            elif name not in before:
+                found.append({"op": "add", "path": place, "value": after[name]})
+            else:
+                found += patches_between(before[name], after[name], place)
+        return found
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        pairs = enumerate(zip(before, after, strict=True))
+        return [
+            one
+            for place, (old, new) in pairs
+            for one in patches_between(old, new, f"{pointer}{_pointer([place])}")
+        ]
+    return [{"op": "replace", "path": pointer, "value": after}]
+
+
+def plain_document(document: Document) -> dict[str, Any]:
+    """A document as JSON values, without its hash."""
     found = json.loads(json.dumps(as_document(document)))
     found.pop("hash", None)
     return dict(found)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from executor import GateError, Home, LifecycleError, Record, Row, View
 from executor.core.clock import instant
@@ -33,6 +33,9 @@ from mcl.usecases.call_question import (
     find_call_question,
 )
 from mcl.usecases.direct import NODE
+
+if TYPE_CHECKING:
+    from mcl.usecases.corrections import Proposal
 
 _LONGEST: Final = timedelta(minutes=1440)  # that a question about a call stays open
 
@@ -154,6 +157,23 @@ def decide_gate(
     """
     question = _named(home or open_home(), gate)
     return question.decide(_checked(question.gate, decision, reason, approves), reason)
+
+
+def propose_at_gate(gate: str, words: str, *, home: Home | None = None, **given: Any) -> "Proposal":
+    """What a correction would come to that is said at a question of a running plan: instead of an answer.
+
+    It decides nothing: once it is signed (`corrections.sign_correction`) the run stops where it is material,
+    and else asks again. words, given: as of `propose_correction`. Raises as `decide_gate`, and as that.
+    """
+    from mcl.usecases.corrections import propose_correction
+
+    home = home or open_home()
+    question = _named(home, gate)
+    if not isinstance(question, _PlanQuestion):
+        fix = "approve or deny it; who asked may ask for another call"
+        raise InputError("NOT_AN_OPTION", "an exact call is not corrected", place=question.gate.id, fix=fix)
+    question._require_open()
+    return propose_correction(question.gate.intent_id, words=words, home=home, **given)
 
 
 def _checked(gate: OpenGate, text: str, reason: str, approves: bool | None) -> str:

@@ -12,7 +12,7 @@ from executor.core.errors import KeyringError
 from executor.store.home import Home
 from executor.store.journal.record import Record
 from executor.store.lifecycle.view import View
-from ir import ClarifyQuestion, Envelope, Intent, IntentClarifyBody
+from ir import ClarifyQuestion, Envelope, Intent, IntentClarifyBody, IntentCorrectBody
 from ir.errors import MclError
 from ir.inline_secrets import find_secret
 from mcl.compiler.stages.request import GoalRequest
@@ -85,6 +85,8 @@ def _answered(home: Home, id: str, intent: Intent, view: View) -> Iterator[tuple
     """Each answer that may be learned, with what was asked and the words of that."""
     if view.draft is None or not view.answers:
         return
+    if any(isinstance(one.body, IntentCorrectBody) and one.body.goal for one in view.corrections):
+        return  # of a goal that was corrected nobody knows what was right about its answers
     who = {"actor": intent.actor, "agent": intent.agent}
     request = GoalRequest.of_draft(view.draft, view.answers, id=id, at=intent.created_at, **who)
     questions, words = _asked(home, id)

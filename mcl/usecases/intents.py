@@ -3,12 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from executor import JournalError, LifecycleError, View
 from executor.store.home import Home
 from executor.store.lifecycle.view import way_on
 from ir import ClarifyQuestion, Envelope, Intent, IntentCancelBody, PlanTree
 from ir.errors import MclError
+from mcl.compiler.stages.request import GOAL
 from mcl.core.errors import InputError
 from mcl.core.home import open_home, sealed
 from mcl.core.text import some
@@ -75,7 +77,7 @@ class Shown:
     """One intent as it is now.
 
     `intent` and `plan` are None until they are compiled; `reason`: why it ended; `outputs`: what the nodes of
-    its runs gave, by their ids.
+    its runs gave, by their ids; `said`: what they said while they ran.
     """
 
     id: str
@@ -88,13 +90,15 @@ class Shown:
     reason: str
     view: View
     outputs: Mapping[str, object] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Summary:
     """One line of a list.
 
-    `flaw` is the code of what is wrong where the rows of the intent cannot be believed.
+    `flaw` is the code of what is wrong where the rows of the intent cannot be believed. `goal`: the name of
+    what it is to reach, "" where it has none.
     """
 
     id: str
@@ -103,6 +107,7 @@ class Summary:
     verb: str
     prose: str
     flaw: str = ""
+    goal: str = ""
 
 
 def show(intent: str, *, home: Home | None = None) -> Shown:
@@ -118,9 +123,10 @@ def shown(home: Home, id: str) -> Shown:
     """The same for an id that is known to be one."""
     # Here, because a compile names intents too, and the walker loads asyncio.
     from executor.walker.history import read_run_history
+    from executor.walker.streams import said
 
     view = read_view(home, id)
-    outputs = read_run_history(home.journal.envelopes(id), view).outputs if view.nodes else {}
+    envelopes = home.journal.envelopes(id) if view.nodes else ()
     return Shown(
         id=id,
         state=view.state,
@@ -131,7 +137,8 @@ def shown(home: Home, id: str) -> Shown:
         accepted_by=view.accepted_by,
         reason=view.reason,
         view=view,
-        outputs=outputs,
+        outputs=read_run_history(envelopes, view).outputs,
+        said=said(envelopes),
     )
 
 
@@ -152,11 +159,19 @@ def read_view(home: Home, id: str, *, fresh: bool = False) -> View:
         ) from error
 
 
-def list_intents(*, home: Home | None = None, limit: int = 50) -> tuple[Summary, ...]:
-    """The intents of a home, the one last written about first; `limit` 0: all."""
+def list_intents(
+    *, home: Home | None = None, limit: int = 50, state: str = "", goal: str = ""
+) -> tuple[Summary, ...]:
+    """The intents of a home, the one last written about first; `limit` 0: all. state: only those in it.
+    goal: only those for the goal of this name, or for that of this intent."""
     home = home or open_home()
     ids = home.journal.intents()
-    return tuple(_summary(home, id) for id in (ids[:limit] if limit else ids))
+    if not state and not goal:
+        return tuple(_summary(home, id) for id in (ids[:limit] if limit else ids))
+    every = (_summary(home, id) for id in ids)
+    wanted = (one for one in every if not state or one.state == state)
+    found = (one for one in wanted if not goal or goal == (one.goal or one.id))
+    return tuple(islice(found, limit or None))
 
 
 def _summary(home: Home, id: str) -> Summary:
@@ -166,7 +181,9 @@ def _summary(home: Home, id: str) -> Summary:
     except MclError as error:  # one broken story must not hide the others
         return Summary(id, "", first.at, "", "", flaw=error.code)
     prose = found.draft.prose if found.draft else ""
-    return Summary(id, found.state, first.at, found.intent.frame.verb if found.intent else "", prose)
+    verb, goal = (found.intent.frame.verb, found.intent.goal_id) if found.intent else ("", "")
+    goal = goal or (found.draft.slot_values.get(GOAL, "") if found.draft else "")
+    return Summary(id, found.state, first.at, verb, prose, goal=goal)
 
 
 # ---- `mcl cancel`: a person stops it.

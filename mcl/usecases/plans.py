@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from executor.core.errors import WalkError
 from executor.gate.decide import BEFOREHAND
@@ -15,31 +15,41 @@ from executor.walker import Verdict, Walker
 from ir import VERBS, Intent, MclError, PlanNode, PlanTree, content_hash, is_ulid, valid_verb, with_hash
 from mcl.catalog.extras import missing_for
 from mcl.catalog.tools.foreign import all_tools
-from mcl.compiler.execution import InstalledSkills, ModelReasoner
+from mcl.compiler.execution import InstalledSkills
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent, read_view, shown
 from mcl.usecases.materiality import compare as compare  # a verb of plans, which needs none of the rest
-from mcl.usecases.models import Models
+from mcl.usecases.step_models import StepModels
 from mcl.usecases.verification import read_document
+
+if TYPE_CHECKING:
+    from mcl.model import Model
 
 # ---- The gate asked beforehand.
 
 
 @contextmanager
-def preflight(home: Home, workspace: Path | None, skills: Sequence[Path]) -> Iterator[Walker]:
+def preflight(
+    home: Home,
+    workspace: Path | None,
+    skills: Sequence[Path],
+    *,
+    model: "Path | Model | None" = None,
+    ai: bool = True,
+) -> Iterator[Walker]:
     """A walker whose preflights judge as a run in `workspace` (default: the current folder) would.
 
-    skills: further folders of skills, for sub-dispatches. Raises ScopeError where the workspace cannot be
-    used.
+    skills: further folders of skills, for sub-dispatches. model, ai: as of ``run``. Raises ScopeError where
+    the workspace cannot be used.
     """
     tools = all_tools(home)
     walker = Walker(
         home,
         tools,
         workspace=workspace or Path.cwd(),
-        reasoner=ModelReasoner(Models(home).open),
+        reasoner=StepModels(home, model, ai=ai),
         sub_skills=InstalledSkills(lambda: installed(home.path, skills), tools),
     )
     try:
@@ -90,11 +100,13 @@ def show(
     *,
     workspace: Path | None = None,
     skills: Sequence[Path] = (),
+    model: "Path | Model | None" = None,
+    ai: bool = True,
     home: Home | None = None,
 ) -> Planned:
     """The plan of an intent, judged as it would be run in `workspace` (default: the current folder).
 
-    skills: further folders of skills, for sub-dispatches.
+    skills: further folders of skills, for sub-dispatches. model, ai: as of `run`, for step nodes.
 
     Raises InputError; WalkError NO_PLAN; ScopeError where the workspace cannot be used.
     """
@@ -107,7 +119,7 @@ def show(
             place=found.id,
             fix=f"mcl show {found.id} says what can be done",
         )
-    with preflight(home, workspace, skills) as walker:
+    with preflight(home, workspace, skills, model=model, ai=ai) as walker:
         verdicts = walker.preflight(found.id)
     accepted = bool(found.view.accepted_plan_hash) and found.view.accepted_plan_hash == found.plan.hash
     return Planned(found.intent, found.plan, found.state, accepted, tuple(verdicts))

@@ -60,6 +60,7 @@ class CheckedPolicy:
             "approval_minutes": policy.approval_minutes,
             "strict_server_validation": policy.strict_server_validation,
             "lease_minutes": policy.lease_minutes,
+            "lock_seconds": policy.lock_seconds,
             **({"code": self.problem.code} if self.problem else {}),
         }
 

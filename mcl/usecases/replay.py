@@ -1,23 +1,26 @@
-"""`mcl replay`: is an Intent still what its goal, skill, model and memories make of it?"""
+"""`mcl replay`: is what ran still what its goal, answers and corrections make of it, with the skill, model
+and memories of then?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from executor import View, fold
+from executor import View
 from executor.store.home import Home
-from ir import Intent, PlanTree, canonical_bytes, content_hash, derive_seed, with_hash
+from executor.store.lifecycle.corrections import correction
+from ir import Intent, IntentCorrectBody, PlanTree, canonical_bytes, content_hash, derive_seed, with_hash
 from ir.errors import MclError
 from ir.intent import CompileMetadata
 from ir.results import JsonResult
 from mcl.catalog.tools import registry
-from mcl.compiler.compiler import recompile
 from mcl.compiler.plan_writing import PlanOrigin, write_plan
+from mcl.compiler.recompilation import recompile
+from mcl.compiler.stages.request import GoalChange
 from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
+from mcl.core.text import some
 from mcl.language.mtx.core import core_of
 from mcl.language.plans.binding import Bindings
 from mcl.language.plans.planner import make_plan
@@ -25,10 +28,13 @@ from mcl.language.skills import Skill, Skills, mtx_digest
 from mcl.memory import MemoryStore, Snapshot
 from mcl.model.cues import with_cues
 from mcl.model.protocol import plan_writer
+from mcl.usecases.chain import Chain, CorrectionLink, Hashes
 from mcl.usecases.compile import open_model
+from mcl.usecases.goal_corrections import corrected_goal
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent, read_view
 from mcl.usecases.models import Models
+from mcl.usecases.replay_items import Answer, ReplayItem, compared, missing
 
 if TYPE_CHECKING:
     from mcl.model import Model
@@ -37,31 +43,21 @@ _CORTEX = "matrix://cortex/"
 # The same weights add up to other last digits where the processor adds in another order. Only where skill,
 # model, grammar, memory and seed are proved the same, and only this far.
 _LAST_DIGITS = 0.005
+_ROWS = 10  # that are named
 _ROUNDS = "the same model; processors round their sums differently"
-Answer = Literal["same", "different", "not available"]
-
-
-@dataclass(frozen=True)
-class ReplayItem:
-    """One thing that was compared.
-
-    recorded: as the Intent has it; found: as it is now; note: why, or where to get it.
-    """
-
-    name: str
-    verdict: Answer
-    recorded: str
-    found: str = ""
-    note: str = ""
 
 
 @dataclass(frozen=True)
 class Replay(JsonResult):
-    """Everything that was compared, in order; the bytes last."""
+    """All that was compared, in order: the first compile, each correction, what was accepted, what ran.
 
-    JSON: ClassVar = "intent=intent_id same items"
+    of: how far the intent came, and so what `same` is said of.
+    """
+
+    JSON: ClassVar = "intent=intent_id same of items"
     intent_id: str
     items: tuple[ReplayItem, ...]
+    of: Literal["compiled", "accepted", "ran"] = "compiled"
 
     @property
     def same(self) -> bool:
@@ -74,36 +70,39 @@ def replay(
     *,
     model: "Path | Model | None" = None,
     skills: Sequence[Path] = (),
+    steps: bool = False,
     home: Home | None = None,
 ) -> Replay:
-    """Check what an Intent records, then compile it again with its id, time and memories; compare the bytes.
+    """Check what an Intent records, then make it again with its id, time and memories, and compare the bytes.
 
-    An Intent that was corrected is compared as it was compiled.
+    The whole chain: the first compile with its answers, each correction, what was accepted, and the documents
+    under which nodes ran.
 
-    model: where the weights are, when this home does not know them. skills: further folders. What is gone
+    model: where the weights are, when this home does not know them. skills: further folders. steps: also put
+    each step of a run to its model again, and compare the answers. What is gone
     or has changed is an item of the Replay, not an error. Raises InputError (no such intent, or it was
     never compiled), and what reading the journal raises.
     """
     home = home or open_home()
     id = find_intent(home, intent)
-    view = _as_compiled(home, id, read_view(home, id, fresh=True))
+    now = read_view(home, id, fresh=True)
+    chain = Chain.of(home.journal.envelopes(id))
+    view = chain.first
     if view.intent is None or view.intent.compile_metadata is None:
         raise InputError(
             "NOT_COMPILED",
-            f"this intent is {view.state}; there is nothing to replay",
+            f"this intent is {now.state}; there is nothing to replay",
             place=id,
             fix=f"mcl show {id}",
         )
     found = installed(home.path, skills)
     again = _Again(home, view, view.intent, view.intent.compile_metadata, found, model)
-    return Replay(id, tuple(again.items()))
+    items = tuple(again.items(chain))
+    if steps:
+        from mcl.usecases.replayed_steps import ReplayedSteps
 
-
-def _as_compiled(home: Home, id: str, view: View) -> View:
-    """The view before the first correction: what a person changed since is nothing that a model said."""
-    if not view.corrections:
-        return view
-    return fold(takewhile(lambda one: one.kind != "intent.correct", home.journal.envelopes(id)))
+        items += tuple(ReplayedSteps(home, found, again.model).items(home.journal.envelopes(id)))
+    return Replay(id, items, "ran" if chain.ran else "accepted" if chain.accepted else "compiled")
 
 
 @dataclass
@@ -116,16 +115,62 @@ class _Again:
     given: "Path | Model | None"
     model: "Model | None" = None
 
-    def items(self) -> Iterator[ReplayItem]:
+    def items(self, chain: Chain) -> Iterator[ReplayItem]:
+        """The first compile, then what followed from it."""
+        first = list(self._compiled())
+        yield from first
+        verdicts = {_hashes(self.view): _worst([one.verdict for one in first])}
+        for number, link in enumerate(chain.corrections, 1):
+            item, hashes = self._correction(f"correction {number}", link)
+            yield item
+            verdicts[hashes] = _worst([item.verdict, verdicts.get(_hashes(link.before), "different")])
+        if chain.accepted is not None:
+            yield _told("accepted", [chain.accepted], verdicts, f"signed by {chain.accepted_by}")
+        if chain.ran:
+            ended = f", and {chain.ended}" if chain.ended else ""
+            nodes = f"{chain.nodes} node{'s' if chain.nodes > 1 else ''} began{ended}"
+            yield _told("ran", chain.ran, verdicts, nodes)
+
+    def _correction(self, name: str, link: CorrectionLink) -> tuple[ReplayItem, Hashes]:
+        """What a correction came to, made again: from what was said of the goal, or from its patches."""
+        view, body = link.before, link.envelope.body
+        assert isinstance(body, IntentCorrectBody), "the lifecycle says so"
+        found = correction(view, body, at=link.envelope.at, intent=self.intent.id)
+        hashes = found.intent.hash, found.plan.hash
+        recorded = _both(hashes)
+        if not body.goal:
+            return ReplayItem(name, "same", recorded, recorded, "by its patches"), hashes
+        if self.model is None:
+            return missing(name, recorded, "it was read by a model that is not here"), hashes
+        try:
+            change = GoalChange.from_data(body.goal)
+            made = corrected_goal(self.home, view, change, skills=self.skills, model=self.model, again=True)
+        except MclError as error:
+            return missing(name, recorded, f"{error.code}: {error.message}"), hashes
+        intent, plan = with_hash(made.intent), _as_known(made.plan, found.plan)
+        note = (
+            f"differs in {_differing(found.intent, intent)}" if intent != found.intent else "the plan differs"
+        )
+        return compared(name, recorded, _both((intent.hash, plan.hash)), note), hashes
+
+    def _compiled(self) -> Iterator[ReplayItem]:
         """Each comparison in turn. The signature was checked when the view was read from the journal."""
         yield ReplayItem("signature", "same", self.home.keyring.agent.did)
-        yield _compared("hash", self.intent.hash, content_hash(self.intent))
-        yield _compared("seed", self.made.seed, self._seed())
+        yield compared("hash", self.intent.hash, content_hash(self.intent))
+        yield compared("seed", self.made.seed, self._seed())
         parts = [self._skill(), self._model(), self._grammar(), self._memory()]
         yield from parts
         yield from self._bytes(parts)
         if self.view.plan is not None:
             yield self._plan(self.view.plan)
+        yield from self._outputs()
+
+    def _outputs(self) -> Iterator[ReplayItem]:
+        """Outputs that a person had forgotten: their hashes stand in their rows, and nothing can be compared
+        with them."""
+        if gone := self.home.journal.forgotten(self.intent.id):
+            rows = f"row{'s' if len(gone) > 1 else ''} {some(list(map(str, gone)), _ROWS)}"
+            yield ReplayItem("outputs", "same", f"forgotten: what lay beside {rows}; the hashes stand")
 
     def _seed(self) -> str:
         return derive_seed(
@@ -142,9 +187,9 @@ class _Again:
         try:
             skill = self.skills.get(self.made.skill_id)
         except MclError as error:
-            return _missing("skill", self.made.mtx_digest, f"{wanted} is broken: {error}")
+            return missing("skill", self.made.mtx_digest, f"{wanted} is broken: {error}")
         if skill is None:
-            return _missing(
+            return missing(
                 "skill", self.made.mtx_digest, f"{wanted} is not installed; name its folder with --skills"
             )
         digest = mtx_digest(skill, core_of(self.home.path))
@@ -154,7 +199,7 @@ class _Again:
             if now == wanted
             else f"compiled with {wanted}, here is {now}"
         )
-        return _compared("skill", self.made.mtx_digest, digest, note)
+        return compared("skill", self.made.mtx_digest, digest, note)
 
     def _model(self) -> ReplayItem:
         try:
@@ -163,24 +208,22 @@ class _Again:
             else:
                 self.model = Models(self.home).with_digest(self.made.model_digest)
         except MclError as error:
-            return _missing("model", self.made.model_digest, str(error))
+            return missing("model", self.made.model_digest, str(error))
         if self.model is None:
             where = f"{self.made.model_version} is not here; name its file with --model, or mcl model add it"
-            return _missing("model", self.made.model_digest, where)
-        return _compared("model", self.made.model_digest, self.model.digest, f"here is {self.model.version}")
+            return missing("model", self.made.model_digest, where)
+        return compared("model", self.made.model_digest, self.model.digest, f"here is {self.model.version}")
 
     def _grammar(self) -> ReplayItem:
         if self.model is None:
-            return _missing("grammar", self.made.grammar, "it comes with the model")
-        return _compared("grammar", self.made.grammar, with_cues(self.model.grammar))
+            return missing("grammar", self.made.grammar, "it comes with the model")
+        return compared("grammar", self.made.grammar, with_cues(self.model.grammar))
 
     def _memory(self) -> ReplayItem:
         root = self.made.cortex_snapshot_hash
         snapshot = MemoryStore(self.home).snapshot_of(root)
         if snapshot is None:
-            return _missing(
-                "memory", root, "this home never had these memories; replay where it was compiled"
-            )
+            return missing("memory", root, "this home never had these memories; replay where it was compiled")
         store = MemoryStore(self.home)
         rested = dict.fromkeys(one.uri for one in self.intent.references if one.uri.startswith(_CORTEX))
         for uri in rested:
@@ -196,7 +239,7 @@ class _Again:
         """Compile again; whatever differs among the parts is named as the likely cause."""
         causes = ", ".join(part.name for part in parts if part.verdict != "same")
         if self.model is None or self.view.draft is None:
-            yield _missing("bytes", self.intent.hash, f"cannot be compiled without: {causes}")
+            yield missing("bytes", self.intent.hash, f"cannot be compiled without: {causes}")
             return
         try:
             again = recompile(
@@ -208,7 +251,7 @@ class _Again:
                 model=self.model,
             )
         except MclError as error:
-            yield _missing("bytes", self.intent.hash, f"{error.code}: {error.message}")
+            yield missing("bytes", self.intent.hash, f"{error.code}: {error.message}")
             return
         here, then = again.confidence, self.intent.confidence
         if not causes and 0 < abs(here - then) <= _LAST_DIGITS:
@@ -221,7 +264,7 @@ class _Again:
     def _plan(self, plan: PlanTree) -> ReplayItem:
         skill = self._installed()
         if skill is None:
-            return _missing("plan", plan.hash, "the skill is not installed")
+            return missing("plan", plan.hash, "the skill is not installed")
         if plan.grammar:
             return self._written(plan, skill)
         try:
@@ -234,15 +277,15 @@ class _Again:
                 binder=Bindings(self.skills),
             )
         except MclError as error:
-            return _missing("plan", plan.hash, f"{error.code}: {error.message}")
+            return missing("plan", plan.hash, f"{error.code}: {error.message}")
         again = _as_known(again, plan)
-        return _compared("plan", plan.hash, again.hash, "the skill's plan.yaml makes another plan now")
+        return compared("plan", plan.hash, again.hash, "the skill's plan.yaml makes another plan now")
 
     def _written(self, plan: PlanTree, skill: Skill) -> ReplayItem:
         """A plan that a model wrote: have it written again, under the grammar of now."""
         writer = plan_writer(self.model) if self.model is not None else None
         if writer is None:
-            return _missing("plan", plan.hash, "a model wrote it, and that model is not here")
+            return missing("plan", plan.hash, "a model wrote it, and that model is not here")
         rules, origin = (
             Rules.of(core_of(self.home.path)),
             PlanOrigin(plan.id, plan.created_at, plan.created_by),
@@ -253,11 +296,11 @@ class _Again:
                 nodes=rules.plan_nodes, repairs=rules.plan_repairs,
             )  # fmt: skip
         except MclError as error:
-            return _missing("plan", plan.hash, f"{error.code}: {error.message}")
+            return missing("plan", plan.hash, f"{error.code}: {error.message}")
         if made.plan is None:
-            return _missing("plan", plan.hash, made.why)
+            return missing("plan", plan.hash, made.why)
         note = "the skill, its tools, the grammar or the model is another one now"
-        return _compared("plan", plan.hash, _as_known(made.plan, plan).hash, note)
+        return compared("plan", plan.hash, _as_known(made.plan, plan).hash, note)
 
     def _installed(self) -> Skill | None:
         try:
@@ -282,14 +325,26 @@ def _unproved(store: MemoryStore, uri: str, snapshot: Snapshot) -> str:
     return f"{uri}: {wrong[0].said}" if wrong else ""
 
 
-def _compared(name: str, recorded: str, found: str, note: str = "") -> ReplayItem:
-    if recorded == found:
-        return ReplayItem(name, "same", recorded, found)
-    return ReplayItem(name, "different", recorded, found, note)
+def _hashes(view: View) -> Hashes:
+    return view.intent_hash, view.plan_hash
 
 
-def _missing(name: str, recorded: str, note: str) -> ReplayItem:
-    return ReplayItem(name, "not available", recorded, "", note)
+def _both(hashes: Hashes) -> str:
+    return " + ".join(one for one in hashes if one)
+
+
+def _worst(verdicts: Sequence[Answer]) -> Answer:
+    """Of a chain, what may be said of its last link."""
+    return max(verdicts, key=("same", "not available", "different").index, default="same")
+
+
+def _told(name: str, pairs: Sequence[Hashes], verdicts: Mapping[Hashes, Answer], note: str) -> ReplayItem:
+    """Of documents that counted: as much as was proved of the links of the chain that made them."""
+    verdict = _worst([verdicts.get(pair, "different") for pair in pairs])
+    recorded = ", then ".join(map(_both, pairs))
+    if verdict == "same":
+        return ReplayItem(name, verdict, recorded, recorded, note)
+    return ReplayItem(name, verdict, recorded, "", f"it rests on what is {verdict} above; {note}")
 
 
 def _differing(old: Intent, new: Intent) -> str:

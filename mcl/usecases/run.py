@@ -1,6 +1,6 @@
 """`mcl run`: walk the plan that a person signed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from executor.walker.interfaces import Prompts, Reasoner
 from ir import Intent, PlanTree
 from ir.errors import REFUSED
 from mcl.catalog.tools.foreign import connected
-from mcl.compiler.execution import CurrentPrompts, InstalledSkills, ModelReasoner, SkillFailures
+from mcl.compiler.execution import CurrentPrompts, InstalledSkills, SkillFailures
 from mcl.core.errors import SkillError
 from mcl.core.event_loop import at_once, outside_loop
 from mcl.core.home import open_home
@@ -24,12 +24,17 @@ from mcl.usecases.installed import installed, the_skill
 from mcl.usecases.intent_memories import keep_outcome
 from mcl.usecases.intents import find_intent, shown
 from mcl.usecases.runs import runs_of
+from mcl.usecases.step_models import StepModels
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
-    from executor.walker.interfaces import Listener
+    from executor.walker.criteria import Criterion
+    from executor.walker.engine import Failure
+    from executor.walker.interfaces import Listener, Replan
     from executor.walker.questions import People
     from mcl.model import Model
+    from mcl.usecases.critic import RunCritic
+    from mcl.usecases.intents import Shown
 
 
 def run(
@@ -101,12 +106,13 @@ async def walk_plan(
     if (own := runs_of(found)) is not None:
         reasoner = prompts = own.steps(home, found, model, ai=ai)
     else:
-        reasoner = ModelReasoner(lambda: _model(home, model, ai=ai))
+        reasoner = StepModels(home, model, ai=ai)
         prompts = skilled = CurrentPrompts(
             lambda: home.journal.view(id).intent, lambda: _skill_signed(home, found.intent, skills)
         )
         if found.plan is not None and _has_steps(found.plan):
             await to_thread.run_sync(skilled.load)
+    failures = SkillFailures(lambda: _skill_of(home, found.intent, skills))
     walker = Walker(
         home,
         tools,
@@ -116,7 +122,10 @@ async def walk_plan(
         listener=listener,
         prompts=prompts,
         sub_skills=InstalledSkills(lambda: installed(home.path, skills), tools),
-        failures=SkillFailures(lambda: _skill_of(home, found.intent, skills)),
+        failures=failures,
+        critic=None
+        if own is not None
+        else LateCritic(lambda: _critic(home, found, tools, failures, workspace, model, ai, skills)),
     )
     async with walker:
         outcome = await walker.run(id, resume=resume)
@@ -128,8 +137,42 @@ async def walk_plan(
     return outcome
 
 
+class LateCritic:
+    """A critic that is made when a run is about to fail, which few are: it takes the compiler's rules."""
+
+    def __init__(self, make: "Callable[[], RunCritic]") -> None:
+        self._make = make
+
+    def replan(
+        self, intent_id: str, failure: "Failure | None", criteria: "Sequence[Criterion]"
+    ) -> "Replan | None":
+        """As of ``RunCritic``."""
+        return self._make().replan(intent_id, failure, criteria)
+
+
+def _critic(
+    home: Home,
+    found: "Shown",
+    tools: Registry,
+    failures: SkillFailures,
+    workspace: Path,
+    model: "Path | Model | None",
+    ai: bool,
+    skills: Sequence[Path],
+) -> "RunCritic":
+    from mcl.compiler.stages.rules import Rules
+    from mcl.usecases.critic import RunCritic
+    from mcl.usecases.rewriter import PlanRewriter
+
+    most = core_of(home.path).once(Rules.of).replans
+    rewrite = PlanRewriter(
+        home, tools, lambda: _skill_of(home, found.intent, skills), lambda: _model(home, model, ai=ai)
+    )
+    return RunCritic(home, tools, failures, workspace, most=most, rewrite=rewrite, skills=skills)
+
+
 def _model(home: Home, model: "Path | Model | None", *, ai: bool) -> "Model":
-    from mcl.usecases.compile import open_model  # with the compiler, which only a plan with steps waits for
+    from mcl.usecases.compile import open_model  # with the compiler, which only a re-plan waits for
 
     return open_model(home, model, ai=ai)
 

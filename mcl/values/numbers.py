@@ -170,10 +170,11 @@ def _words(words: list[str]) -> Decimal | None:
 @dataclass(frozen=True)
 class Quality:
     """`metric` in the words of the text, lower case; `minimum` as a plain number, percentages as a share (95
-    % = 0.95)."""
+    % = 0.95), which `share` says."""
 
     metric: str
     minimum: float
+    share: bool = False
 
 
 _UPPER = re.compile(
@@ -226,4 +227,4 @@ def read_quality(text: str) -> Quality | None:
     ):
         return None
     share = float(number) / 100 if found["unit"] else float(number)
-    return Quality(metric, round(share, 12))
+    return Quality(metric, round(share, 12), bool(found["unit"]))

@@ -279,12 +279,40 @@ def test_what_cannot_be_corrected_is_refused_with_its_place_and_changes_nothing(
     assert walks.home.journal.size() == size
 
 
-def test_only_a_run_that_has_begun_can_be_corrected(walks: Walks) -> None:
-    for id, word in ((walks.propose(ROOT), "accept"), (walks.accept(ROOT), "run")):
-        with pytest.raises(LifecycleError) as caught:
-            mcl.correct(id, changes=["budget.max_calls=5"], home=walks.home)
-        assert caught.value.code == "ILLEGAL_EVENT"
-        assert word in caught.value.fix
+def test_before_a_run_a_correction_counts_at_once_or_waits_for_an_accept(walks: Walks) -> None:
+    proposed, accepted = walks.propose(ROOT), walks.accept(ROOT)
+    done = mcl.correct(proposed, changes=["budget.max_calls=5"], home=walks.home)
+    assert (done.state, done.material) == ("proposed", True)  # nothing was accepted yet
+    done = mcl.correct(accepted, changes=["budget.max_calls=5"], home=walks.home)
+    assert (done.state, done.material) == ("accepted", False)
+    done = mcl.correct(accepted, changes=["plan.report.args.path=other.md"], home=walks.home)
+    assert (done.state, done.material) == ("proposed", True)
+    for id in (proposed, accepted):
+        found = documents(walks, id)
+        assert found.intent is not None
+        assert found.intent.budget is not None
+        assert found.intent.budget.max_calls == 5
+    assert walks.home.journal.verify().ok
+
+
+def test_a_run_whose_files_were_put_back_does_not_go_on_from_where_it_failed(walks: Walks) -> None:
+    (walks.workspace / "there.md").write_text("mine")
+    there = tool("there", "fs/write", "write", path="there.md", content="x")
+    id = walks.accept(sequence("root", REPORT, there))
+    assert walks.run(id).state == "failed"
+    mcl.undo(id, workspace=walks.workspace, home=walks.home)
+    with pytest.raises(MclError) as refused:
+        mcl.correct(id, changes=["plan.there.args.path=here.md"], home=walks.home)
+    assert refused.value.code == "UNDONE"
+
+
+def test_what_is_over_or_not_clear_yet_is_not_corrected(walks: Walks) -> None:
+    id = walks.accept(ROOT)
+    mcl.cancel(id, home=walks.home)
+    with pytest.raises(LifecycleError) as caught:
+        mcl.correct(id, changes=["budget.max_calls=5"], home=walks.home)
+    assert caught.value.code == "ILLEGAL_EVENT"
+    assert caught.value.fix
 
 
 def test_one_signature_corrects_both_documents(walks: Walks) -> None:

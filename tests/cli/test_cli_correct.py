@@ -133,14 +133,14 @@ def test_a_correction_that_does_not_fit_says_what_and_where_and_signs_nothing(mc
     assert mcl("log", "--json", "--limit", "0").document == before
 
 
-def test_only_a_run_is_corrected(mcl):
+def test_what_was_signed_and_has_not_run_is_corrected_too(mcl):
     id = mcl.signed()
-    refused = mcl("correct", id, "--set", "budget.max_calls=5", "--yes")
+    assert mcl("correct", id, "--set", "budget.max_calls=5", "--yes").code == 0
+    assert mcl("show", id, "--json").document["state"] == "accepted"
+    assert mcl("cancel", id).code == 0
+    refused = mcl("correct", id, "--set", "budget.max_calls=4", "--yes")
     assert refused.code == 4
-    assert "there is no run to correct" in refused.err
-    assert f"run it: mcl run {id}; or state the goal as it is meant: mcl cancel {id}" in refused.err.replace(
-        "\n", " "
-    )
+    assert "there is nothing to correct" in refused.err
 
 
 def test_materiality_answers_by_its_exit_code(mcl):
@@ -244,3 +244,41 @@ def test_a_budget_of_zero_is_a_difference_is_shown_and_holds(mcl, waiting):
     assert (code, "the budget allows no call" in out) == (4, True), out
     assert not note_of(mcl, id).exists()
     assert mcl("log", "verify").code == 0
+
+
+def test_a_gate_is_answered_with_a_correction_which_is_neither_yes_nor_no(mcl, waiting):
+    id, process = waiting
+    [gate] = mcl("gate", "list", "--json").document["gates"]
+    told = mcl("gate", "correct", gate["id"], "--set", "object=ferns", "--yes", "--json")
+    assert told.code == 10, told.err
+    assert "frame.objects[0]" in [one["place"] for one in told.document["changes"]]
+    code, out = ended(process)
+    assert code == 10, out
+    assert mcl("gate", "list", "--json").document["gates"] == []
+    assert mcl("accept", id, "--yes").code == 0
+    assert mcl("run", id, "--yes-gates").code == 0
+    assert mcl("replay", id).code == 0
+
+
+def test_a_correction_is_typed_where_a_gate_is_answered(mcl, waiting):
+    id, process = waiting
+    process.stdin.write(b"correct\ncorrect the ferns too\nn\ncorrect the ferns too\ny\n")
+    process.stdin.flush()
+    code, out = ended(process)
+    assert code == 10, out
+    _, err = process.communicate()
+    said = err.decode()
+    assert "Sign this correction?" in said
+    assert "nothing was signed" in said
+    assert "the ferns too" in mcl("show", id, "--json").document["intent"]["prose"]
+    assert "is no answer to this" in said  # the word alone says nothing
+
+
+def test_a_correction_that_is_refused_leaves_the_gate_as_it_was(mcl, waiting):
+    id, process = waiting
+    process.stdin.write(b"correct use ghp_" + b"a1B2" * 9 + b"\napprove\n")
+    process.stdin.flush()
+    code, out = ended(process)
+    assert code == 0, out
+    assert b"SECRET_INLINE" in process.stderr.read()
+    assert note_of(mcl, id).exists()

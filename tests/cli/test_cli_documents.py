@@ -11,7 +11,7 @@ ALWAYS = {"ms", "stored", "cached"}
 COMPILED = {"status", "id", "review", "intent", "plan", "no_plan", "next", *ALWAYS}
 SHOWN = {
     *("id", "state", "prose", "intent", "plan", "questions"),
-    *("nodes", "outputs", "accepted_by", "unseen", "reason", "next"),
+    *("nodes", "outputs", "said", "accepted_by", "unseen", "reason", "next"),
 }
 
 
@@ -32,7 +32,7 @@ def test_every_command_writes_the_document_that_programs_rely_on(mcl):
             *("remembered", "unattended", "next"),
         },
         ("plan", id): {"intent", "state", "accepted", "plan", "verdicts"},
-        ("replay", id): {"intent", "same", "items"},
+        ("replay", id): {"intent", "same", "of", "items"},
         ("log",): {"rows"},
         ("log", id): {"rows"},
         ("log", "verify"): {"ok", "rows", "root", "findings", "notes"},

@@ -276,6 +276,7 @@ def test_two_runs_of_two_processes_never_write_to_one_place_at_once_and_the_dead
     mcl: Any, accepted: Any
 ) -> None:
     mcl("grant", "add", "shell")
+    (mcl.home / "policy.toml").write_text("lock_seconds = 1\n")
     (mcl.folder / "Makefile").write_text("test:\n\ttouch started; while [ -e started ]; do sleep 0.1; done\n")
     slow = accepted(tool("n1", "process/tests", "shell", suite="make"))
     quick = accepted(tool("n1", "fs/write", "write", path="b.txt", content="x"))

@@ -77,8 +77,18 @@ def test_the_list_of_commands_is_what_the_readme_says():
     assert {" ".join(path) for path in commands() if path} == {
         *("init", "compile", "answer", "show", "list", "accept", "cancel", "plan", "run", "undo"),
         *("replay", "verify", "plan show", "plan check", "gate", "gate list", "gate show", "gate approve"),
-        *("gate deny", "correct", "plan compare", "log", "log show", "log verify", "log head", "log prove"),
-        *("log accept-break", "log restore-tables", "log restored"),
+        *(
+            "gate deny",
+            "gate correct",
+            "correct",
+            "plan compare",
+            "log",
+            "log show",
+            "log verify",
+            "log head",
+            "log prove",
+        ),
+        *("log accept-break", "log restore-tables", "log restored", "log forget"),
         *("key", "key list", "key new", "key seal", "key export", "key trust", "key revoke"),
         *("policy", "policy check"),
         *(

@@ -18,7 +18,7 @@ from mcl.usecases.plans import check_file as check_plan_file
 
 GUARDS = [
     *("integrity", "state", "tool_known", "unchanged", "denylist", "three_keys", "capability", "arguments"),
-    *("promise", "scope", "checkout", "approval"),
+    *("promise", "scope", "checkout", "locks", "budget", "approval"),
 ]
 READ = tool("n1", "fs/read", path="notes/monday.txt")
 WRITE = tool("n1", "fs/write", "write", path="new.txt", content="x")

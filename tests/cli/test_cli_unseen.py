@@ -155,6 +155,6 @@ def test_rows_without_the_mark_keep_their_bytes(mcl: Any) -> None:
         assert type(body).from_map(plain) == body
         assert not body.unseen
         marked = type(body)(**{**body.__dict__, "unseen": True})
-        key = max(type(body).layout())
-        assert marked.to_map() == {**plain, key: True}
+        (added,) = marked.to_map().items() - plain.items()
+        assert added[1] is True
         assert type(body).from_map(marked.to_map()) == marked

@@ -130,7 +130,8 @@ none
 @dataclass
 class Scripted:
     """A model for tests: chooses `skill` and `verb`, finds each field's texts where the prose says them
-    first. margin: how clearly the goal is for each skill that it was taught by name, where it takes_all."""
+    first (quotes: where it does). margin: how clearly the goal is for each skill that it was taught by
+    name, where it takes_all."""
 
     skill: str | None = "order"
     verb: str = "acquire"
@@ -147,6 +148,7 @@ class Scripted:
     margin: dict[str, float] = field(default_factory=dict)
     takes_all: bool = False
     kind: str = ""
+    quotes: bool = False
 
     def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
         self.chosen.append(tuple(candidates))
@@ -163,6 +165,8 @@ class Scripted:
         found = list(self.spans)
         for name, texts in self.says.items():
             for text in [texts] if isinstance(texts, str) else texts:
+                if self.quotes and text not in prose:
+                    continue
                 start = prose.index(text)
                 found.append(Span(name, text, start, start + len(text), self.certainty.get(name, 0.97)))
         asked = {f"slot.{slot.name}" for slot in form.slots}

@@ -207,9 +207,11 @@ def test_every_kind_of_limit_sign_and_preference_finds_its_shape(compiles: Compi
         "slot.item": "paper", "jurisdiction_allow": "Sweden and Norway", "jurisdiction_deny": "the US",
         "quality": "at least 4 stars", "rule": "no plastic", "delivered": "a receipt", "signed_off": "Kim",
         "external": "https://shop.example/ok answers", "attestation": "weight by the shop",
-        "preference": "recycled",
+        "preference": "preferably recycled",
     }  # fmt: skip
-    outcome = compiles("order paper: " + "; ".join(list(says.values())[1:]), Scripted(says=says))  # type: ignore[arg-type]
+    leads = {"jurisdiction_deny": "not ", "signed_off": "approved by "}
+    said = [f"{leads.get(field, '')}{words}" for field, words in list(says.items())[1:]]
+    outcome = compiles("order paper: " + "; ".join(said), Scripted(says=says))  # type: ignore[arg-type]
     assert isinstance(outcome, Clarify)  # what nobody can check is asked about
     frame = outcome.intent.frame
     assert [one.model_dump(exclude_defaults=True) for one in frame.constraints] == [
@@ -224,7 +226,7 @@ def test_every_kind_of_limit_sign_and_preference_finds_its_shape(compiles: Compi
         {"url": "https://shop.example/ok"},
         {"source": "the shop", "topic": "weight"},
     ]
-    assert [(one.rank, one.prefer) for one in frame.preferences] == [(1, "recycled")]
+    assert [(one.rank, one.prefer) for one in frame.preferences] == [(1, "preferably recycled")]
     assert len(outcome.intent.compile_metadata.spans) == 10  # type: ignore[union-attr]
 
 

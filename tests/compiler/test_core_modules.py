@@ -15,16 +15,20 @@ import pytest
 import mcl
 from executor import FixedClock, Home
 from grammars import core_modules
-from ir import VERBS
+from ir import VERBS, IntentDraftBody
 from mcl.cli.main import main
 from mcl.compiler.compiler import Clarify, Compiled, Outcome, Refused, compile_goal, recompile_with_answers
 from mcl.compiler.pipeline import Pipeline
+from mcl.compiler.recompilation import compile_corrected
+from mcl.compiler.stages.commands import CommandWords
+from mcl.compiler.stages.request import GoalChange
 from mcl.core.errors import SkillError
 from mcl.language.mtx.core import Core, CoreModule, core_of, load_core
 from mcl.language.skills import Skills, find_skills, mtx_digest, skill_folders
 from mcl.memory import MemoryStore
 from mcl.model.matcher import PatternMatcher
 from mcl.model.protocol import Span
+from mcl.usecases.step_models import StepRules
 from tests.compiler.conftest import AT, LOOK, ORDER, PLAN, Scripted, compile_with
 
 Edit = tuple[str, str, str]  # module, a setting or what stands there, its value or what shall stand there
@@ -127,6 +131,26 @@ def words(text: str) -> Look:
     return lambda kit, core: seen(kit.run(core, text))
 
 
+def corrected(said: str) -> Look:
+    """A look at what comes of a correction of an order with the tag red."""
+
+    def look(kit: Kit, core: Core) -> object:
+        with kit.home() as home:
+            model = Scripted(says={"slot.item": "paper", "slot.tags": ["red", "blue"]}, quotes=True)
+            prose = "order paper, tagged red"
+            made = compile_with(prose, home=home, skills=kit.skills, model=model, core=core)
+            assert isinstance(made, Compiled)
+            changes = [GoalChange(said)]
+            draft = IntentDraftBody(prose)
+            return seen(
+                compile_corrected(
+                    made.intent, draft, changes, home=home, skills=kit.skills, model=model, core=core
+                )
+            )
+
+    return look
+
+
 def late(kit: Kit, core: Core) -> object:
     seconds = count()
     timer = lambda: float(next(seconds)) * 0.4  # noqa: E731  # a clock
@@ -175,7 +199,7 @@ sheep = {"skill": "count", "verb": "analyze", "number": "7", "place": "Acme"}
 remembered = goal("order paper", facts=[f"Acme {n} sells paper" for n in range(7)], item="paper")
 dear = goal("order paper for 500 pesos", item="paper", budget="500 pesos")
 everything = goal(
-    "order paper box Anna CI law never late blue",
+    "order paper box, approved by Anna, CI law, never late, ideally blue",
     item="paper", delivered="box", signed_off="Anna", external="CI", attestation="law", rule="never late",
     preference="blue",
 )  # fmt: skip
@@ -184,7 +208,8 @@ BLOCKING = ("uncertain=preferred", "uncertain=blocking")
 
 def doubted(kind: str) -> Look:
     """A look at what is asked of a limit or sign that is less likely right than wrong."""
-    return goal("order paper blue", item="paper", certainty={kind: 0.1}, **{kind: "blue"})
+    lead = {"preference": "hopefully ", "signed_off": "approved by "}.get(kind, "")
+    return goal(f"order paper {lead}blue", item="paper", certainty={kind: 0.1}, **{kind: "blue"})
 
 
 def which(verb: str) -> Look:
@@ -245,7 +270,7 @@ KEPT_BY = {
     "rule.commit": "no commits",
     "rule.push": "no push",
     "rule.commit_or_push": "no commits or pushes",
-    "rule.calls": "no more than 3 calls of tools",
+    "rule.calls": "högst 3 verktygsanrop",
     "rule.files": "change at most 3 files",
     "rule.ask": "ask before each step",
 }
@@ -274,16 +299,64 @@ unchecked = planned("order paper, be kind", rule="be kind")
 signer = planned("order paper, approved by Kim", signed_off="Kim")
 
 
+def ran(command: str) -> Look:
+    """A look at what is made of a command that is to succeed."""
+    return goal(f"order paper once {command}", item="paper", external=command)
+
+
+def declared(kit: Kit, core: Core) -> object:
+    """The same of a command that the operator declared."""
+    read = CommandWords.of(core["predicate"]).read
+    return read("smoke passes", lambda: {"smoke": "matrix://tool/process/run-smoke@1.0.0"})
+
+
 def other(setting: str) -> str:
     """A value of a setting of that module that says something else."""
     return '"read only: zzz"' if setting.startswith("rule.") else "zzz"
 
 
+# For each list of words of the module `coverage` a goal that it makes something of.
+COVERED_BY = {
+    "filler": "please, order paper",
+    "empty": "order paper for the",
+    "blocks.negation": "order paper without plastic",
+    "blocks.amount": "order paper for a dozen",
+    "blocks.time": "order paper tonight",
+    "blocks.recurrence": "order paper every day",
+    "blocks.condition": "order paper if wanted",
+    "blocks.grouping": "order paper per room",
+    "blocks.second": "order pens, paper also",
+    "verbs.en": "order paper and send it",
+    "verbs.sv": "order paper och skicka det",
+    "leading": "look at paper and send it",
+    "placing": "order it and put paper down",
+    "manner": "order paper, politely",
+}
+
 TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
+    *((("coverage", setting, '"zzz"'), goal(text, item="paper"), ()) for setting, text in COVERED_BY.items()),
+    (("promise", "question.second", '"So?"'), planned("order paper and send it"), ()),
+    (("constraint", "second preference", "preference"), goal("order paper and send it", item="paper"), ()),
+    (
+        ("constraint", "approximate.phrases", '"zzz"'),
+        goal("order paper for about $50", item="paper", budget="$50"),
+        (),
+    ),
     *((("promise", f"option.{name}", '"so"'), unchecked, ()) for name in ("sign", "wish", "drop")),
     (("promise", "question.unchecked", '"So?"'), unchecked, ()),
     (("promise", "question.signer", '"So?"'), signer, ()),
     (("predicate", "oneself", '"Kim"'), signer, ()),
+    *(
+        (("predicate", f"command.{name}", '"matrix://tool/process/tests@1.0.0: zzz"'), ran(words_), ())
+        for name, words_ in {"tests": "the tests pass", "lint": "the linter passes"}.items()
+    ),
+    (("predicate", "named.command", '"zzz"'), declared, ()),
+    (("constraint", "expiry.words", '"zzz"'), goal("order paper, valid until whenever", item="paper"), ()),
+    (
+        ("constraint", "question.expires_at", '"Until?"'),
+        goal("order paper, valid until whenever", item="paper"),
+        (),
+    ),
     *((("promise", setting, other(setting)), kept(rule), ()) for setting, rule in KEPT_BY.items()),
     (("pipeline", "classify prefetch extract", "classify extract"), remembered, ()),
     (("pipeline", "extract resolve score", "extract score"), known, ()),
@@ -435,6 +508,8 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
         goal("find keys", skill="look", verb="find", what="keys"),
         (),
     ),
+    (("frame", "more.phrases", "furthermore"), corrected("also blue"), ()),
+    (("frame", "less.phrases", "minus"), corrected("drop red"), ()),
     (
         ("pre_resolve", "candidates=5", "candidates=1"),
         goal("count 7 at Acme", facts=["Acme one", "Acme two"], **sheep),
@@ -490,8 +565,11 @@ def test_every_setting_of_every_core_module_is_in_the_table_above(kit: Kit) -> N
         for key in one.settings
         if key not in IDENTITY
     }
-    planning = {"pipeline.plan.nodes", "pipeline.plan.repairs"}  # a model that writes: test_written_plans
-    assert all_settings - covered == {f"verb.cue.{verb}" for verb in alike} | planning
+    # A model that writes: test_written_plans; a run that fails: test_replans; whom steps are asked of:
+    # test_cli_steps.
+    elsewhere = {"pipeline.plan.nodes", "pipeline.plan.repairs", "pipeline.replans"}
+    elsewhere |= {one for one in all_settings if one.startswith("step.")}
+    assert all_settings - covered == {f"verb.cue.{verb}" for verb in alike} | elsewhere
 
 
 class Watched(dict[str, str]):
@@ -530,6 +608,7 @@ def test_nothing_in_a_core_module_is_read_by_nobody(home: Home, all_skills: Skil
     core = Core({name: module(name, one) for name, one in load_core().modules.items()})
     Pipeline(home, all_skills, core, None, lambda: 0.0)
     PatternMatcher(core)
+    StepRules.of(core)
     unread = {
         f"{name}.{key}" for name, one in watched.items() for key in one if key not in one.read | IDENTITY
     }

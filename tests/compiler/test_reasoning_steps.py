@@ -35,7 +35,8 @@ def test_steps_that_run_in_parallel_or_were_given_up_ask_the_model_in_turn() -> 
     reasoner, answers = ModelReasoner(load), []
 
     async def ask(user: str) -> None:
-        answers.append(await reasoner.reason(system="s", user=user, outputs=["o"], kind="reason"))
+        asked = await reasoner.reason(system="s", user=user, outputs=["o"], kind="reason")
+        answers.append(asked.outputs)
 
     async def walk() -> None:
         with anyio.move_on_after(0.03):

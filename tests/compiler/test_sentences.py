@@ -57,7 +57,10 @@ SENTENCES: list[tuple[str, list[dict[str, Any]]]] = [
     ("order storage hosted in the Nordics", [{"hard": True, "allow": ("DK", "FI", "IS", "NO", "SE")}]),
     ("order storage, never outside Germany", [{"hard": True, "allow": ("DE",)}]),
     ("order storage, avoid Russian and Chinese vendors", [{"hard": True, "deny": ("RU", "CN")}]),
-    ("build the service with 99.9% uptime", [{"hard": True, "metric": "uptime", "min": 0.999}]),
+    (
+        "build the service with 99.9% uptime",
+        [{"hard": True, "metric": "uptime", "min": 0.999, "share": True}],
+    ),
     ("build a model with accuracy above 0.9", [{"hard": True, "metric": "accuracy", "min": 0.9}]),
     ("publish the site, never on a Sunday", [{"hard": True, "rule": "never on a Sunday"}]),
     ("publish the site, do not use cookies", [{"hard": True, "rule": "do not use cookies"}]),

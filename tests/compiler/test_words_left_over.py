@@ -24,7 +24,7 @@ def test_a_word_that_may_say_something_makes_a_compile_one_to_be_read(compiles: 
     assert not sure.review
     assert isinstance(doubted, Compiled)
     assert doubted.review
-    assert "“office”" in doubted.advice
+    assert "“for the office”" in doubted.advice
     assert doubted.intent.frame == sure.intent.frame
     assert doubted.intent.confidence == pytest.approx(sure.intent.confidence * 0.4, abs=1e-4)
     less = compiles(PROSE, Scripted(says={"slot.item": "paper"}, spans=(left("office", 0.85),)))
@@ -36,7 +36,7 @@ def test_the_least_certain_word_counts_and_none_that_a_span_took(compiles: Compi
     spans = (left("for", 0.9), left("office", 0.6), left("paper", 0.1))
     outcome = compiles(PROSE, Scripted(says={"slot.item": "paper"}, spans=spans))
     assert isinstance(outcome, Compiled)
-    assert "“office”" in outcome.advice
+    assert "“for the office”" in outcome.advice
 
 
 def test_what_is_asked_anyway_is_asked_as_before(compiles: Compile) -> None:

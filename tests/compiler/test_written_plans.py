@@ -1,8 +1,9 @@
 """A plan that a model writes: of its skill's own tools, held against them, signed by who has read it."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from executor import Home, LifecycleError
+from executor.walker import FailureMode
 from ir import Intent, OutputRef, check_plan, parse_references, with_hash
 from ir.frame import Frame, SlotEntry
 from mcl import accept, replay, run
@@ -21,6 +23,8 @@ from mcl.language.skills import Skill, find_skills, load_skill
 from mcl.model import load_model
 from mcl.model.chat import ChatModel
 from mcl.model.protocol import PlanForm
+from mcl.usecases.critic import Trouble
+from mcl.usecases.rewriter import PlanRewriter
 from tests.compiler.conftest import AT, Scripted
 from tests.model.random_gguf import small_words, write_gguf
 
@@ -379,3 +383,30 @@ def test_plans_of_random_weights_that_hold_are_walked(
         assert outcome.state == "completed" or outcome.failure is not None
         walked += 1
     assert walked, "no model wrote a plan of tools alone that holds"
+
+
+def test_a_plan_that_failed_is_written_anew_by_the_model_that_is_told_so(tmp_path: Path) -> None:
+    skill, intent = (
+        skill_of(tmp_path, [WRITE]),
+        intent_of("keep milk or bread in a.txt", "build", file="a.txt"),
+    )
+    writer = Writer(plans=[answer(keep()), answer(keep()), answer(keep(content="bread"))])
+    made = write_plan(writer, skill, intent, ORIGIN, TOOLS, nodes=3, repairs=2)
+    assert made.plan is not None
+    home: Any = SimpleNamespace(path=tmp_path / "home")
+    node = made.plan.root
+    trouble = Trouble(
+        *(intent, made.plan, "EXISTS", "'a.txt' is there", False, node, FailureMode(), None, lambda _: True)
+    )
+    rewriter = PlanRewriter(home, TOOLS, lambda: skill, lambda: writer)
+    assert rewriter(trouble) is None  # it wrote the same once more
+    again = rewriter(trouble)
+    assert again is not None
+    assert again.root.tool_call is not None
+    assert again.root.tool_call.args["content"] == "bread"
+    assert (again.grammar, again.id) == (made.plan.grammar, made.plan.id)
+    ((said, (flaw,)),) = writer.forms[-1].earlier
+    assert json.loads(said)["id"] == "n1"
+    assert "n1: EXISTS: 'a.txt' is there" in flaw
+    of_skill = replace(trouble, plan=made.plan.model_copy(update={"grammar": ""}))
+    assert rewriter(of_skill) is None

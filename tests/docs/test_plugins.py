@@ -75,6 +75,26 @@ def test_the_plug_in_of_the_page_adds_a_command_a_tool_and_a_skill(yard: Path, w
     assert mcl(yard, "words", "x").returncode == 2, "and without it there is no such command"
 
 
+@pytest.mark.parametrize(("most", "code"), [(6, 0), (5, 5)])
+def test_the_plug_in_of_the_page_looks_at_promises_of_its_kind(
+    yard: Path, words: Path, most: int, code: int
+) -> None:
+    mcl(yard, "init", "--unattended", site=words)
+    data = json.dumps({"path": "notes/monday.txt", "words": most})
+    said = ("compile", "--skill", "count-words", "count the words in notes/monday.txt")
+    given = ("--constraint", f"x:words.atmost={data}", "--json")
+    compiled = json.loads(mcl(yard, *said, *given, site=words).stdout)
+    (promise,) = compiled["plan"]["promises"]
+    assert promise["standing"] == "checked", promise
+    assert mcl(yard, "accept", "@last", "--yes", site=words).returncode == 0
+    without = mcl(yard, "run", "@last")  # the plug-in is gone: nothing begins
+    assert without.returncode == 4, without.stdout + without.stderr
+    ran = mcl(yard, "run", "@last", "--json", site=words)
+    assert ran.returncode == code, ran.stdout + ran.stderr
+    (criterion,) = json.loads(ran.stdout.splitlines()[-1])["criteria"]
+    assert criterion["holds"] is (code == 0)
+
+
 def test_a_plug_in_says_nothing_of_commands_that_are_not_its_own(yard: Path, words: Path) -> None:
     rows = (
         '[commands]\nwords = { who = "shows" }\naccept = { who = "shows" }\n"key new" = { who = "agent" }\n'

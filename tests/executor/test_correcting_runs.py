@@ -360,7 +360,7 @@ def test_an_interrupted_run_is_corrected_and_resumed(
 def test_calls_before_a_correction_count_and_the_time_begins_anew_with_the_accept(
     walks: Walks, elsewhere: Elsewhere, probe: Probe, writer: Probe
 ) -> None:
-    id = walks.accept(sequence("n0", read("a"), write("b"), write("c")), budget={"max_calls": 2})
+    id = walks.accept(sequence("n0", read("a"), write("b")), budget={"max_calls": 2})
     probe.during["a"] = lambda: elsewhere.correct(id, root(read("a"), write("b", "B"), write("c")))
     assert walks.run(id).state == "corrected"
     elsewhere.accept(id)
@@ -503,3 +503,52 @@ def test_a_node_that_fails_as_a_correction_comes_leaves_no_branch_running(
     people = Says("retry")
     good(walks, walks.run(id, people=people), "completed")
     assert (probe.counts, writer.called) == (Counter(["a", "b", "a"]), ["C"])
+
+
+def fails(how: str) -> Callable[[], None]:
+    """A tool that does not do what it is asked to."""
+
+    def no() -> None:
+        raise ToolError("TOOL_FAILED", how, place="query", fix="ask for something else")
+
+    return no
+
+
+def test_a_run_that_failed_goes_on_from_there_after_a_correction_and_an_accept(
+    walks: Walks, elsewhere: Elsewhere, probe: Probe, writer: Probe
+) -> None:
+    id = walks.accept(sequence("n0", write("a"), write("b"), write("c")))
+    writer.during["b"] = fails("there is no b")
+    good(walks, walks.run(id), "failed")
+    elsewhere.correct(id, root(write("a"), write("b", "better"), write("c")))
+    assert walks.home.journal.view(id).state == "proposed"
+    elsewhere.accept(id)
+    good(walks, walks.run(id), "completed")
+    assert writer.called == ["a", "b", "better", "c"]  # a had completed, and what changed asks nobody
+
+
+def test_what_failed_and_is_what_it_was_may_have_happened_so_a_person_is_asked(
+    walks: Walks, elsewhere: Elsewhere, writer: Probe
+) -> None:
+    id = walks.accept(sequence("n0", write("a"), write("b")))
+    writer.during["a"] = fails("it broke")
+    good(walks, walks.run(id), "failed")
+    elsewhere.correct(id, root(write("a"), write("b", "other")))
+    elsewhere.accept(id)
+    people = Says("retry")
+    good(walks, walks.run(id, people=people), "completed")
+    assert [gate.node_id for gate in people.asked] == ["a"]
+    assert "failed" in people.asked[0].question
+    assert writer.called == ["a", "a", "other"]
+
+
+def test_a_run_that_failed_is_retried_from_the_node_that_is_named_without_another_word(
+    walks: Walks, elsewhere: Elsewhere, writer: Probe
+) -> None:
+    id = walks.accept(sequence("n0", write("a"), write("b")))
+    writer.during["b"] = fails("it broke")
+    good(walks, walks.run(id), "failed")
+    elsewhere.correct(id, retry_from="b")
+    elsewhere.accept(id)
+    good(walks, walks.run(id), "completed")
+    assert writer.called == ["a", "b", "b"]

@@ -357,13 +357,67 @@ def test_a_correction_may_be_corrected_before_it_is_accepted_and_after(walks: Wa
     assert walks.home.journal.verify().ok
 
 
-def test_an_intent_corrected_before_it_runs_or_after_its_end_is_refused(walks: Walks) -> None:
+def told(walks: Walks, id: str, patches: list[Op], **more: Any) -> View:
+    """The view after a correction of the plan."""
+    body = ir.IntentCorrectBody(walks.home.journal.view(id).plan_hash, json.dumps(patches).encode(), **more)
+    walks.tell(id, "intent.correct", body)
+    return walks.home.journal.view(id)
+
+
+def test_before_a_run_what_is_not_material_stays_accepted_and_what_is_waits(walks: Walks) -> None:
+    id = walks.accept(sequence("root", READ, LATER))
+    described = {"op": "add", "path": "/root/children/0/description", "value": "look"}
+    view = told(walks, id, [described])
+    assert (view.state, view.accepted_plan_hash, view.begun) == ("accepted", view.plan_hash, False)
+    other = {"op": "replace", "path": "/root/children/1/tool_call/args/path", "value": "other.md"}
+    view = told(walks, id, [other])
+    assert (view.state, view.plan, view.accepted_plan_hash, view.walked) == ("proposed", None, "", None)
+
+
+def test_before_an_accept_every_correction_waits_for_it(walks: Walks) -> None:
+    id = walks.propose(sequence("root", READ))
+    view = told(walks, id, [{"op": "add", "path": "/root/children/0/description", "value": "look"}])
+    assert (view.state, view.intent, view.plan) == ("proposed", None, None)
+
+
+def test_nothing_is_run_again_where_nothing_ran(walks: Walks) -> None:
     id = walks.accept(sequence("root", READ))
-    view = walks.home.journal.view(id)
-    body = ir.IntentCorrectBody(view.plan_hash, b"[]", retry_from="r")
     with pytest.raises(LifecycleError) as caught:
-        walks.tell(id, "intent.correct", body)
-    assert caught.value.code == "ILLEGAL_EVENT"
+        told(walks, id, [], retry_from="r")
+    assert caught.value.code == "CORRECTION_INVALID"
+
+
+def test_a_run_that_failed_waits_for_an_accept_after_any_correction_and_keeps_what_completed(
+    walks: Walks,
+) -> None:
+    running = Running(walks, sequence("root", READ, SEARCH))
+    running.step("r", "running", "completed")
+    running.step("s", "running", "failed")
+    running.step("root", "failed")
+    now = walks.home.clock.now()
+    walks.tell(running.id, "intent.fail", ir.IntentFailBody("tool_failure", now, "no such folder"))
+    assert (running.view.state, running.view.reason) == ("failed", "tool_failure")
+    described = {**SEARCH, "description": "once more"}
+    view = running.correct(of_root(READ, described))  # not material, and waits all the same
+    assert (view.state, view.reason, view.outcome, view.accepted_hash) == ("proposed", "", "", "")
+    intent, plan = corrected(view, sequence("root", READ, described))
+    view = running.accept_corrected(intent, plan)
+    assert (view.state, view.nodes["r"]) == ("accepted", "completed")
+    assert walks.home.journal.verify().ok
+
+
+def test_what_ended_before_any_run_or_completed_is_not_corrected(walks: Walks) -> None:
+    id = walks.accept(sequence("root", READ))
+    walks.tell(id, "intent.fail", ir.IntentFailBody("tool_failure", walks.home.clock.now()))
+    done = Running(walks, sequence("root", READ))
+    done.step("r", "running", "completed")
+    done.step("root", "completed")
+    walks.tell(done.id, "intent.attest", ir.IntentAttestBody("success", walks.home.clock.now()))
+    for one in (id, done.id):
+        body = ir.IntentCorrectBody(walks.home.journal.view(one).plan_hash, b"[]", retry_from="r")
+        with pytest.raises(LifecycleError) as caught:
+            walks.tell(one, "intent.correct", body)
+        assert caught.value.code == "ILLEGAL_EVENT"
 
 
 @given(st.data())

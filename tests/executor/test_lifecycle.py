@@ -51,6 +51,7 @@ executing  intent.correct       proposed
 executing  intent.attest        completed
 executing  intent.fail          failed
 executing  intent.cancel        cancelled
+failed     intent.correct       proposed
 cancelled  plan.step            cancelled
 """
 LEGAL = {tuple(line.split()[:2]): line.split()[2] for line in SPECIFIED.strip().splitlines()}
@@ -67,7 +68,7 @@ class Told:
     compiled: bool = False
     planned: bool = False
     gate_open: bool = False
-    corrected: bool = False
+    begun: bool = False
 
     def after(self, kind: str) -> Told | None:
         state = LEGAL.get((self.state, kind))
@@ -82,8 +83,8 @@ class Told:
             "plan.step": not self.planned or self.state in ("cancelled", "proposed"),  # it only starts nodes
             "policy.gate.resolve": not self.gate_open,
             "intent.attest": self.state == "accepted" and self.planned,
-            "intent.correct": self.state != "executing"
-            and not (self.corrected and self.compiled and self.planned),
+            "intent.correct": not (self.compiled and self.planned)
+            or (self.state == "failed" and not self.begun),
         }
         if refused.get(kind):
             return None
@@ -99,12 +100,14 @@ class Told:
                 return replace(after, planned=True)
             case "intent.accept":
                 return replace(after, gate_open=False)
+            case "plan.step":
+                return replace(after, begun=True)
             case "policy.gate":
                 return replace(after, gate_open=True)
             case "policy.gate.resolve":
                 return replace(after, gate_open=False)
             case "intent.correct":
-                return replace(after, compiled=False, planned=False, corrected=True, gate_open=False)
+                return replace(after, compiled=False, planned=False, gate_open=False)
         return after
 
 

@@ -69,6 +69,9 @@ DECLARED: Final = {
     ("executor/tools/process/commands.py", "holds Tool"),
     ("executor/tools/process/commands.py", "another tool's run"),  # its adapter for declared commands
     ("mcl/catalog/tools/registry.py", "holds Tool"),
+    # The addresses of declared commands, for goals that name one: manifests are read, nothing is called.
+    ("mcl/compiler/stages/commands.py", "a tool's module"),
+    ("mcl/compiler/stages/commands.py", "holds declared_commands"),
     ("mcl/catalog/tools/foreign.py", "holds Tool"),
     ("mcl/catalog/outside.py", "holds Tool"),
     ("mcl/catalog/tools/registry.py", "holds builtin_tools"),

@@ -130,7 +130,7 @@ def test_what_can_never_be_looked_at_is_refused_before_the_first_node(walks: Wal
     granted(walks)
     outcome = look(walks, "file:///etc/passwd")
     assert outcome.failure is not None
-    assert (outcome.state, outcome.failure.code) == ("denied", "HOST_DENIED")
+    assert (outcome.state, outcome.failure.code) == ("denied", "PROMISE_UNCHECKABLE")
 
 
 def test_a_redirect_to_a_host_that_was_not_granted_ends_there(walks: Walks, site: Site) -> None:
@@ -265,12 +265,23 @@ def test_a_call_that_looks_at_something_else_than_was_signed_is_refused(walks: W
 def test_a_run_that_fails_says_what_it_delivered_all_the_same(walks: Walks) -> None:
     criteria = [{"type": "delivered", "artifact": name} for name in ("a.txt", "b.txt")]
     write = tool("n1", "fs/write", "write", path="a.txt", content="x")
-    outcome = walks.go(write, criteria=criteria)
+    gone = tool("n2", "fs/delete", "write", path="b.txt")
+    walks.write("b.txt", "y")
+    outcome = walks.go(sequence("n0", write, gone), criteria=criteria)
     body = last_body(walks, outcome)
     assert isinstance(body, IntentFailBody)
     assert body.partial_uris == ("file:a.txt",)
     assert "delivered b.txt" in body.message
-    broken = walks.go(sequence("n0", write, tool("n2", "fs/read", path="nowhere")), criteria=criteria)
+    walks.write("b.txt", "y")
+    broken = walks.go(
+        sequence(
+            "n0",
+            tool("n1", "fs/write", "write", path="a.txt", content="x", overwrite="true"),
+            gone,
+            tool("n3", "fs/read", path="nowhere"),
+        ),
+        criteria=criteria,
+    )
     assert broken.state == "failed"
     assert last_body(walks, broken).partial_uris == ("file:a.txt",)
 

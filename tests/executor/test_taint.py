@@ -14,7 +14,7 @@ from walks import NODE, gate, parallel, sequence, tool
 from executor.gate.effects import carries
 from executor.gate.taint import Taint, taints
 from executor.tools.manifest import Effect
-from ir import PlanNode, PlanTree
+from ir import PlanNode, PlanTree, ToolCall
 from mcl.catalog.tools import registry
 
 READ = ("fs/read", "read", {"path": "a.txt"})
@@ -70,7 +70,8 @@ def test_what_lies_in_other_branches_counts_in_their_order() -> None:
 
 def test_a_look_at_a_criterion_comes_after_the_whole_plan_and_the_looks_before_it() -> None:
     plan = PlanTree.from_json(json.dumps({"id": "p", "v": "mcl/0.1", "root": node("mine", READ)}))
-    found = taints(plan, registry().find, looks=["success[0]", "success[1]"])
+    fetch = ToolCall(tool_ref="matrix://tool/http/request@1.0.0", side_effect_class="network")
+    found = taints(plan, registry().find, looks={"success[0]": fetch, "success[1]": fetch})
     assert found["success[0]"] == Taint("mine", "")
     assert found["success[1]"] == Taint("mine", "success[0]")
 

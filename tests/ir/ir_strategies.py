@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 import ir
+from ir.scalars import FrozenMap
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
@@ -45,7 +46,7 @@ constraints = st.one_of(
     st.builds(ir.BudgetConstraint, hard=flags, max=maybe_amounts),
     st.builds(ir.DeadlineConstraint, hard=flags, by=instants),
     st.builds(ir.JurisdictionConstraint, hard=flags, allow=tuples_of(names), deny=tuples_of(names)),
-    st.builds(ir.QualityConstraint, hard=flags, metric=texts, min=numbers),
+    st.builds(ir.QualityConstraint, hard=flags, metric=texts, min=numbers, share=flags),
     st.builds(ir.RuleConstraint, hard=flags, rule=texts, keeps=texts),
     st.builds(ir.PolicyConstraint, hard=flags, policy=texts),
     st.builds(ir.ExtensionConstraint, type=extension_names, hard=flags, schema=texts, data=texts),
@@ -55,6 +56,7 @@ predicates = st.one_of(
     st.builds(ir.SignedOffPredicate, by=texts, what=texts),
     st.builds(ir.ExternalPredicate, url=texts, check=texts),
     st.builds(ir.AttestationPredicate, source=texts, topic=texts),
+    st.builds(ir.CommandPredicate, tool_ref=texts, args=free_maps.map(FrozenMap)),
     st.builds(ir.ExtensionPredicate, type=extension_names, schema=texts, data=texts),
 )
 frames = st.builds(

@@ -1,5 +1,6 @@
 """Foreign models with random weights: every answer parses, is valid and closes within its budget."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -169,6 +170,18 @@ def test_reasoning_answers_every_output_with_text(model):
     answer = model.reason("Write a report.", GOAL, ["title", 'odd "name"'], "write")
     assert list(answer) == ["title", 'odd "name"']
     assert all(isinstance(value, str) for value in answer.values())
+
+
+def test_what_is_written_for_a_step_says_how_many_tokens_it_took_and_what_held_it(model):
+    written = model.write_step("Write a report.", GOAL, ["title"], "write")
+    assert written.outputs == model.reason("Write a report.", GOAL, ["title"], "write")
+    assert written.grammar == f"step_outputs@1 sha256:{grammars.load('step_outputs@1').digest}"
+    assert 0 < written.tokens <= 4096
+    heard: list[bytes] = []
+    again = model.write_step("Write a report.", GOAL, ["title"], "write", heard.append)
+    assert again == written
+    assert json.loads(b"".join(heard)) == written.outputs
+    assert len(heard) > 2
 
 
 def test_a_goal_too_long_for_the_context_is_an_error(model):

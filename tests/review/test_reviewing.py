@@ -24,7 +24,7 @@ REF = "matrix://skill/review-code@1.0.0"
 def reason(reviewing, name="review", outputs=("text",), **more):
     system, user = reviewing.prompt(REF, name, inputs(piece(CODE), **more))
     ask = {"system": system, "user": user, "outputs": outputs, "kind": "reason"}
-    return anyio.run(lambda: reviewing.reason(**ask))
+    return anyio.run(lambda: reviewing.reason(**ask)).outputs
 
 
 def test_a_step_gives_the_one_text_that_the_plan_expects():

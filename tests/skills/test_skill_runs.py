@@ -168,16 +168,20 @@ def test_files_report_writes_what_it_found_and_a_list_of_files(person: Person) -
     assert done.file("inventory.md") == "# Files in: notes\n\nnotes/a.txt\nnotes/b.md\n"
 
 
-def test_files_report_keeps_a_file_that_is_there_and_says_so(person: Person) -> None:
+def test_files_report_keeps_a_file_that_is_there_and_proposes_another_name(person: Person) -> None:
     (person.folder / "r.md").write_text("mine")
     goal = "write a report of every line with invoice in notes to r.md"
     made = compile_goal(goal, home=person.home, model=person.model)
     accept(made.intent.id, home=person.home)
     outcome = run(made.intent.id, home=person.home)
-    assert outcome.state == "failed"
+    assert (outcome.state, outcome.exit) == ("corrected", 10)
     assert outcome.failure is not None
-    assert outcome.failure.message.startswith("the report is there already and is never overwritten")
+    assert "call it r-2.md, as r.md is there already" in outcome.failure.message
+    assert ((person.folder / "r.md").read_text(), (person.folder / "r-2.md").exists()) == ("mine", False)
+    accept(made.intent.id, home=person.home)
+    assert run(made.intent.id, home=person.home).state == "completed"
     assert (person.folder / "r.md").read_text() == "mine"
+    assert "invoice" in (person.folder / "r-2.md").read_text().lower()
 
 
 def test_code_search_finds_a_definition(person: Person) -> None:

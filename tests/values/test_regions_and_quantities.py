@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.values.numbers import Quality, read_quality
+from mcl.values.numbers import read_quality
 from mcl.values.regions import read_regions
 from mcl.values.slots import read_slot
 
@@ -57,7 +57,10 @@ def test_a_list_with_anything_else_in_it_is_not_read(text: str) -> None:
     ],
 )
 def test_a_least_quality_is_a_metric_and_a_number(text: str, metric: str, minimum: float) -> None:
-    assert read_quality(text) == Quality(metric, minimum)
+    found = read_quality(text)
+    assert found is not None
+    assert (found.metric, found.minimum) == (metric, minimum)
+    assert found.share == any(one in text for one in ("%", "percent", "procent", "per cent"))
 
 
 @pytest.mark.parametrize(

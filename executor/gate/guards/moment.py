@@ -19,6 +19,7 @@ from executor.gate.guards.call import warnings
 from executor.gate.guards.intent import covered
 from executor.gate.guards.promise import must_ask
 from executor.gate.host import is_hosts
+from executor.gate.locks import Contention
 from executor.gate.verdict import Ask, Deny
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.tool import credentials_of
@@ -38,23 +39,60 @@ def locks(call: Call, context: Context) -> Deny | None:
     if manifest is None:
         return None
     try:
-        contended = context.locks.contended(context.written(call, manifest))
+        found = context.locks.contended(context.written(call, manifest))
     except ScopeError as error:
-        return Deny(error.code, error.message, error.fix)
-    if contended is not None and contended.who:
+        return _unlocked(error)
+    return contention(found) if found is not None else _stale(call, manifest, context)
+
+
+def locks_foreseen(call: Call, context: Context) -> Deny | None:
+    """SCOPE_CONTENTION with what the plan itself will be writing when the call's turn comes."""
+    manifest = context.manifest(call) if context.locks.branch else None
+    if manifest is None:
+        return None
+    try:
+        found = context.locks.foreseen(context.written(call, manifest))
+    except ScopeError:  # a path that is none: the guard scope refuses it
+        return None
+    return contention(found) if found is not None else None
+
+
+def busy(call: Call, context: Context) -> Deny | None:
+    """SCOPE_CONTENTION with another run, which passes: who wants to make the call waits until it has."""
+    manifest = context.manifest(call)
+    try:
+        found = context.locks.contended(context.written(call, manifest)) if manifest else None
+        refusal = contention(found) if found is not None else None
+    except ScopeError as error:
+        refusal = _unlocked(error)
+    return refusal if refusal is not None and refusal.passes else None
+
+
+def _unlocked(error: ScopeError) -> Deny:
+    """Why it cannot be told who writes there: another process keeps the locks to itself, which passes, or it
+    is no path."""
+    return Deny(error.code, error.message, error.fix, passes=error.code == "SCOPE_CONTENTION")
+
+
+def contention(found: Contention) -> Deny:
+    """SCOPE_CONTENTION, with another run or another call of this one."""
+    if found.who:
         return Deny(
             "SCOPE_CONTENTION",
-            f"the run of the intent {contended.who} is writing to {'/'.join(contended.path)!r} now",
-            "state the goal again when that run is done",
-            data={"intent": contended.who},
-            example=f"mcl show {contended.who}",
+            f"the run of the intent {found.who} is writing to {'/'.join(found.path)!r} now",
+            "try again when that run is done",
+            data={"intent": found.who},
+            example=f"mcl show {found.who}",
+            passes=True,
         )
-    if contended is not None:
-        return Deny(
-            "SCOPE_CONTENTION",
-            f"another call is writing to {'/'.join(contended.path)!r} at this moment",
-            "write one after the other: put both nodes under a sequential node",
-        )
+    return Deny(
+        "SCOPE_CONTENTION",
+        f"another call is writing to {'/'.join(found.path)!r} at this moment",
+        "write one after the other: put both nodes under a sequential node",
+    )
+
+
+def _stale(call: Call, manifest: Manifest, context: Context) -> Deny | None:
     base = call.args.get("base")
     if base is not None and "base" in manifest.properties:
         for path, mode in context.paths(call, manifest):
@@ -97,8 +135,13 @@ def budget(call: Call, context: Context) -> Deny | None:
             "this very call was refused again and again",
             "read the earlier refusals and do something else",
         )
+    return budget_foreseen(call, context)
+
+
+def budget_foreseen(call: Call, context: Context) -> Deny | None:
+    """BUDGET_EXCEEDED, DEADLINE: what was refused before is no matter yet."""
     manifest = context.manifest(call)
-    return context.spending.refusal(manifest.cost if manifest else None)
+    return context.spending.refusal(manifest.cost if manifest else None) if context.spending else None
 
 
 # ---- approval: a person approved what needs a person.

@@ -6,8 +6,8 @@ agent) counts as breaking it.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from executor.call import Call
@@ -28,15 +28,6 @@ _OF_THE_CALL: Final = ("ask before each", "at most calls", "no tool", "only tool
 
 def promise(call: Call, context: Context) -> Deny | None:
     """PROMISE_BROKEN, or PROMISE_UNKNOWN for a rule that this executor cannot read."""
-    return _judged(call, context)
-
-
-def promise_foreseen(call: Call, context: Context) -> Deny | None:
-    """The same beforehand, when nothing is counted yet."""
-    return _judged(call, replace(context, spending=None))
-
-
-def _judged(call: Call, context: Context) -> Deny | None:
     mandate, manifest = context.mandate, context.manifest(call)
     if mandate is None or manifest is None or not mandate.rules:
         return None
@@ -92,8 +83,9 @@ def _abroad(rule: HeldRule, call: Call, context: Context, manifest: Manifest, ef
 
 def _goes_anywhere(manifest: Manifest, effect: Effect) -> bool:
     """May it reach hosts that its arguments do not name?"""
-    named = manifest.scope.kind == "network" and manifest.outside is None
-    return "shell" in effect.classes or bool(_OUTWARD & effect.classes and not named)
+    named = manifest.scope.kind == "network"
+    free = "shell" in effect.classes or manifest.outside is not None
+    return free or bool(_OUTWARD & effect.classes and not named)
 
 
 # ---- One check a kind of rule.
@@ -102,6 +94,17 @@ def _goes_anywhere(manifest: Manifest, effect: Effect) -> bool:
 def _changes(effect: Effect, manifest: Manifest) -> bool:
     """May a call change anything at all? A command that only reads may still write its outputs."""
     return effect.operation != "read" or bool(manifest.command and manifest.command.outputs)
+
+
+def _changes_files(effect: Effect, manifest: Manifest) -> bool:
+    """May a call change files? One that names no file it writes to does so by its class."""
+    by_class = {"write", "shell"} & effect.classes or manifest.outside is not None
+    return _changes(effect, manifest) and bool(by_class or _writes(manifest))
+
+
+def _writes(manifest: Manifest) -> bool:
+    """Does it name files that it writes to?"""
+    return any(mode in ("write", "add") for mode in manifest.scope.paths.values())
 
 
 def _no_change(rule: HeldRule, call: Call, context: Context, manifest: Manifest, effect: Effect) -> str:
@@ -116,17 +119,16 @@ def _no_loss(rule: HeldRule, call: Call, context: Context, manifest: Manifest, e
 
 def _unseen_change(manifest: Manifest, effect: Effect) -> str:
     """Why nobody can tell what a call does to files; "" where it changes none, or names them."""
-    if not _changes(effect, manifest) or not ({"write", "shell"} & effect.classes or manifest.outside):
+    if not _changes_files(effect, manifest):
         return ""
-    named = any(mode in ("write", "add") for mode in manifest.scope.paths.values())
-    free = roams(manifest) or (manifest.scope.kind == "workspace" and not named)
+    free = roams(manifest) or (manifest.scope.kind == "workspace" and not _writes(manifest))
     return f"nobody can tell beforehand which files {manifest.uri} changes" if free else ""
 
 
 def _no_overwriting(rule: HeldRule, call: Call, context: Context, manifest: Manifest, effect: Effect) -> str:
     if not _changes(effect, manifest):
         return ""
-    if _OUTWARD & effect.classes:
+    if _OUTWARD & effect.classes or (manifest.scope.kind == "none" and not roams(manifest)):
         return f"nobody here sees what {manifest.uri} replaces"
     if effect.operation == "destructive":
         return f"{manifest.uri} {_does(effect)}"
@@ -140,9 +142,16 @@ def _no_new_files(rule: HeldRule, call: Call, context: Context, manifest: Manife
     if not _changes(effect, manifest):
         return ""
     for path, mode in context.paths(call, manifest):
-        if mode == "add" or (mode == "write" and not context.exists(path)):
+        # In a folder that is there it may make any file.
+        if mode == "add" or (mode == "write" and not (context.exists(path) and _is_file(path, context))):
             return f"{manifest.uri} makes a file at {visible(path)!r}"
     return _unseen_change(manifest, effect)
+
+
+def _is_file(path: str, context: Context) -> bool:
+    """Is there a file, rather than a folder?"""
+    status = context.workspace.check(path)
+    return status is not None and stat.S_ISREG(status.st_mode)
 
 
 def _no_network(rule: HeldRule, call: Call, context: Context, manifest: Manifest, effect: Effect) -> str:
@@ -166,21 +175,35 @@ def _no_sending(rule: HeldRule, call: Call, context: Context, manifest: Manifest
 
 
 def _no_commands(rule: HeldRule, call: Call, context: Context, manifest: Manifest, effect: Effect) -> str:
+    if manifest.outside is not None:
+        return f"nobody here sees what {manifest.uri} starts"
     return f"{manifest.uri} starts a program" if "shell" in effect.classes else ""
 
 
 def _in_places(rule: HeldRule, call: Call, context: Context, manifest: Manifest, effect: Effect) -> str:
-    return _astray(rule, manifest, list(_touched(call, context, manifest)))
+    return _elsewhere(rule, manifest, effect) or _astray(
+        rule, manifest, list(_touched(call, context, manifest))
+    )
 
 
 def _changed_in_places(
     rule: HeldRule, call: Call, context: Context, manifest: Manifest, effect: Effect
 ) -> str:
-    if not _changes(effect, manifest) or not ({"write", "shell"} & effect.classes or manifest.outside):
+    if elsewhere := _elsewhere(rule, manifest, effect):
+        return elsewhere
+    if not _changes_files(effect, manifest):
         return ""
     if unseen := _unseen_change(manifest, effect):
         return unseen
     return _astray(rule, manifest, [path for path, mode in _modes(call, context, manifest) if mode != "read"])
+
+
+def _elsewhere(rule: HeldRule, manifest: Manifest, effect: Effect) -> str:
+    """How a call changes what lies in no place of the workspace at all: a page, say, or a memory."""
+    if not rule.restriction.kind.endswith("only in") or _writes(manifest) or roams(manifest):
+        return ""
+    far = bool(_OUTWARD & effect.classes) or not manifest.scope.paths
+    return f"{manifest.uri} changes what lies elsewhere" if far and _changes(effect, manifest) else ""
 
 
 def _astray(rule: HeldRule, manifest: Manifest, paths: list[str]) -> str:
@@ -220,8 +243,8 @@ def _closed_tools(rule: HeldRule, call: Call, context: Context, manifest: Manife
         space, _, what = name.partition("/")
         if manifest.outside is not None and what and what in _words(manifest.outside.tool):
             return f"{visible(manifest.name)} could do the same by its name"
-        # What a program of ours is for can be done by any program.
-        if "shell" in effect.classes and space == "git" and (effect.operation != "read" or what == "push"):
+        # What a tool does can be done by any program; what only reads is confined to that.
+        if "shell" in effect.classes and (_changes(effect, manifest) or (space, what) == ("git", "push")):
             return f"{manifest.uri} starts a program, which could do the same"
     return ""
 
@@ -251,10 +274,13 @@ def _calls(rule: HeldRule, call: Call, context: Context, manifest: Manifest, eff
 
 
 def _files(rule: HeldRule, call: Call, context: Context, manifest: Manifest, effect: Effect) -> str:
-    if not _changes(effect, manifest) or not ({"write", "shell"} & effect.classes or manifest.outside):
+    if not _changes_files(effect, manifest):
         return ""
     if unseen := _unseen_change(manifest, effect):
         return unseen
+    for path, mode in context.paths(call, manifest):
+        if mode == "write" and context.exists(path) and not _is_file(path, context):
+            return f"nobody can tell beforehand how many files {manifest.uri} changes in {visible(path)!r}"
     more = _used(rule, context).files | files_of(call, context, manifest)
     return f"it would be {len(more)} files" if len(more) > rule.restriction.most else ""
 
@@ -264,7 +290,15 @@ def files_of(call: Call, context: Context, manifest: Manifest) -> frozenset[str]
     rules = context.mandate.rules if context.mandate else ()
     if not any(one.restriction.kind == "at most files" for one in rules):
         return frozenset()
-    return frozenset("/".join(parts) for parts, _ in context.written(call, manifest))
+    return frozenset(
+        _counted("/".join(parts), mode, call, context) for parts, mode in context.written(call, manifest)
+    )
+
+
+def _counted(path: str, mode: str, call: Call, context: Context) -> str:
+    """What counts as one file: what is added to a folder that is there is a file of its own each time."""
+    folder = mode == "add" and context.exists(path) and not _is_file(path, context)
+    return f"{path}/{call.args_hash}" if folder else path
 
 
 def _used(rule: HeldRule, context: Context) -> Used:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from executor.core.clock import Clock
 from executor.core.errors import JournalError, KeyringError
 from executor.store.database import Database
+from executor.store.journal.bodies import FORGOTTEN, Bodies, names_body, no_body
 from executor.store.journal.merkle import Frontier, consistency_path, inclusion_path, leaf_hash
 from executor.store.journal.record import role_of, seal_record
 from executor.store.journal.rows import (
@@ -38,6 +39,7 @@ from executor.store.journal.witness import REWRITTEN, ROLLED_BACK, UNSEEN, Witne
 from executor.store.keys.keyring import KeyEntry, Keyring
 from executor.store.lifecycle.events import View, advance, fold, intent_id
 from ir import ROLE_OF_KIND, Body, Envelope, Header, PublicKey, key_of, open_envelope, seal
+from ir.errors import REFUSED
 
 if TYPE_CHECKING:  # proving and verifying are fetched when they are asked for: a compile only appends
     from executor.store.journal.merkle import ConsistencyProof, Head, InclusionProof
@@ -54,13 +56,15 @@ Stamp: TypeAlias = tuple[int, int]
 class Statement:
     """What is to be said: the body of an envelope, or of a record (a map).
 
-    at: when it was so ("": when it is told). id: of the envelope or record ("": a new one).
+    at: when it was so ("": when it is told). id: of the envelope or record ("": a new one). beside: the body
+    that `body` names by its sha256 (`bodies.set_beside`), kept in the same commit.
     """
 
     kind: str
     body: Body | Mapping[str, Any]
     at: str = ""
     id: str = ""
+    beside: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class Journal:
         self._witness: Witness | None = None
         self._standing: tuple[Stamp, int, Standing] | None = None  # at that stamp, of so many rows
         self._chained = False
+        self._bodies = Bodies(database)
         self.tables = Tables(self, database)
         self.trouble: JournalError | None = None  # why nothing is written or run until a person says so
         self.notice = ""  # what a person is told once of it
@@ -279,7 +284,16 @@ class Journal:
         Raises what `append` and `ir.seal` raise, KeyringError where the key is sealed.
         """
         uri = f"matrix://intent/{intent_id(intent)}"
-        stored = self._store([self._maker(said, uri) for said in statements], holds)
+        bodies = [said.beside for said in statements if said.beside]
+        if bodies:
+            self._bodies.make_ready()
+
+        def keep(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+            for body in bodies:
+                self._bodies.keep(connection, body)
+
+        makers = [self._maker(said, uri) for said in statements]
+        stored = self._store(makers, holds, beside=keep if bodies else None)
         return tuple(message for _, message in stored if isinstance(message, Envelope))
 
     def _maker(self, said: Statement, uri: str = "") -> Maker:
@@ -442,6 +456,42 @@ class Journal:
         said = Statement(kind, body, at or "", id or "")
         return self._store([self._maker(said, uri)])[0][0]
 
+    def forget(self, seq: int) -> Row:
+        """Remove the body beside a row, for good; its hash stays in the row. Signed by the person, and shown
+        ever after.
+
+        Raises JournalError ROW_UNKNOWN, NO_BODY (the row has none beside it, or it is gone), BODY_IN_USE (a
+        run may go on with it); KeyringError where the user's key is sealed; HomeError.
+        """
+        row = self.numbered(seq)
+        told = names_body(opened(row.wire, self._keyring.past_resolver))
+        if told is None:
+            raise no_body(seq, f"no body lies beside row {seq}: all that it says stands in it")
+        if self._bodies.find(told.sha256) is None:
+            raise no_body(seq, f"the body of row {seq} is not here any more")
+        if busy := [one for one in self._bodies.users(told.sha256) if not self.view(one).terminal]:
+            raise JournalError(
+                "BODY_IN_USE",
+                f"a run may go on with it: {busy[0]}",
+                place=f"journal:{seq}",
+                fix=f"let it end, or cancel it: mcl cancel {busy[0]}",
+                exit=REFUSED,
+            )
+        body = {"row": seq, "sha256": told.sha256, "size": told.size}
+
+        def remove(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+            self._bodies.forget(connection, told.sha256)
+
+        maker = self._maker(Statement(FORGOTTEN, body), f"matrix://intent/{row.intent}")
+        said = self._store([maker], beside=remove)[0][0]
+        self._bodies.settle()
+        return said
+
+    def forgotten(self, intent: str) -> tuple[int, ...]:
+        """The rows of an intent whose body is not here any more. Raises as `open`."""
+        told = ((row.seq, names_body(self._open(row.wire, row.seq))) for row in self.rows(intent))
+        return tuple(seq for seq, one in told if one is not None and self._bodies.find(one.sha256) is None)
+
     # ---- reading ----
 
     def rows(
@@ -470,11 +520,16 @@ class Journal:
         return found[0]
 
     def open(self, wire: bytes, seq: int = 0) -> Message:
-        """Read the bytes of a row and check form, key, signature and role.
+        """Read the bytes of a row and check form, key, signature and role; with the body that lies beside
+        it, where that was not forgotten.
 
         seq: where it stands; then also that its key was not revoked in a row before it (0: not judged, as
-        what was appended was). Raises ir.CborError, ir.EnvelopeError, JournalError.
+        what was appended was). Raises ir.CborError, ir.EnvelopeError, JournalError, HomeError.
         """
+        return self._bodies.whole(self._open(wire, seq))
+
+    def _open(self, wire: bytes, seq: int) -> Message:
+        """The same without its body, which says nothing of how an intent stands."""
         message = opened(wire, self._keyring.past_resolver)
         if seq and refused(message, seq, self.standing(), self._keyring):
             raise JournalError("KEY_REVOKED", f"the key {message.from_} was revoked", place=message.id)
@@ -514,7 +569,7 @@ class Journal:
         elif stamp is not None and seen.stamp == stamp:
             return seen
         rows = self.rows(intent, after=seen.seq)
-        messages = [self.open(row.wire, row.seq) for row in rows]
+        messages = [self._open(row.wire, row.seq) for row in rows]
         envelopes = [message for message in messages if isinstance(message, Envelope)]
         view = fold(envelopes, seen.view)
         return _Seen(stamp, rows[-1].seq if rows else seen.seq, view)

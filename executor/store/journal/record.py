@@ -31,6 +31,7 @@ _VERSION: Final = {0: 1, 1: PROTOCOL}
 BY_PERSON: Final = frozenset(
     {
         "record.journal.break_accepted",
+        "record.journal.forgotten",
         "record.journal.restored",
         "record.key.trusted",
         "record.key.revoked",

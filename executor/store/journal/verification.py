@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self
 
 from executor.core.errors import LifecycleError
+from executor.store.journal.bodies import BodyCheck
 from executor.store.journal.merkle import Frontier, Head, leaf_hash
 from executor.store.journal.record import Record, is_record, open_record
 from executor.store.journal.rows import BREAK_ACCEPTED, CHAINED, RESTORED, Links, Message
@@ -120,6 +121,7 @@ class _Check:
         self.report = Report()
         self.seq = 0
         self._connection = connection
+        self._bodies = BodyCheck.of(connection)
         self._entries = {entry.did: entry for entry in keyring.entries()}
         # Revocation is judged by the date of a row, so that what was signed before it stays good.
         self._keys = {did: PublicKey(did, entry.role, key_of(did)) for did, entry in self._entries.items()}
@@ -142,6 +144,7 @@ class _Check:
                 self._row(leaf_hash(bytes(row[7])), *row)
         else:
             self._as_seen(intent, self._witness)
+        self._compare_bodies()
         self.report.last, self.report.view = self.seq, self._views.get(intent)
         # What was seen was counted then; a row that is gone since is found where it is looked for.
         count = "count(*)" if self._witness is None else "max(seq)"
@@ -189,6 +192,7 @@ class _Check:
             if tree.size in roots:
                 self._compare_heads(roots.pop(tree.size), tree)
         self._links(links.end())
+        self._compare_bodies()
         if other:
             self._add(REWRITTEN, "it is not the row that this machine has seen there", seq=other)
         if len(seen) > tree.size:
@@ -282,6 +286,8 @@ class _Check:
             self._add("KEY_REVOKED", f"the key {message.from_} was revoked")
         if isinstance(message, Envelope):
             self._transition(message)
+        if flaw := self._bodies.row(seq, message):
+            self._add("BODY_CHANGED", flaw)
         return message
 
     def _judge_key(self, message: Message) -> None:
@@ -298,6 +304,17 @@ class _Check:
             return
         if isinstance(message, Record) and message.kind in KINDS:
             self._standing.hear(self.seq, message)
+
+    def _compare_bodies(self) -> None:
+        """Bodies that are gone: forgotten, which is shown ever after, or missing."""
+        if not self._many:
+            self._bodies.hear(self._connection, lambda wire: open_record(wire, self._keys.get))
+        for seq, by in self._bodies.forgotten():
+            self.report.notes.append((seq, f"what lay beside it was forgotten by a person (row {by})"))
+        for seq in self._bodies.missing():
+            self._add(
+                "BODY_MISSING", "what lay beside it is gone, and no row says that it was to go", seq=seq
+            )
 
     def _compare_keys(self) -> None:
         """The rows of before by their moment; and what files say of keys against what rows say."""
@@ -348,7 +365,9 @@ class _Check:
             self._views[intent] = None
         else:
             # Most stories are over: of many intents only what a late event could still ask about is kept.
-            over = self._many and view.state in ("completed", "failed")
+            # A run that failed may be corrected and go on, so of it everything is kept.
+            ended = view.state == "completed" or (view.state == "failed" and not view.begun)
+            over = self._many and ended
             self._views[intent] = View(state=view.state, nodes=view.nodes) if over else view
 
     def _read_heads(self, given: list[Head]) -> dict[int, list[bytes]]:

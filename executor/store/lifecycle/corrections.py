@@ -1,4 +1,6 @@
-"""What intent.correct changes: a person patches the Intent, the plan or both of a run that has begun."""
+"""What intent.correct changes: a person patches an Intent, its plan or both, before a run, in it, or after it
+failed.
+"""
 
 from __future__ import annotations
 
@@ -133,7 +135,8 @@ class Correction:
 
     intent, plan: as they are to be, with their hashes. changes: against what counts now, and what is material
     against what was last accepted. again: the nodes that have begun and run again, in walk order. proposed:
-    an earlier correction waits for its accept, so this one does too.
+    nothing is accepted (it never was, an earlier correction waits for that, or the run failed), so this waits
+    for an accept too.
     """
 
     intent: Intent
@@ -157,7 +160,7 @@ def target_of(intent: bool, plan: bool, view: View) -> str:
 def correction(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> Correction:
     """What a correction would come to, judged at a moment.
 
-    view: of an intent whose run has begun. at: ISO 8601 UTC, when it is signed; what remains of a deadline is
+    view: of an intent with a plan. at: ISO 8601 UTC, when it is signed; what remains of a deadline is
     counted from then. intent: how errors name it.
 
     Raises:
@@ -167,7 +170,7 @@ def correction(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> 
     """
     old = _accepted(view, intent)
     documents = _patched(view, old, body)
-    if documents == old and not body.retry_from:
+    if documents == old and not (body.retry_from and view.begun):
         raise _refused(
             view, "CORRECTION_INVALID", "it changes nothing", "patches", "say what shall be different"
         )
@@ -184,7 +187,7 @@ def correction(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> 
         known = {(change.code, change.place) for change in changes}
         drifted = (one for one in compare(base, documents, now=at) if one.material)
         changes += tuple(one for one in drifted if (one.code, one.place) not in known)
-    proposed = view.state == "proposed"
+    proposed = view.state in ("proposed", "failed")
     again = from_on(body.retry_from or view.retry_from, after)
     if proposed or is_material(changes):
         again |= changed_leaves(Shape(view.walked) if view.walked is not None else before, after)
@@ -209,8 +212,10 @@ def corrected(view: View, body: IntentCorrectBody, *, at: str, intent: str) -> d
             "plan": None,
             **nothing,
             "gates": PersistentMap(),
-            "walked": view.walked or view.plan,
+            "walked": (view.walked or view.plan) if view.begun else None,
             "retry_from": body.retry_from or view.retry_from,
+            "reason": "",
+            "outcome": "",
         }
     return {
         "intent": found.intent,
@@ -301,7 +306,9 @@ def _patched(view: View, old: Documents, body: IntentCorrectBody) -> Documents:
         given = patched
     else:
         given["intent" if parts[0] else "plan"] = patched
-    return Documents(_intent(view, old.intent, given["intent"]), _plan(view, old.plan, given["plan"]))
+    said = bool(body.goal)
+    intent = _intent(view, old.intent, given["intent"], said=said)
+    return Documents(intent, _plan(view, old.plan, given["plan"]))
 
 
 _CHOICES: Final = ((True, False), (False, True), (True, True))
@@ -323,7 +330,8 @@ def _read(view: View, model: type[Any], value: object, name: str) -> Any:
         raise _refused(view, "CORRECTION_INVALID", error.message, place, error.fix or _RFC) from error
 
 
-def _intent(view: View, old: Intent | None, value: object) -> Intent:
+def _intent(view: View, old: Intent | None, value: object, *, said: bool) -> Intent:
+    """said: it follows from what was said of the goal, whose words stand behind those of before."""
     new: Intent = _read(view, Intent, value, "intent")
     assert old is not None, "an executing intent has both"
     _hold_fixed(view, old, new, FIXED_IN_INTENT)
@@ -333,7 +341,8 @@ def _intent(view: View, old: Intent | None, value: object) -> Intent:
     if not new.frame.verb:
         raise _refused(view, "CORRECTION_INVALID", "the verb is missing", "frame.verb", "say what is wanted")
     made = new.compile_metadata
-    if new.prose != old.prose and made is not None and made.spans:  # they point into the old words
+    other = new.prose != old.prose and not (said and new.prose.startswith(old.prose))
+    if other and made is not None and made.spans:  # they point into the old words
         new = with_hash(new.model_copy(update={"compile_metadata": made.model_copy(update={"spans": ()})}))
     return new
 

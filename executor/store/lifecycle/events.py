@@ -97,8 +97,9 @@ def _accept(view: View, envelope: Envelope) -> Changes:
     blocking = [unknown.id for unknown in view.intent.unknowns if unknown.severity == "blocking"]
     if blocking:
         raise illegal(view, envelope, "BLOCKING_UNKNOWN", f"still unknown: {', '.join(blocking)}")
-    if _past(view.intent.expires_at, max(envelope.at, body.accepted_at, key=_moment)):
-        raise illegal(view, envelope, "INTENT_EXPIRED", f"expired at {view.intent.expires_at}")
+    if is_past(view.intent.expires_at, max(envelope.at, body.accepted_at, key=_moment)):
+        message = f"it was to count until {view.intent.expires_at}"
+        raise illegal(view, envelope, "INTENT_EXPIRED", message, fix="state the goal again: mcl compile")
     return {
         "accepted_hash": body.intent_hash,
         "accepted_plan_hash": body.plan_hash,
@@ -194,7 +195,7 @@ def _resolve(view: View, envelope: Envelope) -> Changes:
             "GATE_RESOLVED",
             f"the gate {body.gate_of} was decided at {gate.at} by {gate.by}: {gate.decision}",
         )
-    if _past(gate.expires_at, max(envelope.at, body.resolved_at, key=_moment)):
+    if is_past(gate.expires_at, max(envelope.at, body.resolved_at, key=_moment)):
         raise illegal(view, envelope, "GATE_EXPIRED", f"the gate {body.gate_of} closed at {gate.expires_at}")
     decided = replace(
         gate,
@@ -213,9 +214,9 @@ def _unchanged(view: View, envelope: Envelope) -> Changes:
 
 
 def _correct(view: View, envelope: Envelope) -> Changes:
-    """Where it is material, nothing stays accepted."""
-    if view.state != "executing" and not view.corrections:
-        raise illegal(view, envelope, "ILLEGAL_EVENT", "no run of this intent has begun")
+    """Where it is material, or a run had ended, nothing stays accepted."""
+    if view.state == "failed" and not view.begun:
+        raise illegal(view, envelope, "ILLEGAL_EVENT", "it ended before any run of it began")
     from executor.store.lifecycle.corrections import corrected  # heavy, and seldom needed
 
     body: Any = envelope.body
@@ -286,7 +287,8 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _past(limit: str, at: str) -> bool:
+def is_past(limit: str, at: str) -> bool:
+    """Whether a moment (ISO 8601) lies behind a limit; "" is none."""
     return bool(limit) and _moment(at) > _moment(limit)
 
 
@@ -308,6 +310,7 @@ __all__ = [
     "check",
     "fold",
     "intent_id",
+    "is_past",
 ]
 
 

@@ -38,13 +38,13 @@ TABLE: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "plan.step": ("proposed",),  # only the end of a node that was running when a correction came
         "intent.compiled": ("proposed",),  # only after a correction that asks for a new accept
         "intent.accept": ("accepted",),
-        "intent.correct": ("proposed",),  # only of a run that began, and was corrected before
+        "intent.correct": ("proposed",),
         "intent.fail": ("failed",),
         "intent.cancel": ("cancelled",),
     },
     "accepted": {
         "plan.step": ("executing", "accepted"),  # the walk starts; or a node of the corrected one ends
-        "intent.correct": ("accepted", "proposed"),  # only of a run that began, and was corrected before
+        "intent.correct": ("accepted", "proposed"),  # proposed where it is material: needs a new accept
         "policy.gate": ("accepted",),
         "policy.gate.resolve": ("accepted",),
         "intent.attest": ("completed", "failed"),  # only without a plan: the work was done elsewhere
@@ -63,7 +63,9 @@ TABLE: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "intent.cancel": ("cancelled",),
     },
     "completed": {},
-    "failed": {},
+    "failed": {
+        "intent.correct": ("proposed",),  # only where a run had begun: it goes on after a new accept
+    },
     "cancelled": {
         "plan.step": ("cancelled",),  # only the end of a node that was running: what happened, happened
     },
@@ -248,8 +250,13 @@ class View:
 
     @property
     def terminal(self) -> bool:
-        """Whether nothing can change it any more."""
+        """Whether it has ended: nothing happens any more, unless a person corrects a run that failed."""
         return self.state in TERMINAL
+
+    @property
+    def begun(self) -> bool:
+        """Whether any run of it has begun."""
+        return bool(self.nodes or self.restarts or self.walked is not None)
 
     @property
     def marks(self) -> Mapping[str, object]:

@@ -225,7 +225,8 @@ def _stricter(old: Constraint, new: Constraint, place: str) -> Change:
             tighter = inside and forbidden <= set(new.deny)
             same = allowed == set(old.allow) and forbidden == set(new.deny)
         case QualityConstraint(), QualityConstraint():
-            tighter, same = old.metric == new.metric and new.min >= old.min, False
+            alike = (old.metric, old.share) == (new.metric, new.share)
+            tighter, same = alike and new.min >= old.min, False
         case (RuleConstraint(), RuleConstraint()) | (PolicyConstraint(), PolicyConstraint()):
             tighter = same = False  # another rule: nobody here knows which is the stricter
         case _:

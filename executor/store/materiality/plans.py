@@ -228,6 +228,8 @@ def _calls(old: ToolCall, new: ToolCall, place: str, before: Shape, *, used: boo
             yield changed("EFFECT_CLASS_CHANGED", where, plain(was), plain(now_is))
         elif name == "timeout_ms":
             yield changed("READ_CHANGED" if reads else "TIMEOUT_CHANGED", where, plain(was), plain(now_is))
+        elif name == "args" and new.args in old.alternatives:
+            yield changed("ALTERNATIVE_TAKEN", where, plain(was), plain(now_is))
         elif name != "args":
             yield changed("FIELD_CHANGED", where, plain(was), plain(now_is))
         elif not reads:

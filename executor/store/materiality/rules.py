@@ -47,6 +47,7 @@
 | ARGS_NARROWED | no | it reads less |
 | READ_CHANGED | no | what is looked for in the same place, where no effect is made from it |
 | STEP_CHANGED | no | what a model is asked, where no effect is made from it |
+| ALTERNATIVE_TAKEN | no | the call has other arguments, which the plan offered |
 | NODE_ADDED | no | a node without effects, by a tool and in a place that the plan reads already |
 | NODE_REMOVED | no | a node that no effect waited for |
 | PROMISES_TOLD | no | how promises are kept, which is worked out again when it runs |

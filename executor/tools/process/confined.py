@@ -122,6 +122,7 @@ async def run_confined(
             keep=keep,
             merged=merged,
             alone=alone or behind is not None,  # bubblewrap ends with us, and all in it with bubblewrap
+            told=bench.output if merged else None,  # else its output is data, not what it says
         )
         seconds = (datetime.fromisoformat(bench.clock.now()) - started).total_seconds()
         if watched is not None:

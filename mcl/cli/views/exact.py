@@ -19,6 +19,7 @@ from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, moment, plain, ro
 if TYPE_CHECKING:
     from executor.store.materiality import Change
     from executor.walker import Verdict
+    from mcl.usecases.corrections import Proposal
     from mcl.usecases.gates import ShownGate
 
 MARK = "↪"  # begins a row that goes on where the one above it ended; the views themselves have none
@@ -157,6 +158,18 @@ def changes_view(changes: Sequence[Change]) -> Iterator[RenderableType]:
                 ("why", field(change.why, DIM)),
             ]
         )
+
+
+def correction_view(proposal: Proposal) -> Iterator[RenderableType]:
+    """What a correction would change, what runs again, and what of it stays done."""
+    yield from changes_view(proposal.changes)
+    if proposal.review:
+        yield exact((f"Read it with care: {clear(proposal.review)}", WARN))
+    if proposal.again:
+        yield exact((f"Runs again: {clear(', '.join(proposal.again))}", WARN))
+    for node in proposal.stays:
+        undo = f"once it has ended: mcl undo {proposal.intent_id} --node {clear(node)}"
+        yield exact((f"What {clear(node)} did already stays as it is ({undo})", WARN))
 
 
 def refusals_view(refused: Sequence[Verdict]) -> Iterator[RenderableType]:

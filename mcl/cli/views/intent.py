@@ -11,6 +11,7 @@ from ir.display import beginning, clear, quoted
 from ir.frame import (
     AttestationPredicate,
     BudgetConstraint,
+    CommandPredicate,
     DeadlineConstraint,
     DeliveredPredicate,
     ExtensionConstraint,
@@ -27,7 +28,7 @@ from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, commands, joined, moment, plain, rows
 from mcl.cli.views.plan import Cell, plan_head, plan_table
 from mcl.cli.views.promises import promises_view
-from mcl.cli.views.walk import may_write, outputs_view
+from mcl.cli.views.walk import may_write, outputs_view, said_view
 from mcl.compiler.compiler import Clarify, Compiled, Refused
 from mcl.usecases.documents import next_commands
 
@@ -181,8 +182,8 @@ def constraint_line(constraint: Constraint) -> str:
             only = f"only in {' '.join(map(quoted, allow))}" if allow else ""
             never = f"not in {' '.join(map(quoted, deny))}" if deny else ""
             what = ", ".join(part for part in (only, never) if part) or "a jurisdiction"
-        case QualityConstraint(metric=metric, min=least):
-            what = f"{quoted(metric)} at least {least:g}"
+        case QualityConstraint(metric=metric, min=least, share=share):
+            what = f"{quoted(metric)} at least {f'{least * 100:g} %' if share else f'{least:g}'}"
         case RuleConstraint(rule=rule, keeps=keeps):
             what = f"{quoted(rule)} keeps {quoted(keeps)}" if keeps else quoted(rule)
         case PolicyConstraint(policy=policy):
@@ -204,6 +205,9 @@ def predicate_line(predicate: Predicate) -> str:
             return f"{quoted(check) if check else 'the check'} holds at {quoted(url)}"
         case AttestationPredicate(source=source, topic=topic):
             return f"{quoted(source)} has attested {quoted(topic)}"
+        case CommandPredicate(tool_ref=tool, args=args):
+            given = "".join(f" {quoted(name)}={quoted(text)}" for name, text in sorted(args.items()))
+            return f"{quoted(tool)}{given} exits with status 0"
         case ExtensionPredicate():
             return _extension(predicate.type, predicate.schema, predicate.data)
 
@@ -261,6 +265,7 @@ def shown_view(found: "Shown", console: Console, found_text: str = "") -> Iterat
     elif found.outputs:
         yield ""
         yield from outputs_view(found.outputs, found.plan)
+    yield from said_view(found.said, found.outputs)
     compiled = found.intent is not None and found.intent.compile_metadata is not None
     writes = found.plan is not None and may_write(found.plan, found.view.nodes)
     further = {"compiled": compiled, "writes": writes}
@@ -297,7 +302,7 @@ def result_view(
                 yield rows([("plan", plain(f"none: {result.no_plan}" if result.no_plan else "none", WARN))])
             if missing := missing_for(result.plan):
                 yield plain(missing.message, WARN)
-            if result.review:
+            if result.advice:
                 yield ""
                 yield plain(f"{result.advice[:1].upper()}{result.advice[1:]}.", WARN)
             yield from _prompt(result, stored=stored)

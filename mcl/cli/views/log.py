@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from executor.sandbox.redaction import visible, visible_value
+from executor.store.journal.bodies import names_body
 from executor.store.journal.journal import Journal
 from executor.store.journal.record import Record
 from executor.store.journal.rows import Row
@@ -25,6 +26,7 @@ from ir import (
     IntentDispatchBody,
     IntentDraftBody,
     IntentFailBody,
+    PlanOutputBody,
     PlanProposedBody,
     PlanStepBody,
     PlanTree,
@@ -69,9 +71,13 @@ def whole_row(journal: Journal, row: Row) -> dict[str, object]:
         message = journal.open(row.wire, row.seq)
     except MclError as error:
         return {**document, "flaw": error.to_json()}
-    body = message.body if isinstance(message, Record) else asdict(message.body)
+    body = dict(message.body) if isinstance(message, Record) else asdict(message.body)
     told: dict[str, object] = {"from": message.from_, "previous": message.previous.hex()}
-    return {**document, **told, "leaf": row.leaf.hex(), "body": _readable(dict(body))}
+    if isinstance(chunk := body.get("chunk"), bytes):
+        body["chunk"] = chunk.decode("utf-8", "replace")
+    if (named := names_body(message)) is not None:
+        told["beside"] = "gone" if _is_gone(named) else "here"
+    return {**document, **told, "leaf": row.leaf.hex(), "body": _readable(body)}
 
 
 def whole_row_view(journal: Journal, row: Row) -> Iterator[RenderableType]:
@@ -84,6 +90,11 @@ def whole_row_view(journal: Journal, row: Row) -> Iterator[RenderableType]:
     yield plain("\n".join(lines[:_LINES]))
     if len(lines) > _LINES:
         yield plain(f"… {len(lines) - _LINES} more lines (--json)", DIM)
+
+
+def _is_gone(told: PlanStepBody | PlanOutputBody) -> bool:
+    """Whether what lay beside a row was forgotten, of a body that names it."""
+    return bool(told.sha256) and not (told.result if isinstance(told, PlanStepBody) else told.chunk)
 
 
 def _readable(value: object) -> object:
@@ -111,6 +122,10 @@ def _says(journal: Journal, row: Row) -> tuple[str, str]:
         return f"{says}  unseen" if getattr(message.body, "unseen", False) else says, style
     except MclError as error:
         return f"{error.code}: {error.message}", BAD
+
+
+def _forgotten(size: int) -> str:
+    return f"({size:,} bytes, forgotten)"
 
 
 def _changes(body: Mapping[str, Any]) -> Iterator[str]:
@@ -146,20 +161,26 @@ def _told(body: Body) -> tuple[str, str]:
         case PlanProposedBody(plan_json=data):
             plan = PlanTree.from_json(data)
             return f"plan {plan.hash[:12]} for {plan.skill_ref.removeprefix('matrix://skill/')}", ""
-        case PlanStepBody(node_id=node, status=status, error=error, latency_ms=latency):
+        case PlanStepBody(node_id=node, status=status, error=error, latency_ms=latency, model=model):
             took = duration(latency) if status not in ("pending", "running") else ""
+            who = f"model {model[:12]}" if model else ""
+            left = _forgotten(body.size) if _is_gone(body) else ""
             return "  ".join(
-                part for part in (node, status, took, one_line(error, 120)) if part
+                part for part in (node, status, took, who, left, one_line(error, 120)) if part
             ), _STATUS.get(status, "")
+        case PlanOutputBody(node_id=node, chunk=chunk, channel=channel):
+            text = chunk.decode("utf-8", "replace") if isinstance(chunk, bytes) else chunk
+            heard = _forgotten(body.size) if _is_gone(body) else one_line(text.strip(), 120)
+            return one_line("  ".join(part for part in (node, channel, heard) if part), 160), DIM
         case IntentDispatchBody(sub_intent_json=data, scope_uri=scope):
             intent = Intent.from_json(data)
             made = intent.compile_metadata
             skill = f"{made.skill_id}@{made.skill_version}" if made else ""
             told = (intent.frame.verb, skill, f"intent {intent.id}", scope)
             return one_line("  ".join(part for part in told if part), 160), ""
-        case IntentCorrectBody(patches=patches, reason=reason, retry_from=retry):
+        case IntentCorrectBody(patches=patches, reason=reason, retry_from=retry, goal=goal):
             again = f"again from {retry}" if retry else ""
-            said = (reason, again, patches.decode(errors="replace"))
+            said = (reason, again, (goal or patches).decode(errors="replace"))
             return one_line("  ".join(part for part in said if part), 160), "yellow"
         case IntentAttestBody(outcome=outcome):
             return outcome, "green" if outcome == "success" else BAD

@@ -94,6 +94,9 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
         tool = call.tool_ref.removeprefix("matrix://tool/")
         yield line_of((quoted(tool), DIM), (effect, DIM))
         yield from map(_pair, sorted(call.args.items()))
+        for place, other in enumerate(call.alternatives, 1):
+            yield line_of((f"or, where that fails ({place})", DIM))
+            yield from map(_pair, sorted(other.items()))
     elif (step := node.step) is not None:
         gives = f"→ {', '.join(map(quoted, step.expected_outputs))}"
         yield line_of(("model", DIM), (quoted(step.kind or "reason"), DIM), (gives, DIM))
@@ -144,10 +147,13 @@ def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:
             remark = f"{verdict.reply.code}: {clear(verdict.reply.reason)}; {clear(verdict.reply.fix)}"
         elif isinstance(verdict.reply, Ask) and verdict.kind != "gate":
             remark = verdict.reply.question  # its values are views already
+        for warned in verdict.warnings:
+            remark = f"{remark} {clear(str(warned))}".strip()
         if verdict.sketched and verdict.below is not None:
             cells |= {node.id: Cell("later", DIM) for node, _ in verdict.below.root.walk()}
         if verdict.decision != "allow" or verdict.node_id not in cells:
-            cells[verdict.node_id] = Cell(verdict.decision, VERDICT_STYLES[verdict.decision], remark)
+            style = WARN if verdict.warnings else VERDICT_STYLES[verdict.decision]
+            cells[verdict.node_id] = Cell(verdict.decision, style, remark)
     return cells
 
 
@@ -157,6 +163,7 @@ def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
     yield plan_head(planned.sketched)
     yield plan_table(planned.sketched, console, cells)
     yield from promises_view(planned.intent, planned.plan)
+    yield from models_view(planned.verdicts)
     yield rows([("plan hash", exact((planned.plan.hash, DIM)))])
     said = Counter(verdict.decision for verdict in planned.verdicts)
     if said["deny"]:
@@ -170,6 +177,21 @@ def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:
         if cell.remark and id not in nodes:
             remark = f"{clear(id)}: {cell.remark}" if id else cell.remark
             yield Padding(exact((remark, cell.style)), (0, 0, 0, 2))
+
+
+def models_view(verdicts: "Iterable[Verdict]") -> Iterator[RenderableType]:
+    """Which models the steps of a plan will be asked of, and which of them cannot write."""
+    asked: dict[str, list[str]] = {}
+    able: dict[str, bool] = {}
+    for verdict in verdicts:
+        if verdict.model is not None:
+            name = f"{verdict.model.name} {verdict.model.digest[:12]}"
+            asked.setdefault(name, []).append(verdict.node_id)
+            able[name] = verdict.model.writes
+    for name, nodes in asked.items():
+        does = "it writes" if able[name] else "it copies words of what it is given, and cannot write"
+        told = f"{clear(name)} is asked at {', '.join(map(clear, nodes))}; {does}"
+        yield rows([("model", exact((told, "" if able[name] else WARN)))])
 
 
 # ---- What the guards say of a plan.
@@ -213,3 +235,4 @@ def _objections(verdict: "Verdict") -> Iterator[RenderableType]:
             yield rows([*lines, *([("", plain(f"such as: {reply.example}", DIM))] if reply.example else [])])
         elif isinstance(reply, Ask):
             yield rows([(reply.guard, plain(reply.question, WARN))])
+    yield from (rows([("warning", plain(str(one), WARN))]) for one in verdict.warnings)

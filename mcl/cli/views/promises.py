@@ -35,5 +35,5 @@ def promises_view(intent: Intent, plan: PlanTree) -> Iterator[RenderableType]:
 def _line(one: PromiseStanding, said: str) -> Exact:
     word, style = _WORDS[one.standing] if one.hard else _WISH
     quote = f"({beginning(said, _QUOTED)})" if said and said != one.says else ""
-    why = clear(one.why) if one.hard and one.why else ""
+    why = clear(one.why or (one.by and f"by {one.by}")) if one.hard else ""
     return exact((word, style), (clear(one.says), ""), (quote, DIM), (why, DIM))

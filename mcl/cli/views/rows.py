@@ -77,9 +77,16 @@ class Rows:
         row.verdict = event.verdict or row.verdict
         if event.error and not row.branch:  # of a branch it is what a node below it said
             row.remark = one_line(event.error, 300)
-            row.remark_style = WARN if event.state == "running" else BAD
-        elif event.state == "completed":
+            row.remark_style = WARN if event.state in ("pending", "running") else BAD
+        elif event.state == "completed" or (before, event.state) == ("pending", "running"):
             row.remark = ""
+
+    def hear(self, key: str, text: str) -> None:
+        """Take the last line of what a node said while it runs."""
+        lines = text.strip().splitlines()
+        row = next((one for one in self._rows if one.key == key), None)
+        if row is not None and lines and row.state == "running":
+            row.remark, row.remark_style = one_line(lines[-1], 300), DIM
 
     def focus(self) -> int:
         """The place of the first row that runs, else of the last that ended."""

@@ -16,6 +16,7 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
+from executor.sandbox.redaction import visible
 from executor.walker.interfaces import WalkEvent
 from executor.walker.undo.images import Pruned
 from executor.walker.undo.records import NotUndone
@@ -51,19 +52,30 @@ class NodeLines:
 
     def on(self, event: WalkEvent) -> None:
         """Print a node that ended, or an attempt that did."""
-        if event.state == "pending" or (event.state == "running" and not event.error):
+        if event.state in ("pending", "running") and not event.error:
             return
-        took = duration(event.ms) if event.state not in ("skipped", "running") else ""
+        took = duration(event.ms) if event.state not in ("skipped", "running", "pending") else ""
         indent = "  " * event.depth
         line = joined(
             (
                 (f"  {indent}{event.node_id:<{max(1, 10 - len(indent))}}", ""),
                 (f"{event.state:<9}", STATES.get(event.state, "")),
                 (f"{took:>7}", DIM),
-                (one_line(event.error or event.description, 200), BAD if event.error else ""),
+                (one_line(event.error or event.description, 200), _style(event)),
             )
         )
         self._console.print(line, soft_wrap=True)
+
+    def spoke(self, node_id: str, text: str) -> None:
+        """Print what a node said while it runs, a line each."""
+        for one in text.splitlines():
+            self._console.print(joined(((f"  {node_id} |", DIM), (one, ""))), soft_wrap=True)
+
+
+def _style(event: WalkEvent) -> str:
+    if not event.error:
+        return ""
+    return WARN if event.state in ("pending", "running") else BAD
 
 
 def outcome_view(outcome: Outcome, plan: PlanTree | None) -> Iterator[RenderableType]:
@@ -94,14 +106,27 @@ def outputs_view(outputs: Mapping[str, object], plan: PlanTree | None) -> Iterat
         yield ""
 
 
+def said_view(said: Mapping[str, str], outputs: Mapping[str, object]) -> Iterator[RenderableType]:
+    """What nodes said that gave nothing: those that run, or did not come to their end."""
+    for node_id, text in said.items():
+        if node_id not in outputs:
+            yield joined(((node_id, STRONG), ("said before it ended", DIM)))
+            yield from value_view(visible(text))
+            yield ""
+
+
 def next_steps(outcome: Outcome, plan: PlanTree | None, *, compiled: bool = True) -> list[tuple[str, str]]:
     """The commands that make sense after a run. compiled: was the intent made from words, by a compile?"""
     id = outcome.intent_id
     if outcome.state == "corrected":
         return [(f"mcl accept {id}", "sign the correction"), (f"mcl run {id}", "go on")]
+    if outcome.state == "paused":
+        return [(f"mcl run {id} --resume", "go on"), (f"mcl cancel {id}", "or end it")]
     if not outcome.nodes:
         return [(f"mcl plan {id}", "what the gate says to it")]
     steps = [(f"mcl log {id}", "what was signed")]
+    if compiled and outcome.state == "failed":
+        steps.append((f'mcl correct {id} "…"', "say what is to be otherwise, and go on from there"))
     if compiled:
         steps.append((f"mcl replay {id}", "compile it again"))
     if plan is not None and may_write(plan, outcome.nodes):
@@ -181,6 +206,11 @@ class LiveTree:
         with self._lock:
             self._told = True
             self._rows.take(event, monotonic())
+
+    def spoke(self, node_id: str, text: str) -> None:
+        """Show the last line of what a node said, below it."""
+        with self._lock:
+            self._rows.hear(node_id, text)
 
     def pause(self, asking: bool) -> None:
         """Leave the terminal to a question while it is open."""
@@ -375,6 +405,13 @@ def _size(size: int) -> str:
 _STYLES = {"same": GOOD, "different": BAD, "not available": WARN}
 
 
+_OF = {
+    "ran": "what ran is what its goal, answers and corrections make of it",
+    "accepted": "what was accepted; nothing of it has run",
+    "compiled": "what was compiled; nobody accepted it, and nothing of it has run",
+}
+
+
 def replay_view(replay: Replay) -> Iterator[RenderableType]:
     """One line an item: same, different or not available; the two values where they differ."""
     yield joined((("Replay", STRONG), (replay.intent_id, STRONG)))
@@ -390,7 +427,11 @@ def replay_view(replay: Replay) -> Iterator[RenderableType]:
     yield rows(pairs)
     yield ""
     bad = [item.name for item in replay.items if item.verdict != "same"]
-    said = "byte for byte the same" if replay.same else f"not proved the same: {', '.join(bad)}"
+    said = (
+        f"byte for byte the same: {_OF[replay.of]}"
+        if replay.same
+        else f"not proved the same: {', '.join(bad)}"
+    )
     yield plain(said, GOOD if replay.same else BAD)
 
 

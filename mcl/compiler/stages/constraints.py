@@ -12,8 +12,10 @@ from ir import (
     Budget,
     BudgetConstraint,
     ClarifyQuestion,
+    CommandPredicate,
     DeadlineConstraint,
     DeliveredPredicate,
+    ExtensionConstraint,
     ExternalPredicate,
     JurisdictionConstraint,
     Preference,
@@ -214,6 +216,7 @@ LIMITS: Final = (
     "quality",
     "rule",
     "recurrence",
+    "second",
     "preference",
 )
 SIGNS: Final = ("delivered", "signed_off", "external", "attestation")
@@ -245,9 +248,17 @@ CONSTRAINTS: Final = (
     JurisdictionConstraint,
     QualityConstraint,
     RuleConstraint,
+    ExtensionConstraint,
 )
-_Limit = BudgetConstraint | DeadlineConstraint | JurisdictionConstraint | QualityConstraint | RuleConstraint
-_Sign = DeliveredPredicate | SignedOffPredicate | ExternalPredicate | AttestationPredicate
+_Limit = (
+    BudgetConstraint
+    | DeadlineConstraint
+    | JurisdictionConstraint
+    | QualityConstraint
+    | RuleConstraint
+    | ExtensionConstraint
+)
+_Sign = DeliveredPredicate | SignedOffPredicate | ExternalPredicate | AttestationPredicate | CommandPredicate
 Stated = _Limit | _Sign | Preference | Budget
 
 
@@ -260,6 +271,8 @@ class Reading:
     zone: str
     around: Around = field(default_factory=Around)
     kept: Callable[[str, Around], str] = lambda text, around: ""
+    command: Callable[[str], CommandPredicate | None] = lambda text: None
+    stands: bool = False
 
 
 def state(field: str, text: str, *, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
@@ -339,6 +352,8 @@ def _deny(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
 
     if reading.around.region_is(text) in ("allow", "either"):
         return unread("jurisdiction_deny", text, f"“{text}” is said as where only")
+    if reading.stands and not reading.around.region_is(text):
+        return unread("jurisdiction_deny", text, f"“{text}” is not said as where not")
     regions = read_regions(text)
     return JurisdictionConstraint(hard=hard, deny=regions) if regions else unread("jurisdiction_deny", text)
 
@@ -351,11 +366,13 @@ def _quality(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap
         return unread("quality", text)
     if reading.around.is_most():
         return unread("quality", text, f"“{text}” is said as the most, not as the least that is wanted")
-    return QualityConstraint(hard=hard, metric=quality.metric, min=quality.minimum)
+    return QualityConstraint(hard=hard, metric=quality.metric, min=quality.minimum, share=quality.share)
 
 
 def _external(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     url = _URL.search(text)
+    if url is None and not _NOT.search(reading.around.before) and (ran := reading.command(text)) is not None:
+        return ran
     address = url[0].rstrip(".,;") if url else ""
     return ExternalPredicate(
         url=address, check=_expected(text.replace(address, " ").strip(" .,;"), address, text)
@@ -407,6 +424,8 @@ _READERS: Final[dict[str, Callable[[str, bool, int, Reading], Stated | Gap]]] = 
     ),
     # Nothing in an Intent repeats it: how often is a rule that is kept to by whoever runs it again.
     "recurrence": lambda text, hard, rank, reading: RuleConstraint(hard=hard, rule=text),
+    # What this plan does not do: it is held against the plan as a rule, and so asked about.
+    "second": lambda text, hard, rank, reading: RuleConstraint(hard=hard, rule=text),
     "delivered": lambda text, hard, rank, reading: DeliveredPredicate(artifact=text),
     "signed_off": lambda text, hard, rank, reading: SignedOffPredicate(by=text),
     "external": _external,

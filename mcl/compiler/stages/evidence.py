@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.constraints import FIELDS
 from mcl.compiler.stages.rules import Rules
 from mcl.model.cues import (
@@ -22,6 +23,7 @@ from mcl.model.cues import (
     taken_elsewhere,
     typed,
 )
+from mcl.model.limits import is_said
 from mcl.model.protocol import ExtractForm, SlotForm, Span
 from mcl.values.slots import UNIT_SECONDS
 
@@ -35,18 +37,25 @@ _SIGNS = ("signed_off", "attestation")
 _WORDED = tuple(field for field in FIELDS if field not in CHECKED)
 # Words that only lead to what follows: no value ends with them where a limit comes next, and none is made
 # of them alone.
-_LEADING = (
+LEADING = (
     "a|an|the|for|with|within|between|by|at|in|of|to|from|under|below|before|until|till|max|maximum|most|least|"
     "up|no|not|more|than|less|only|about|around|hosted|stored|based|certified|audited|approved|rated|costing|and|"
     "or|but|once|when|after|without|never|on|suppliers|vendors|companies|av|för|från|högst|senast|inom|bara|i"
 )
-_TAIL = re.compile(rf"(?:[\s,;]+(?:{_LEADING}))+$", re.IGNORECASE)
-_EMPTY = re.compile(rf"(?:(?:{_LEADING})\b[\s,;]*)+", re.IGNORECASE)
-_BETWEEN = re.compile(rf"\s*(?:(?:{_LEADING}|budget|cost|costs|price|limit)\s+)*", re.IGNORECASE)
-_QUOTED = re.compile(r'(?<![\w"])"([^"\n]+)"(?![\w"])|“([^“”\n]+)”')
+_TAIL = re.compile(rf"(?:[\s,;]+(?:{LEADING}))+$", re.IGNORECASE)
+_EMPTY = re.compile(rf"(?:(?:{LEADING})\b[\s,;]*)+", re.IGNORECASE)
+_BETWEEN = re.compile(rf"\s*(?:(?:{LEADING}|budget|cost|costs|price|limit)\s+)*", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"""(?<![\w"])"([^"\n]+)"(?![\w"])|“([^“”\n]+)”|(?<![\w'’])['‘]([^'‘’\n]{2,})['’](?!\w)"""
+)
 _TELLS_WHICH = re.compile(r"\b(?:that|which|who|whose|where|valid)\b[^,;]*$", re.IGNORECASE)
 _DOUBTED = 0.9  # a text that the model is less certain of may end before a limit in it
 _GUESSED = 0.6  # or before what is only likely one
+
+
+def only_leads(text: str) -> bool:
+    """Whether words say nothing themselves, and only lead to others ("for at most")."""
+    return _EMPTY.fullmatch(text) is not None
 
 
 def with_limits(
@@ -195,16 +204,18 @@ def both(first: float, second: float) -> float:
     return 1 - (1 - first) * (1 - second)
 
 
-def with_rules(prose: str, spans: Sequence[Span], rules: Rules, readable: Readable) -> tuple[Span, ...]:
+def with_rules(
+    prose: str, spans: Sequence[Span], found: Sequence[TextPlace], readable: Readable
+) -> tuple[Span, ...]:
     """The spans, with the clauses that say what a run can be held to as rules, however a model read them.
 
-    One that is part of a longer text, or of a quote, says it of something else. A value in it stays, and a
-    limit that code reads there: "at most 20 calls" is a budget.
+    found: where they stand. One that is part of a longer text, or of a quote, says it of something else. A
+    value in it stays, and a limit that code reads there: "at most 20 calls" is a budget.
     """
     cues, kept = load_cues().beside, list(spans)
     quotes = [TextPlace(*match.span()) for match in _QUOTED.finditer(prose)]
-    for start, end in rules.kept.found(prose):
-        place = TextPlace(start, end)
+    for place in found:
+        start, end = place
         met = [one for one in kept if one.start is not None and not free(place_of(one), [place])]
         inside = [one for one in met if start <= place_of(one).start and place_of(one).end <= end]
         within = any(one.start <= start and end <= one.end for one in quotes)
@@ -216,6 +227,47 @@ def with_rules(prose: str, spans: Sequence[Span], rules: Rules, readable: Readab
     return tuple(sorted(kept, key=lambda one: (one.start if one.start is not None else -1, one.field)))
 
 
+def by_clause(spans: Sequence[Span], clauses: Clauses) -> tuple[Span, ...]:
+    """The spans, with a rule for each clause of one that goes over several."""
+    parted = ((one, clauses.parts(place_of(one))) for one in spans)
+    return tuple(
+        part
+        for one, places in parted
+        for part in (
+            [span_at(one.field, clauses.prose, place, one.probability) for place in places]
+            if one.field == "rule" and one.start is not None and len(places) > 1
+            else [one]
+        )
+    )
+
+
+def as_said(
+    spans: Sequence[Span], clauses: Clauses, rules: Rules, found: Sequence[TextPlace]
+) -> tuple[Span, ...]:
+    """The spans, held to the words around them: a rule goes to both ends of its clause, with the words that
+    turn it; what no word of the closed lists makes a wish, or a sign-off, is a rule. found: rules that can be
+    held, which stay as they are."""
+    kept: list[Span] = []
+    for one in spans:
+        if one.start is None or one.field not in _HELD or place_of(one) in found:
+            kept.append(one)
+            continue
+        others = [place_of(other) for other in spans if other is not one and other.start is not None]
+        clause = clauses.said(clauses.clause_of(place_of(one)))
+        manner = clauses.is_manner(place_of(one))
+        field = one.field
+        if field == "preference":
+            field = "preference" if manner or rules.soft.search(clause) is not None else "rule"
+        elif field == "signed_off":
+            field = field if is_said(field, clauses.sentence_of(place_of(one))) else "rule"
+        elif manner:
+            field = "preference"
+        place = clauses.whole(place_of(one), others) if field == "rule" else place_of(one)
+        kept.append(span_at(field, clauses.prose, place, one.probability))
+    return tuple(kept)
+
+
+_HELD = ("rule", "preference", "signed_off")
 _CERTAIN = 0.97  # from here on a model's text is not made longer
 
 

@@ -8,20 +8,25 @@ from typing import Final, TypeAlias
 
 from ir import (
     Budget,
+    CommandPredicate,
     Constraint,
     DeadlineConstraint,
     Frame,
     Predicate,
     Preference,
+    Promise,
     Reference,
     SlotEntry,
     SpanMark,
 )
 from mcl.compiler.stages.classify import Classified
+from mcl.compiler.stages.clauses import SECOND, Clauses, within
+from mcl.compiler.stages.commands import Declared
 from mcl.compiler.stages.constraints import (
     CONSTRAINTS,
     FIELD_OF_PATH,
     FIELDS,
+    SIGNS,
     Around,
     Gap,
     Reading,
@@ -30,7 +35,10 @@ from mcl.compiler.stages.constraints import (
     slot_question,
     state,
 )
-from mcl.compiler.stages.evidence import with_patterns, with_rules
+from mcl.compiler.stages.coverage import Account, Coverage
+from mcl.compiler.stages.evidence import CHECKED, as_said, by_clause, only_leads, with_patterns, with_rules
+from mcl.compiler.stages.expiry import FIELD as EXPIRY
+from mcl.compiler.stages.expiry import clauses_of
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.signoff import FIELD as PROMISE
@@ -39,7 +47,7 @@ from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
 from mcl.language.skills import Skill, Slot
 from mcl.memory import Bundle
-from mcl.model.cues import free, place_of
+from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at
 from mcl.model.protocol import BOOLEAN, REST, ExtractForm, Model, SlotForm, Span
 from mcl.values.slots import is_memory, read_slot
 
@@ -67,8 +75,9 @@ NO_PROMPT: Final = PromptText()
 class Extraction:
     """The Frame as far as it is known. `certainty` has a probability for each thing found by the model, by
     its field; `said` the kind and the words that each limit, sign and preference was read from. over: the
-    word that most likely says something that was not read. prompt: what the model was asked with, filled
-    in."""
+    word that most likely says something that was not read. rest: words that belong to nothing, clause by
+    clause. prompt: what the model was asked with, filled in. expires: until when the goal says that it
+    counts."""
 
     frame: Frame
     spans: tuple[SpanMark, ...] = ()
@@ -77,7 +86,9 @@ class Extraction:
     certainty: Mapping[str, float] = field(default_factory=dict)
     said: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     over: Span | None = None
+    rest: tuple[str, ...] = ()
     prompt: PromptText = NO_PROMPT
+    expires: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,13 +118,16 @@ def extract(
     rules: Rules,
     look_up: LookUp | None = None,
     keys: KeyNames = NO_KEYS,
+    declared: Declared = dict,
+    *,
+    all_slots: bool = True,
 ) -> Extraction:
     """Ask the model for spans and read each as what it must be; what cannot be read becomes a gap that quotes
     it.
 
     What a person gave or answered is taken instead of what the model finds. look_up: runs the skill's resolve
-    lines for the slots that a person gave, before the prompt is filled. keys: whom names may mean. Raises
-    InputError SLOT_UNKNOWN, SLOT_VALUE.
+    lines for the slots that a person gave, before the prompt is filled. keys: whom names may mean. all_slots:
+    slots of which nothing is said have their defaults too. Raises InputError SLOT_UNKNOWN, SLOT_VALUE.
     """
     skill = classified.skill
     _check_given(request, skill)
@@ -143,21 +157,33 @@ def extract(
     form = ExtractForm(
         skill.id, skill.description, tuple(form_of(slot) for slot in asked), prompt.system, prompt.user
     )
-    found = _Found(request, rules, keys)
-    marked = model.extract(request.prose, form)
-    if classified.begins:  # what stands behind the first wish says nothing of it
-        marked = tuple(one for one in marked if one.start is None or one.start < classified.begins[0])
-        found.wishes(classified.begins)
+    found = _Found(request, rules, keys, declared)
+    clauses = Clauses(request.prose, skill, rules.coverage)
+    held = [TextPlace(*one) for one in rules.kept.found(request.prose)] if "rule" in rules.kinds else []
+    held = [one for one in held if not within(one, clauses.quotes)]
+    answered = model.extract(request.prose, form) if request.prose else ()
+    inputs = [*_places(request, skill), *(place_of(one) for one in answered if _is_value(one))]
+    wishes = clauses.wishes(classified.begins, held, inputs)
+    marked = _of_the_first(answered, wishes)
     told = [one for one in marked if one.field != REST]
-    spans = with_patterns(request.prose, form, told, rules, found.reads)
-    if "rule" in rules.kinds:
-        spans = with_rules(request.prose, spans, rules, found.reads)
+    spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
+    spans = with_rules(request.prose, spans, held, found.reads)
+    spans = found.expiry(as_said(spans, clauses, rules, held))
+    if not all_slots:  # few words: a text slot takes whatever is left of them
+        spans = tuple(one for one in spans if not (one.field.startswith("slot.") and only_leads(one.value)))
     found.left([one for one in marked if one.field == REST], spans)
+    spans += tuple(found.span(SECOND, place) for place in wishes)
     for slot in skill.slots:
-        found.slot(slot, [span for span in spans if span.field == f"slot.{slot.name}"], bundle)
+        own = [span for span in spans if span.field == f"slot.{slot.name}"]
+        if all_slots or own or f"slot.{slot.name}" in request.answers:
+            found.slot(slot, own, bundle)
     for name in FIELDS:
         if name in rules.kinds:
             found.stated(name, [span for span in spans if span.field == name])
+    found.extended()
+    if all_slots:
+        found.slots += _places(request, skill)
+        found.cover(clauses)
     return replace(found.result(classified.verb), prompt=prompt)
 
 
@@ -168,6 +194,8 @@ def read_answer(request: GoalRequest, skill: Skill, name: str, text: str, rules:
     slot = next((slot for slot in skill.slots if name == f"slot.{slot.name}"), None)
     if slot is not None:
         probe.slot(slot, [], Bundle())
+    elif name == EXPIRY:
+        probe.expiry(())
     elif name in FIELD_OF_PATH:
         probe.stated(FIELD_OF_PATH[name], [])
     if text and any(gap.field == name for gap in probe.gaps):
@@ -235,9 +263,12 @@ def _expected(slot: Slot) -> str:
 class _Found:
     """What was found so far, in the order of the Frame."""
 
-    def __init__(self, request: GoalRequest, rules: Rules, keys: KeyNames = NO_KEYS) -> None:
+    def __init__(
+        self, request: GoalRequest, rules: Rules, keys: KeyNames = NO_KEYS, declared: Declared = dict
+    ) -> None:
         self.request = request
         self.keys = keys
+        self.declared = declared
         self.rules = rules
         self.objects: list[SlotEntry] = []
         self.constraints: list[Constraint] = []
@@ -249,10 +280,17 @@ class _Found:
         self.certainty: dict[str, float] = {}
         self.said: dict[str, tuple[str, str]] = {}
         self.over: Span | None = None
+        self.expires = ""
+        self.rest: tuple[str, ...] = ()
+        self.slots: list[TextPlace] = []
+        self.limits: list[TextPlace] = []
+        self.read_limits: list[TextPlace] = []
+        self.signs: list[TextPlace] = []
 
     def slot(self, slot: Slot, spans: Sequence[Span], bundle: Bundle) -> None:
         """Fill a slot with what was answered, else given, else found, else its default."""
         name = f"slot.{slot.name}"
+        self.slots += [place_of(one) for one in spans if one.start is not None]
         answer = self.request.answers.get(name)
         said = self.request.slots.get(slot.name) if answer is None else answer
         if said is not None:
@@ -279,21 +317,65 @@ class _Found:
         """Read the spans of one constraint field, or the answer that replaces them."""
         path = next((path for path, field_ in FIELD_OF_PATH.items() if field_ == name), name)
         answer = self.request.answers.get(path)
+        places = [place_of(one) for one in spans if one.start is not None]
+        (self.read_limits if name in CHECKED else self.limits).extend(places)
+        self.signs += places if name in SIGNS else []
         if answer is not None:
-            spans = [Span(name, answer, None, None, 1.0)] if answer else []
+            given = [Span(name, answer, None, None, 1.0)] if answer else []
+            spans = [*given, *(() if name in CHECKED else self._others(spans))]
         seen: set[str] = set()
         for span in spans:
             if span.value and span.value not in seen and self._quotes(span, answered=answer is not None):
                 seen.add(span.value)
                 self._state(name, span)
 
-    def wishes(self, begins: Sequence[int]) -> None:
-        """Further wishes are quoted: a plan of the first alone does nothing for them."""
-        prose = self.request.prose
-        for number, (start, end) in enumerate(zip(begins, (*begins[1:], len(prose)), strict=True), 2):
-            if f"wish.{number}" not in self.request.answers:
-                why = f"“{prose[start:end].strip()}” is wished too, and is no part of this plan"
-                self.gaps.append(Gap(f"wish.{number}", "string", "preferred", why))
+    def expiry(self, spans: Sequence[Span]) -> tuple[Span, ...]:
+        """Read how long the goal counts: what was answered, else what its clauses say. Gives the spans with
+        these clauses in place of what is part of them."""
+        words, request = self.rules.expiry, self.request
+        kept, said = clauses_of(words.found(request.prose, request.at, request.zone), spans, request.prose)
+        self.marks += [SpanMark(field=EXPIRY, start=one.start, end=one.end) for one in said]
+        self.read_limits += [TextPlace(one.start, one.end) for one in said]
+        answer = request.answers.get(EXPIRY)
+        if answer is not None:
+            said = [words.answered(answer, request.at, request.zone)] if answer else []
+        self.gaps += [one.gap for one in said if one.gap]
+        self.expires = min((one.at for one in said if one.at), default="")
+        return kept
+
+    def extended(self) -> None:
+        """The constraints of plug-ins that were given with the goal."""
+        for one in self.request.extensions:
+            words = Promise("", True, one).says
+            answer = self.request.answers.get(f"{PROMISE}{words}")
+            rank = len(self.preferences) + 1
+            self._put(settled(one, words, answer, rank, self.rules.choices, self.keys), None)
+
+    def _others(self, spans: Sequence[Span]) -> list[Span]:
+        """The spans without the one that was asked about: the first that is not certain enough."""
+        unsure = (one for one in spans if self.rules.routing(one.probability).route == "clarify")
+        asked = next(unsure, spans[0] if spans else None)
+        return [one for one in spans if one is not asked]
+
+    def cover(self, clauses: Clauses) -> None:
+        """What belongs to nothing: how something is done is a wish, what must not be left out a rule, and so
+        asked about where no run can be held to it; the rest is only shown."""
+        rest = []
+        soft = [TextPlace(*match.span()) for match in self.rules.soft.finditer(self.request.prose)]
+        limits = [*self.limits, *soft]
+        account = Account(self.slots, limits, self.read_limits, self.signs)
+        for one in Coverage(clauses, account).uncovered():
+            if clauses.is_manner(one.place):
+                self._state("preference", self.span("preference", one.place))
+            elif one.kind and "rule" in self.rules.kinds:
+                self._state("rule", self.span("rule", one.place), held=False)
+            else:
+                rest.append(clauses.said(one.place))
+        self.rest = tuple(rest)
+
+    def span(self, name: str, place: TextPlace) -> Span:
+        """The span of these words for a field, as patterns find it."""
+        return span_at(name, self.request.prose, place, load_cues().probability["pattern"])
 
     def left(self, rest: Sequence[Span], spans: Sequence[Span]) -> None:
         """Words that may say something and that no span took: the least certain of them counts."""
@@ -311,7 +393,15 @@ class _Found:
             preferences=tuple(self.preferences),
         )
         return Extraction(
-            frame, tuple(self.marks), tuple(self.gaps), self.budget, self.certainty, self.said, self.over
+            frame,
+            tuple(self.marks),
+            tuple(self.gaps),
+            self.budget,
+            self.certainty,
+            self.said,
+            self.over,
+            self.rest,
+            expires=self.expires,
         )
 
     def _fill(self, slot: Slot, text: str, span: Span | None) -> None:
@@ -330,17 +420,22 @@ class _Found:
         uri = value if is_memory(slot.type) else ""
         self.objects.append(SlotEntry(name=slot.name, value=value, uri=uri, type=slot.type))
 
-    def _state(self, name: str, span: Span) -> None:
-        read = self.read(span)
+    def _state(self, name: str, span: Span, *, held: bool = True) -> None:
+        """Add what a span says. held: whether a rule may be one that a run can be held to."""
+        read = self.read(span, held=held)
         found = read if isinstance(read, Gap) else self._settled(read, span)
-        if found is None:
-            return
         if isinstance(found, Gap):
             case = "constraint.hard_unread" if self._is_hard(span) else "constraint.unread"
             severity = self.rules.severities[case]
             question = f"{sentence(found.why)}. {self.rules.questions[name]}"
             self.gaps.append(replace(found, severity=severity, prompt=question))
-        elif isinstance(found, Budget):
+        else:
+            self._put(found, span)
+
+    def _put(self, found: Stated | None, span: Span | None) -> None:
+        if found is None:
+            return
+        if isinstance(found, Budget):
             given = {key: value for key, value in found if value not in (None, "")}
             self.budget = (self.budget or Budget()).model_copy(update=given)
             self._mark(f"budget.{next(iter(given))}", span)
@@ -360,10 +455,17 @@ class _Found:
         rank = len(self.preferences) + 1
         return settled(found, span.value, answer, rank, self.rules.choices, self.keys)
 
-    def read(self, span: Span) -> Stated | Gap:
-        """What the span says in its clause."""
+    def read(self, span: Span, *, held: bool = True) -> Stated | Gap:
+        """What the span says in its clause. held: as of _state."""
         around = self._around(span)
-        reading = Reading(self.request.at, self.request.zone, around, self.rules.kept.kept)
+        words = self.rules.commands
+
+        def command(text: str) -> CommandPredicate | None:
+            return words.read(text, self.declared)
+
+        stands = span.start is not None
+        reading = Reading(self.request.at, self.request.zone, around, command=command, stands=stands)
+        reading = replace(reading, kept=self.rules.kept.kept) if held else reading
         earlier = _EARLIER.search(around.before) if span.field == "deadline" else None
         text = f"{earlier[0] if earlier else ''}{span.value}"
         rank = len(self.preferences) + 1
@@ -371,9 +473,14 @@ class _Found:
 
     def _is_hard(self, span: Span) -> bool:
         """Whether no word of the clause makes a wish of it."""
+        if span.start is None:
+            return True
         around = self._around(span)
-        clause = f"{around.before}{span.value}{around.after}".casefold()
-        return span.start is None or self.rules.soft.search(clause) is None
+        clause = f"{around.before}{span.value}{around.after}"
+        if self.rules.soft.search(clause) is not None:
+            return False
+        near = span.field in CHECKED and _just_before(self.rules.approximate, around.before, span.value)
+        return not near
 
     def reads(self, span: Span) -> bool:
         """Whether the span of a limit is read as what it is said to be, as it stands in the prose."""
@@ -416,6 +523,34 @@ class _Found:
         why = f"the model named “{span.value}” for {span.field}, which the goal does not say"
         self.gaps.append(Gap(span.field, "", "preferred", why))
         return False
+
+
+def _is_value(span: Span) -> bool:
+    return span.start is not None and span.field.startswith("slot.")
+
+
+def _places(request: GoalRequest, skill: Skill) -> list[TextPlace]:
+    """Where values stand in the goal that a person gave for slots."""
+    given = [text for slot in skill.slots for text in _texts(slot, request.slots.get(slot.name, ""))]
+    starts = ((request.prose.find(text), text) for text in given)
+    return [TextPlace(start, start + len(text)) for start, text in starts if start >= 0]
+
+
+def _of_the_first(marked: Iterable[Span], wishes: Sequence[TextPlace]) -> tuple[Span, ...]:
+    """What a model marked, without values of further wishes and what stands in these."""
+    return tuple(
+        one
+        for one in marked
+        if one.start is None
+        or not wishes
+        or (free(place_of(one), wishes) and (one.start < wishes[0].start or one.field in FIELDS))
+    )
+
+
+def _just_before(words: re.Pattern[str], before: str, value: str) -> bool:
+    """Whether one of the words stands at the end of `before`, or at the beginning of the value."""
+    ends = (match.end() for match in words.finditer(before))
+    return any(not before[end:].strip() for end in ends) or words.match(value) is not None
 
 
 def deadline_of(constraints: Iterable[Constraint]) -> str:

@@ -23,10 +23,11 @@ _NAMED: Final = (
 )
 _FILE: Final = rf"(?:{_NAMED}|{_QUOTED}|{_PATH})"
 _PLACE: Final = rf"(?:{_NAMED}|{_QUOTED}|{_PATH}|{_BARE})"
+_POLITE: Final = r"(?!(?:please|pls|thanks|tack|snälla|the rest|and|but|so|no)\b)"
 _HOST: Final = r"(?:https?://)?[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d{1,5})?/?"
 _CAPTURES: Final = {
-    "paths": rf"(?P<paths>{_PLACE}(?:{_SEPARATOR}{_PLACE}){{0,7}})",
-    "files": rf"(?P<paths>{_FILE}(?:{_SEPARATOR}{_FILE}){{0,7}})",
+    "paths": rf"(?P<paths>{_PLACE}(?:{_SEPARATOR}{_POLITE}{_PLACE}){{0,7}})",
+    "files": rf"(?P<paths>{_FILE}(?:{_SEPARATOR}{_POLITE}{_FILE}){{0,7}})",
     "hosts": rf"(?P<hosts>{_HOST}(?:{_SEPARATOR}{_HOST}){{0,7}})",
     "count": r"(?P<count>\d{1,7})",
 }

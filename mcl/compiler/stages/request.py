@@ -8,12 +8,20 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ir import IntentAnswerBody, IntentDraftBody
+from ir import (
+    DocumentError,
+    ExtensionConstraint,
+    IntentAnswerBody,
+    IntentDraftBody,
+    canonical_bytes,
+    parse_json,
+)
 from ir.characters import MEANINGLESS, without
 from ir.inline_secrets import find_secret
 from mcl.core.errors import InputError
 
-VERB, ZONE = "@verb", "@zone"  # in slot_values of the draft, where no slot can have such a name
+# In slot_values of the draft, where no slot can have such a name.
+VERB, ZONE, GOAL, EXPIRES, _OWN = "@verb", "@zone", "@goal", "@expires", "@"
 _SKILL_FIELD, _VERB_FIELD = "skill", "frame.verb"
 
 
@@ -24,7 +32,9 @@ class GoalOptions:
     skill, verb: "" leaves the choice to the model. slots: values by slot name, those of a list slot between
     commas. at: when it was said (ISO 8601; "" is now). id: a ULID (None: a fresh one). zone: IANA name that
     days and times of day are meant in; the draft says it. truncate: cut a goal that is too long instead of
-    refusing it.
+    refusing it. goal_id: a name for what several intents are to reach. expires: until when it may be accepted
+    and run, as a moment or a time from then on, in words or as ISO 8601. extensions: constraints of plug-ins,
+    by their kind (`x:words.atmost`), each with its data.
     """
 
     skill: str = ""
@@ -34,6 +44,50 @@ class GoalOptions:
     id: str | None = None
     zone: str = "UTC"
     truncate: bool = False
+    goal_id: str = ""
+    expires: str = ""
+    extensions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GoalChange:
+    """One correction of a goal, as a person said it.
+
+    words: in plain words, "" for none. fields: texts by the field of an Unknown ("slot.target"), as answers
+    are; an empty text drops the field from the goal.
+    """
+
+    words: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    def data(self) -> bytes:
+        """As the body of an intent.correct has it: JSON bytes."""
+        document: dict[str, object] = {"words": self.words} if self.words else {}
+        document |= {"fields": dict(self.fields)} if self.fields else {}
+        return json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_data(cls, data: bytes) -> "GoalChange":
+        """Read such bytes. Raises InputError CORRECTION_UNREAD."""
+        try:
+            document = parse_json(data)
+        except DocumentError as error:
+            raise _unread(error.message) from error
+        if not isinstance(document, dict) or document.keys() - {"words", "fields"}:
+            raise _unread("it has other things than words and fields")
+        words, fields = document.get("words", ""), document.get("fields", {})
+        if not isinstance(fields, dict) or not all(isinstance(one, str) for one in (words, *fields.values())):
+            raise _unread("words and fields are texts")
+        return cls(words, fields)
+
+
+def _unread(why: str) -> InputError:
+    return InputError(
+        "CORRECTION_UNREAD",
+        f"what was said of the goal cannot be read: {why}",
+        place="goal",
+        fix="correct it again with this version of mcl",
+    )
 
 
 @dataclass(frozen=True)
@@ -41,9 +95,10 @@ class GoalRequest:
     """One goal to compile: its words and its options, checked and made plain.
 
     id: ULID. at: ISO 8601 UTC. zone: IANA name. actor, agent: DIDs. prose: normalised. skill, verb: "" where
-    the model chooses. slots: values by slot name; answers: texts by the field of the Unknown they answer (a
+    the model chooses. goal_id: the name of what it is to reach; expires: ISO 8601 UTC; extensions: those
+    of plug-ins. slots: values by slot name; answers: texts by the field of the Unknown they answer (a
     field with an empty answer is dropped from the goal). drafted: skill and verb as they were before any
-    answer.
+    answer. changes: what was corrected since, in that order; `answers` has their fields too.
     """
 
     id: str
@@ -57,10 +112,28 @@ class GoalRequest:
     slots: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
     drafted: tuple[str, str] | None = None
+    goal_id: str = ""
+    expires: str = ""
+    extensions: tuple[ExtensionConstraint, ...] = ()
+    changes: tuple[GoalChange, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """All that was said in words: the goal, then each correction on a line of its own."""
+        return "\n".join([self.prose, *(change.words for change in self.changes if change.words)])
+
+    def corrected(self, changes: Iterable[GoalChange]) -> "GoalRequest":
+        """The same request with these corrections after those that it has."""
+        request = self
+        for change in changes:
+            request = request.answered({**request.answers, **change.fields})
+            request = replace(request, changes=(*request.changes, change))
+        return request
 
     def draft(self) -> IntentDraftBody:
         """The body of the intent.draft that says this request, its answers left out."""
-        reserved = {VERB: self.verb, ZONE: self.zone}
+        reserved = {VERB: self.verb, ZONE: self.zone, GOAL: self.goal_id, EXPIRES: self.expires}
+        reserved |= {f"{_OWN}{one.type}": canonical_bytes(one).decode() for one in self.extensions}
         values = {**self.slots, **{key: value for key, value in reserved.items() if value}}
         return IntentDraftBody(prose=self.prose, slot_values=values, preferred_skill=self.skill)
 
@@ -78,7 +151,11 @@ class GoalRequest:
         """The request that a draft and the answers after it say. Raises InputError ANSWER_PATCH."""
         values = dict(draft.slot_values)
         verb, zone = values.pop(VERB, ""), values.pop(ZONE, "UTC")  # drafts of old left UTC out
+        goal, expires = values.pop(GOAL, ""), values.pop(EXPIRES, "")
+        given = [values.pop(name) for name in list(values) if name.startswith(f"{_OWN}x:")]
+        extensions = tuple(map(ExtensionConstraint.from_json, given))
         said = cls(id, at, zone, actor, agent, draft.prose, draft.preferred_skill, verb, values)
+        said = replace(said, goal_id=goal, expires=expires, extensions=extensions)
         document = said.document()
         for answer in answers:
             document = _patched(document, answer.patches)

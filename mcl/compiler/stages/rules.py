@@ -7,7 +7,10 @@ from typing import Final, Literal, TypeAlias
 
 from executor.store.lifecycle.events import MAX_ROUNDS
 from ir.intent import SEVERITIES
+from mcl.compiler.stages.clauses import SECOND, CoverageWords
+from mcl.compiler.stages.commands import CommandWords
 from mcl.compiler.stages.constraints import LIMITS, SIGNS
+from mcl.compiler.stages.expiry import ExpiryWords
 from mcl.compiler.stages.promises import KeptWords
 from mcl.compiler.stages.signoff import Choices
 from mcl.language.mtx.core import Core, CoreModule
@@ -64,10 +67,12 @@ class Rules:
     by name; rest_weight: of the word that most likely says something and was not read. factors: what an open
     unknown multiplies it by, by severity. severities: by module and case, as "frame.required_missing".
     plan_nodes: of a plan that a model writes; plan_repairs: how often it may be written again. kinds: the
-    limits, signs and wishes that are read. kept: the words of rules that can be held;
-    choices: what may become of promises that nobody can check. questions: about limits
-    and signs, by kind. sayings: what people say for each verb. no_goal: what is said of words that are none,
-    by their kind. soft: matches the phrases that word a wish, in lower case.
+    limits, signs and wishes that are read. kept: the words of rules that can be held; commands: those of
+    commands; expiry: those for how long a goal counts; choices: what may become of promises that nobody can
+    check. questions: about limits and signs, by kind. sayings: what people say for each verb. no_goal: what
+    is said of words that are none, by their kind. soft: matches the phrases that word a wish; approximate:
+    those that do it where they stand just before an amount or a moment; more, less: those with which a
+    correction adds to what was said, or takes from it. coverage: which words must not be left out.
     """
 
     longest_prose: int
@@ -94,10 +99,17 @@ class Rules:
     factors: Mapping[str, float]
     plan_nodes: int
     plan_repairs: int
+    replans: int
     kinds: frozenset[str]
     questions: Mapping[str, str]
     soft: re.Pattern[str]
+    more: re.Pattern[str]
+    less: re.Pattern[str]
+    approximate: re.Pattern[str]
+    coverage: CoverageWords
     kept: KeptWords
+    commands: CommandWords
+    expiry: ExpiryWords
     choices: Choices
     memories: int
     options: int
@@ -139,11 +151,18 @@ class Rules:
             factors={name: confidence.number(f"factor.{name}", 0, 1) for name in SEVERITIES},
             plan_nodes=pipeline.whole("plan.nodes", 1, 32),
             plan_repairs=pipeline.whole("plan.repairs", 0, 2),
+            replans=pipeline.whole("replans", 0, 10),
             kinds=frozenset((*limits.words("kinds", LIMITS), *signs.words("kinds", SIGNS))),
-            questions={kind: limits.text(f"question.{kind}") for kind in LIMITS}
+            questions={kind: limits.text(f"question.{kind}") for kind in LIMITS if kind != SECOND}
             | {kind: signs.text(f"question.{kind}") for kind in SIGNS},
             soft=_any_of(limits.phrases("soft.phrases")),
+            more=_any_of(core["frame"].phrases("more.phrases")),
+            less=_any_of(core["frame"].phrases("less.phrases")),
+            approximate=_any_of(limits.phrases("approximate.phrases")),
+            coverage=CoverageWords.of(core["coverage"]),
             kept=KeptWords.of(core["promise"]),
+            commands=CommandWords.of(signs),
+            expiry=ExpiryWords.of(limits),
             choices=Choices.of(core),
             memories=memory.whole("limits.candidates", 1),
             options=memory.whole("limits.options"),
@@ -205,5 +224,5 @@ def _ending(pipeline: CoreModule, name: str) -> Ending:
 
 
 def _any_of(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    alternatives = "|".join(re.escape(phrase.casefold()) for phrase in phrases)
-    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)" if phrases else r"(?!)")
+    alternatives = "|".join(re.escape(phrase) for phrase in phrases)
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)" if phrases else r"(?!)", re.IGNORECASE)

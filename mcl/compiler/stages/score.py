@@ -23,7 +23,7 @@ from mcl.language.mtx.procedure import Interpretation, Resolver, SlotValue, inte
 from mcl.language.skills import Slot
 from mcl.values.slots import is_memory
 
-_LOOKS = ("frame.verb", "wish.")
+_LOOKS = ("frame.verb",)
 
 
 class ConfidencePart(NamedTuple):
@@ -87,12 +87,14 @@ def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
         fields = {gap.field for gap in asked}
         others = tuple(gap for gap in looks if gap.field not in fields)
         return ScoreVerdict("clarify", whole, (*asked, *others), parts=parts, asked=len(asked))
-    routing = rules.routing(whole)
-    if routing.route == "compiled":
-        return ScoreVerdict("compiled", whole, gaps, parts=parts)
+    rest = goal.extraction.rest or ((over.value,) if over is not None else ())
+    quoted = ", ".join(f"“{words}”" for words in rest)
+    left = f"{quoted} belongs to nothing that was read: see whether something is missing" if rest else ""
+    if rules.routing(whole).route == "compiled":
+        return ScoreVerdict("compiled", whole, gaps, left, parts)
     said = rules.routing(rules.least("clarify")).said
-    if over is not None and rules.routing(confidence).route == "compiled":
-        said = f"“{over.value}” was read as part of nothing: see whether something is missing"
+    if left:
+        said = left if rules.routing(confidence).route == "compiled" else f"{said}; {left}"
     return ScoreVerdict("review", whole, gaps, said, parts)
 
 
@@ -138,7 +140,7 @@ def build(goal: Understanding, verdict: ScoreVerdict, provenance: Provenance) ->
             id=request.id,
             actor=request.actor,
             agent=request.agent,
-            prose=request.prose,
+            prose=request.told,
             frame=extraction.frame,
             unknowns=unknowns_of(verdict.gaps),
             references=goal.references,
@@ -147,6 +149,8 @@ def build(goal: Understanding, verdict: ScoreVerdict, provenance: Provenance) ->
             budget=budget,
             deadline=deadline_of(extraction.frame.constraints),
             created_at=request.at,
+            expires_at=min((one for one in (request.expires, extraction.expires) if one), default=""),
+            goal_id=request.goal_id,
             signed_by=key_of(request.actor).hex(),
             compile_metadata=metadata,
         )
@@ -232,6 +236,7 @@ def _doubts(goal: Understanding, rules: Rules) -> tuple[Gap, ...]:
     parts += (
         (extraction.certainty[path], doubt(field, text, rules.questions[field]))
         for path, (field, text) in extraction.said.items()
+        if field in rules.questions
     )
     return tuple(
         gap
@@ -276,7 +281,7 @@ def meant_by(
     return interpret(
         goal.skill,
         verb=goal.classified.verb,
-        prose=goal.request.prose,
+        prose=goal.request.told,
         slots=filled(goal.extraction),
         confidence=confidence,
         unknowns=unknowns,

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from executor.gate.standings import is_cited
 from ir import (
     AttestationPredicate,
+    CommandPredicate,
     DeliveredPredicate,
     ExternalPredicate,
     Preference,
@@ -23,21 +25,35 @@ if TYPE_CHECKING:
     from executor.store.keys.keyring import KeyEntry
 
 FIELD: Final = "promise."  # and the words of the goal: such an Unknown is about the promise that they make
-_PLAIN: Final = ("rule", "recurrence", "external", "delivered")  # their words say what is meant
+_PLAIN: Final = (
+    "rule",
+    "recurrence",
+    "second",
+    "external",
+    "command",
+    "delivered",
+)  # words that say what is meant
 _NAMED: Final = ("signed_off", "attestation")
-_PREDICATES: Final = (AttestationPredicate, DeliveredPredicate, ExternalPredicate, SignedOffPredicate)
+_PREDICATES: Final = (
+    AttestationPredicate,
+    CommandPredicate,
+    DeliveredPredicate,
+    ExternalPredicate,
+    SignedOffPredicate,
+)
 
 
 @dataclass(frozen=True)
 class Choices:
     """What may become of it, in the words of the answers: signed by whoever accepts it, when the run has
-    ended; a wish; nothing. unchecked, signer: the questions, with a place for {words}. oneself: what people
-    call themselves."""
+    ended; a wish; nothing. unchecked, second, signer: the questions, with a place for {words}. oneself: what
+    people call themselves."""
 
     sign: str
     wish: str
     drop: str
     unchecked: str
+    second: str
     signer: str
     oneself: frozenset[str]
 
@@ -50,6 +66,7 @@ class Choices:
             words.text("option.wish"),
             words.text("option.drop"),
             words.text("question.unchecked"),
+            words.text("question.second"),
             words.text("question.signer"),
             frozenset(one.casefold() for one in signs.phrases("oneself")),
         )
@@ -83,10 +100,6 @@ class KeyNames:
     def _of(cls, entries: "Sequence[KeyEntry]") -> "KeyNames":
         return cls(_by_label([one for one in entries if one.role == "user"]), _by_label(entries))
 
-    def of_kind(self, kind: str) -> Mapping[str, tuple[str, str]]:
-        """Those that may be meant by a name in a sign of success of this kind."""
-        return self.users if kind == "signed_off" else self.known
-
 
 def _by_label(entries: "Sequence[KeyEntry]") -> dict[str, tuple[str, str]]:
     labels = [one.label.casefold() for one in entries]
@@ -107,7 +120,7 @@ def settled(
     if isinstance(found, Preference) or not isinstance(found, (*CONSTRAINTS, *_PREDICATES)):
         return found
     if answer is None:
-        return _named(found, "", choices, keys)
+        return _named(found, "", words, choices, keys)
     if answer in ("", choices.drop):
         return None
     if answer == choices.sign:
@@ -116,7 +129,7 @@ def settled(
         if isinstance(found, CONSTRAINTS):
             return found.model_copy(update={"hard": False})
         return Preference(rank=rank, prefer=words)
-    return _named(found, answer, choices, keys.ever or keys)
+    return _named(found, answer, words, choices, keys.ever or keys)
 
 
 def in_full(kind: str, says: str, words: str) -> str:
@@ -124,19 +137,28 @@ def in_full(kind: str, says: str, words: str) -> str:
     return words if kind in _PLAIN or words in says else f"{says}: {words}"
 
 
-def _named(found: Stated, answer: str, choices: Choices, keys: KeyNames) -> Stated:
-    """A sign of success with the key of whom it names, where one is known by that name."""
+def _named(found: Stated, answer: str, words: str, choices: Choices, keys: KeyNames) -> Stated:
+    """A sign of success with the key of whom it names, where one is known by that name.
+
+    Who is answered to have attested what has no address signs it off instead: attestations cite addresses.
+    """
     if isinstance(found, SignedOffPredicate) and found.by:
-        name = (answer or found.by).strip().casefold()
+        name = _name(answer or found.by)
         if name in choices.oneself:
             return SignedOffPredicate(what=found.what)
         known = keys.users.get(name) or keys.users.get(name.removeprefix("the "))
         return SignedOffPredicate(by=known[1], what=found.what) if known else found
-    if isinstance(found, AttestationPredicate) and found.source:
-        name = (answer or found.source).strip().casefold()
+    if isinstance(found, AttestationPredicate) and (name := _name(answer or found.source)):
+        if answer and not is_cited(found.topic):
+            user = keys.users.get(name)
+            return SignedOffPredicate(by=user[1], what=words) if user else found
         known = keys.known.get(name) or keys.known.get(name.removeprefix("the "))
         return found.model_copy(update={"source": known[1]}) if known else found
     return found
+
+
+def _name(text: str) -> str:
+    return text.strip().casefold()
 
 
 def asked_about(
@@ -152,8 +174,10 @@ def asked_about(
     gaps: dict[str, Gap] = {}
     for one in unchecked:
         kind, words = said.get(one.place, ("", one.says))
-        names = tuple(label for label, _ in keys.of_kind(kind).values()) if kind in _NAMED else ()
-        template = choices.signer if kind == "signed_off" else choices.unchecked
+        cites = kind == "attestation" and is_cited(words.partition(" by ")[0])
+        named = keys.known if cites else keys.users
+        names = tuple(label for label, _ in named.values()) if kind in _NAMED else ()
+        template = {"signed_off": choices.signer, "second": choices.second}.get(kind, choices.unchecked)
         shown = words if kind == "signed_off" else in_full(kind, one.says, words)
         prompt = template.replace("{words}", shown).replace("{why}", sentence(one.why))
         why = f"nobody here can check “{shown}”: {one.why}"

@@ -18,8 +18,8 @@ from mcl.language.mtx.source import nearest
 
 Made = TypeVar("Made")
 MODULES = (
-    *("confidence", "constraint", "frame", "pipeline", "pre_resolve", "predicate", "promise", "unknown"),
-    "verb",
+    *("confidence", "constraint", "coverage", "frame", "pipeline", "pre_resolve", "predicate", "promise"),
+    *("step", "unknown", "verb"),
 )
 
 

@@ -242,16 +242,19 @@ class _Case:
                 hint = "a goal compiled with it will not run"
                 self.add(place, "TOOL_MISSING", message, hint, text=call.tool_ref, warning=True)
             return
-        self.arguments(call, steps, manifest)
+        self.arguments(call, call.args, (*steps, "args"), manifest)
+        for number, args in enumerate(call.alternatives):
+            self.arguments(call, args, (*steps, "alternatives", number), manifest)
         written = _at(self.source.value, (*steps, "args")) or {}
         given = {
             name: _FILLED if _has_places(written.get(name)) else text for name, text in call.args.items()
         }
         self.effects(given, call, steps, manifest)
 
-    def arguments(self, call: ToolCall, steps: Steps, manifest: Manifest) -> None:
-        args, reference, documents = call.args, call.tool_ref, call.documents
-        written = _at(self.source.value, (*steps, "args")) or {}
+    def arguments(self, call: ToolCall, args: Mapping[str, str], steps: Steps, manifest: Manifest) -> None:
+        """steps: where these arguments stand."""
+        reference, documents = call.tool_ref, call.documents
+        written = _at(self.source.value, steps) or {}
         takes = f"it takes: {', '.join(manifest.properties) or 'nothing'}"
         # Another server may take more than it tells.
         closed = manifest.outside is None or manifest.args.get("additionalProperties") is False
@@ -259,13 +262,13 @@ class _Case:
             if closed and name not in manifest.properties:
                 hint = nearest(name, manifest.properties) or takes
                 message = f"{manifest.uri} has no argument {name!r}"
-                self.add((*steps, "args", name), "ARG_UNKNOWN", message, hint, text=name, key=True)
+                self.add((*steps, name), "ARG_UNKNOWN", message, hint, text=name, key=True)
         for name in manifest.required:
             if name not in args:
-                place = (*steps, "args") if "args" in (_at(self.source.value, steps) or ()) else steps
+                place = steps if steps[-1] in (_at(self.source.value, steps[:-1]) or ()) else steps[:-1]
                 self.add(place, "ARG_MISSING", f"{manifest.uri} needs the argument {name!r}", takes, key=True)
             elif may_stay_empty := self.empty(written.get(name)):
-                place = (*steps, "args", name)
+                place = (*steps, name)
                 message = f"{manifest.uri} needs {name!r}, and {may_stay_empty} may stay empty"
                 hint = "give it a default, require it, or put the case under a `when` that wants it"
                 self.add(place, "ARG_OPTIONAL", message, hint, text=str(written[name]), warning=True)
@@ -282,7 +285,7 @@ class _Case:
             if error.absolute_path:
                 name = str(error.absolute_path[0])
                 message = f"{name}: {error.message[:200]}"
-                self.add((*steps, "args", name), "ARG_INVALID", message, text=str(literal.get(name, "")))
+                self.add((*steps, name), "ARG_INVALID", message, text=str(literal.get(name, "")))
 
     def empty(self, text: object) -> str:
         """What may be missing where a text is one place and nothing else; "" for any other text."""

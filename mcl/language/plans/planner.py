@@ -20,6 +20,7 @@ from ir import (
     parse_json,
     with_hash,
 )
+from ir.plan import TERMINAL_KINDS
 from mcl.core.errors import SkillError
 from mcl.language.mtx.ast import File, prompt_names
 from mcl.language.mtx.procedure import interpret, objects_by_slot
@@ -174,6 +175,33 @@ def make_plan(
     if binder is not None:
         plan = plan.model_copy(update={"root": bind(plan.root, binder)})
     return with_hash(plan)
+
+
+def slots_named(skill: Skill, intent: Intent) -> dict[str, dict[tuple[str, str], tuple[str, ...]]]:
+    """By node of the plan, the slots that its texts are made from: by field of its payload and, of arguments
+    and inputs, by name ("args", "path"). Raises SkillError NO_PLAN."""
+    found: dict[str, dict[tuple[str, str], tuple[str, ...]]] = {}
+    waiting: list[Mapping[str, Any]] = [_Filling(skill, intent).choose().root]
+    while waiting:
+        node = waiting.pop()
+        waiting.extend(node.get("children", ()))
+        for kind in TERMINAL_KINDS:
+            for field, value in (node.get(kind) or {}).items():
+                parts = value.items() if field in ("args", "inputs") else [("", value)]
+                for name, part in parts:
+                    if slots := tuple(dict.fromkeys(_slots_in(part))):
+                        found.setdefault(str(node.get("id", "")), {})[field, str(name)] = slots
+    return found
+
+
+def _slots_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        for match in PLACE.finditer(value):
+            if match["name"] and (path := slot_place(match["name"])):
+                yield path[0]
+    elif isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _slots_in(item)
 
 
 def _require_tools(root: PlanNode, registry: KnownTools, skill: Skill) -> None:

@@ -2,7 +2,7 @@
 
 import ctypes
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,12 +35,21 @@ class Decoder:
         self._size = context.weights.vocab_size
         self._row = ctypes.c_float * self._size
 
-    def answer(self, prompt: Sequence[int], matcher: LLMatcher, *, budget: int, weigh: bool) -> DecodedAnswer:
+    def answer(
+        self,
+        prompt: Sequence[int],
+        matcher: LLMatcher,
+        *,
+        budget: int,
+        weigh: bool,
+        tell: Callable[[bytes], None] | None = None,
+    ) -> DecodedAnswer:
         """Feed `prompt` after what the context holds, then decode until the grammar is complete.
 
         budget: most tokens of the answer; the grammar must be one that closes within it.
         weigh: give probabilities (computes the grammar's mask at every token, not only when the best is
         refused).
+        tell: is given the bytes of the answer as they come.
         Raises ModelError MODEL_BUDGET, MODEL_CONTEXT, MODEL_FAILED, MODEL_NUMBERS, GRAMMAR_BROKEN.
         """
         tokens: list[int] = []
@@ -54,6 +63,8 @@ class Decoder:
                 tokens += forced
                 probabilities += [1.0] * len(forced)
                 pending += forced
+                if tell is not None:
+                    tell(b"".join(self._vocabulary.pieces[token] for token in forced))
             if matcher.is_stopped():
                 break
             if len(tokens) >= budget:
@@ -73,6 +84,8 @@ class Decoder:
             tokens.append(token)
             probabilities.append(probability)
             pending = [token]
+            if tell is not None:
+                tell(self._vocabulary.pieces[token])
         if matcher.is_error():
             raise _lost(matcher)
         return DecodedAnswer(tokens, probabilities)

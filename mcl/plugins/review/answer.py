@@ -9,12 +9,14 @@ from threading import Event
 
 from anyio import to_thread
 
+import grammars
+from executor.walker.interfaces import StepAnswer
 from mcl.compiler.execution import ModelReasoner
 from mcl.core.errors import ModelError, ReviewError
 from mcl.core.text import some
 from mcl.model.files import GgufHeader
 from mcl.model.form import FORM
-from mcl.model.protocol import Candidate, Choice, Model, Writer, WritingRequest
+from mcl.model.protocol import Candidate, Choice, Model, Writer, WritingRequest, WrittenText
 from mcl.plugins.review.contract import GRAMMAR, ReviewContract
 from mcl.plugins.review.finding import (
     RANK,
@@ -348,8 +350,11 @@ class Reviewing(ModelReasoner):
         self._questions[texts] = question
         return texts
 
-    async def reason(self, *, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
-        """The answer to what was prompted. Raises ModelError; ReviewError BAD_STEP, NO_REVIEWER."""
+    async def reason_live(
+        self, *, system: str, user: str, outputs: Sequence[str], kind: str, tell: Callable[[bytes], None]
+    ) -> StepAnswer:
+        """The answer to what was prompted, told a question at a time. Raises ModelError; ReviewError
+        BAD_STEP, NO_REVIEWER."""
         question = self._questions.pop((system, user), None)
         if question is None or tuple(outputs) != (OUTPUT,):
             raise ReviewError(
@@ -360,20 +365,42 @@ class Reviewing(ModelReasoner):
             )
         given_up = Event()
 
-        def ask() -> str:
+        def ask() -> StepAnswer:
             with self._turn:
                 if given_up.is_set():
-                    return ""
-                self._model = self._model or self._load()
-                return answered(self._model, question, goes_on=lambda: not given_up.is_set())
+                    return StepAnswer({})
+                self._model = model = self._model or self._load()
+                asked = _CountedWriter(model, tell) if isinstance(model, Writer) else model
+                said = answered(asked, question, goes_on=lambda: not given_up.is_set())
+                if not isinstance(asked, _CountedWriter):
+                    return StepAnswer({OUTPUT: said}, model.digest, model.grammar)
+                grammar = f"{GRAMMAR} sha256:{grammars.load(GRAMMAR).digest}"
+                return StepAnswer({OUTPUT: said}, model.digest, grammar, asked.tokens)
 
         try:
-            return {OUTPUT: await to_thread.run_sync(ask, abandon_on_cancel=True)}
+            return await to_thread.run_sync(ask, abandon_on_cancel=True)
         finally:
             given_up.set()
 
 
-def answered(model: Model, question: ReviewQuestion, goes_on: Callable[[], bool] = lambda: True) -> str:
+class _CountedWriter:
+    """A model that writes, and how many tokens it wrote. tell: is given what it wrote."""
+
+    def __init__(self, model: Writer, tell: Callable[[bytes], None]) -> None:
+        self._model, self._tell = model, tell
+        self.tokens = 0
+
+    def write(self, request: WritingRequest) -> WrittenText:
+        """As the model does."""
+        wrote = self._model.write(request)
+        self.tokens += len(wrote.parts)
+        self._tell(f"{wrote.text}\n".encode("utf-8", "replace"))
+        return wrote
+
+
+def answered(
+    model: Model | Writer, question: ReviewQuestion, goes_on: Callable[[], bool] = lambda: True
+) -> str:
     """What a model answers, whichever it is. Raises ModelError; ReviewError NO_REVIEWER.
 
     A model that writes is held to the form by a grammar. One that only chooses marks places in a review, and

@@ -50,7 +50,7 @@ def of_intent(home: Home, found: Shown) -> dict[str, object]:
     """An intent as it is now, with what its run left: outputs, evidence, questions that wait."""
     told = of_shown(found)
     outputs, evidence = _left(home, found.id)
-    told["outputs"] = bounded(outputs)
+    told["outputs"], told["said"] = bounded(outputs), bounded(found.said)
     told["evidence"] = evidence
     told["gates"] = [
         {"id": id, "node": gate.node_id, "expires_at": gate.expires_at, "decide": f"mcl gate show {id}"}
@@ -199,6 +199,7 @@ GET_INTENT: Final = Offered(
         questions=OBJECTS,
         nodes=OBJECT,
         outputs=OBJECT,
+        said=OBJECT,
         evidence={"type": ["object", "null"]},
         gates=OBJECTS,
         how_to_go_on=TEXT,

@@ -21,7 +21,7 @@ from mcl.language.mtx.core import Core, core_of
 from mcl.language.skills import Skill, Skills, find_skills
 from mcl.model.protocol import Model
 from mcl.usecases.batch.lines import GoalLine, Id, fingerprint, id_of, read_goal
-from mcl.usecases.compile import own_tools
+from mcl.usecases.compile import tools_of
 from mcl.usecases.installed import installed
 from mcl.usecases.models import Models
 
@@ -89,7 +89,7 @@ class Goals:
                 ),
                 store=self.store,
                 core=self.core,
-                tools=own_tools,
+                tools=tools_of(self.home),
             )
             told = _told(outcome, self.skills)
             if outcome.cached:

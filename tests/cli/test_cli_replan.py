@@ -1,0 +1,130 @@
+"""`mcl run` of a plan that fails in a way that may be mended."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Shell
+
+REPORT = (
+    *("compile", "write a report about invoice in notes to report.md", "--no-ai", "--skill", "files-report"),
+    *("--verb", "deliver", "--slot", "text=invoice", "--slot", "folder=notes", "--slot", "report=report.md"),
+    "--json",
+)
+SKILL = """\
+§SKILL
+id=read-page
+version=1.0.0
+display="Read a page"
+description="Shows a page of the handbook."
+mcl.verbs=find
+example.1="show me the handbook page in the file intro.md"
+example.2="read the page of the handbook"
+
+§INPUTS
+slot file: string
+  required
+  hint="the file to read"
+
+§CORTEX
+none
+
+§TOOLS
+matrix://tool/fs/read@1.0.0
+
+§SUB_SKILLS
+none
+
+§PROCEDURE
+prompt
+  system="You mark in a goal which page is meant. Quote the goal's own words."
+  user="Goal: {prose}"
+end
+
+§OUTPUTS
+slot text: string
+  optional
+
+§FAILURE_MODES
+none
+"""
+PLAN = """\
+version: 1
+plans:
+  - root:
+      id: read
+      kind: tool_call
+      description: Read the page
+      tool_call:
+        tool_ref: matrix://tool/fs/read@1.0.0
+        side_effect_class: read
+        args: {path: "${slot.file}"}
+        alternatives:
+          - {path: "pages/${slot.file}"}
+"""
+
+
+def compiled(mcl: Shell, *arguments: str) -> str:
+    done = mcl(*arguments)
+    assert done.code == 0, done.err
+    id = str(json.loads(done.out)["id"])
+    assert mcl("accept", id, "--yes").code == 0
+    return id
+
+
+def test_a_report_that_is_there_already_is_proposed_under_another_name(mcl: Shell) -> None:
+    (mcl.folder / "report.md").write_text("of before")
+    id = compiled(mcl, *REPORT)
+    done = mcl("run", id, "--deny-gates")
+    assert done.code == 10, done.err
+    told = done.out + done.err
+    assert "call it report-2.md, as report.md is there already" in told
+    assert f"mcl accept {id}" in told
+    shown = mcl("accept", id, "--yes")
+    assert (shown.code, "report-2.md" in shown.out) == (0, True)
+    assert mcl("run", id, "--deny-gates").code == 0
+    assert (mcl.folder / "report.md").read_text() == "of before"
+    assert "invoice" in (mcl.folder / "report-2.md").read_text()
+    assert mcl("log", "verify").code == 0
+
+
+@pytest.fixture
+def skill(mcl: Shell) -> Path:
+    place = mcl.folder / "made" / "read-page"
+    place.mkdir(parents=True)
+    (place / "SKILL.mtx").write_text(SKILL)
+    (place / "plan.yaml").write_text(PLAN)
+    return place
+
+
+def test_what_a_skill_offers_is_shown_before_it_is_signed_and_tried_without_asking(
+    mcl: Shell, skill: Path
+) -> None:
+    (mcl.folder / "pages").mkdir()
+    (mcl.folder / "pages" / "intro.md").write_text("welcome")
+    where = ("--skills", str(skill.parent))
+    goal = "show me the handbook page in the file intro.md"
+    done = mcl(
+        "compile", goal, "--no-ai", "--skill", "read-page", "--slot", "file=intro.md", "--json", *where
+    )
+    assert done.code == 0, done.err
+    id = str(json.loads(done.out)["id"])
+    shown = mcl("accept", id, "--yes", *where)
+    assert shown.code == 0, shown.err
+    assert "or, where that fails (1)" in shown.out
+    assert "pages/intro.md" in shown.out
+    ran = mcl("run", id, "--deny-gates", *where)
+    assert (ran.code, "welcome" in ran.out) == (0, True), ran.err
+    assert "re-plan 1 of 2: run read with the arguments 1 of 1 that the plan offers" in ran.out + ran.err
+
+
+def test_arguments_that_a_plan_offers_are_checked_like_any(mcl: Shell, skill: Path) -> None:
+    assert mcl("skill", "check", str(skill)).code == 0
+    (skill / "plan.yaml").write_text(PLAN.replace('path: "pages/${slot.file}"', "pfad: x"))
+    done = mcl("skill", "check", str(skill))
+    assert done.code != 0
+    assert "ARG_UNKNOWN" in done.out + done.err
+    assert "ARG_MISSING" in done.out + done.err
