@@ -265,6 +265,7 @@ def test_tests_that_fail_block_a_release_and_none_is_a_warning(
 
 
 def test_tests_that_wait_for_another_run_are_not_run(shop: Path, runs: Home) -> None:
+    (runs.path / "policy.toml").write_text("lock_seconds = 1\n")
     other = Locks(SharedLocks(runs.path / "locks", shop.resolve(), "01OTHER"))
     with other.hold([((), "write")]):
         report = check_release(shop, home=runs)
