@@ -160,3 +160,20 @@ def derive_seed(
     digest = hashlib.sha256("\x1f".join(fields.values()).encode()).digest()
     # Samplers take a positive 32-bit number.
     return Seed(digest.hex(), int.from_bytes(digest[:8], "big") & 0x7FFF_FFFF)
+
+
+def seed_of(intent: Intent, model_digest: str | None = None) -> Seed | None:
+    """The seed that follows from what an Intent says of its compile; None where it says nothing of it.
+
+    model_digest: of another model than it was compiled with. Raises IrError as `derive_seed`.
+    """
+    made = intent.compile_metadata
+    if made is None:
+        return None
+    return derive_seed(
+        intent_id=intent.id,
+        actor=intent.actor,
+        snapshot_hash=made.cortex_snapshot_hash,
+        mtx_digest=made.mtx_digest,
+        model_digest=made.model_digest if model_digest is None else model_digest,
+    )

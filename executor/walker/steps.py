@@ -18,7 +18,8 @@ from executor.walker.interfaces import LiveReasoner, Prompts, Reasoner, StepAnsw
 from executor.walker.run import Run
 from executor.walker.streams import streaming
 from executor.walker.tree import Place
-from ir import Intent, IrError, MclError, Step, derive_seed
+from ir import Intent, IrError, MclError, Step
+from ir.intent import seed_of
 from ir.scalars import DIGEST_PATTERN, MAX_INTEGER
 
 _MAX_ANSWER: Final = 1 << 20  # bytes of JSON, as the largest output of a tool
@@ -141,17 +142,8 @@ def _evidence(question: StepQuestion, answer: StepAnswer, intent: Intent) -> Ste
 def _seed(intent: Intent, model: str) -> str:
     """The seed of an Intent as compiling derives it, with the model that answered; "" where the Intent does
     not say what it follows from."""
-    made = intent.compile_metadata
-    if made is None:
-        return ""
     try:
-        seed = derive_seed(
-            intent_id=intent.id,
-            actor=intent.actor,
-            snapshot_hash=made.cortex_snapshot_hash,
-            mtx_digest=made.mtx_digest,
-            model_digest=model,
-        )
+        seed = seed_of(intent, model)
     except IrError:
         return ""
-    return seed.hex
+    return seed.hex if seed is not None else ""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from executor import View
 from executor.store.home import Home
 from executor.store.lifecycle.corrections import correction
-from ir import Intent, IntentCorrectBody, PlanTree, canonical_bytes, content_hash, derive_seed, with_hash
+from ir import Intent, IntentCorrectBody, PlanTree, canonical_bytes, content_hash, with_hash
 from ir.errors import MclError
-from ir.intent import CompileMetadata
+from ir.intent import CompileMetadata, seed_of
 from ir.results import JsonResult
 from mcl.catalog.tools import registry
 from mcl.compiler.plan_writing import PlanOrigin, write_plan
@@ -173,13 +173,9 @@ class _Again:
             yield ReplayItem("outputs", "same", f"forgotten: what lay beside {rows}; the hashes stand")
 
     def _seed(self) -> str:
-        return derive_seed(
-            intent_id=self.intent.id,
-            actor=self.intent.actor,
-            snapshot_hash=self.made.cortex_snapshot_hash,
-            mtx_digest=self.made.mtx_digest,
-            model_digest=self.made.model_digest,
-        ).hex
+        seed = seed_of(self.intent)
+        assert seed is not None, "it was compiled"
+        return seed.hex
 
     def _skill(self) -> ReplayItem:
         """The skill and the core modules together, as the Intent records them."""
@@ -287,7 +283,7 @@ class _Again:
         if writer is None:
             return missing("plan", plan.hash, "a model wrote it, and that model is not here")
         rules, origin = (
-            Rules.of(core_of(self.home.path)),
+            core_of(self.home.path).once(Rules.of),
             PlanOrigin(plan.id, plan.created_at, plan.created_by),
         )
         try:

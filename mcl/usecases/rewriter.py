@@ -39,7 +39,7 @@ class PlanRewriter:
         writer, skill = plan_writer(self._model()), self._skill()
         if writer is None or writer.plan_grammar != plan.grammar or plan.skill_ref != skill.ref:
             return None
-        rules = Rules.of(core_of(self._home.path))
+        rules = core_of(self._home.path).once(Rules.of)
         told = Attempt(canonical_bytes(plan.root).decode(), (f"it ran, and {trouble.says}",))
         origin = PlanOrigin(plan.id, plan.created_at, plan.created_by)
         made = write_plan(

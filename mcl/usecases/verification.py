@@ -12,13 +12,13 @@ from ir import (
     PublicKey,
     check_plan,
     content_hash,
-    derive_seed,
     open_envelope,
     parse_json,
 )
 from ir.bodies import IntentCompiledBody, PlanProposedBody
 from ir.errors import USAGE, MclError
 from ir.findings import Finding
+from ir.intent import seed_of
 from ir.results import UNTOLD
 from mcl.core.errors import InputError
 
@@ -139,16 +139,9 @@ def intent_flaws(intent: Intent) -> Iterator[Finding]:
             f"hash is {intent.hash or 'missing'}, the document gives {right}",
             "$.hash",
         )
-    made = intent.compile_metadata
-    if made is None:
+    made, seed = intent.compile_metadata, seed_of(intent)
+    if made is None or seed is None:
         return
-    seed = derive_seed(
-        intent_id=intent.id,
-        actor=intent.actor,
-        snapshot_hash=made.cortex_snapshot_hash,
-        mtx_digest=made.mtx_digest,
-        model_digest=made.model_digest,
-    )
     if made.seed != seed.hex:
         yield Finding(
             "SEED_MISMATCH", f"seed is {made.seed}, its parts give {seed.hex}", "$.compile_metadata.seed"
