@@ -32,7 +32,6 @@ from ir import (
     PlanProposedBody,
     canonical_bytes,
 )
-from ir.errors import REFUSED
 from ir.scalars import ULID_PATTERN
 from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
 from mcl.compiler.pipeline import Pipeline
@@ -43,6 +42,7 @@ from mcl.compiler.stages.extensions import extensions_of
 from mcl.compiler.stages.extract import read_answer
 from mcl.compiler.stages.request import GoalOptions, GoalRequest, normalise, patches_for, without_secret
 from mcl.compiler.stages.signoff import FIELD as PROMISE
+from mcl.compiler.stages.signoff import require_person
 from mcl.compiler.tape import (
     About,
     NotRecordedError,
@@ -167,14 +167,8 @@ def recompile_with_answers(
     view = home.journal.view(id)
     tape, chosen = _tape(home, id)
     request, said = answered(pipeline, home, id, view, answers, chosen)
-    if unseen and (promised := next((field for field in said if field.startswith(PROMISE)), "")):
-        raise InputError(
-            "PERSON_ONLY",
-            f"what becomes of “{promised.removeprefix(PROMISE)}” is for a person to say",
-            place=promised,
-            fix=f"have the person answer: mcl answer {id}",
-            exit=REFUSED,
-        )
+    if unseen:
+        require_person(said, fix=f"have the person answer: mcl answer {id}")
 
     def run(model: Model) -> tuple[Outcome, Recorder]:
         recorder = Recorder(model, pipeline.apart)

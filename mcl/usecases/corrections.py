@@ -26,7 +26,7 @@ from mcl.catalog.tools.foreign import all_tools
 from mcl.compiler.corrected_plan import corrected_plan, require_agreement
 from mcl.compiler.promised import promised
 from mcl.compiler.stages.request import GoalChange
-from mcl.compiler.stages.signoff import FIELD as PROMISE
+from mcl.compiler.stages.signoff import require_person
 from mcl.core.errors import InputError
 from mcl.core.home import open_home, sealed
 from mcl.language.skills import Skills
@@ -227,14 +227,10 @@ def sign_correction(proposal: Proposal, *, home: Home | None = None, unseen: boo
     view = _correctable(home, read_view(home, proposal.intent_id), proposal.intent_id)
     at = home.clock.now()
     body = replace(proposal.body, unseen=home.unseen(unseen))
-    said = GoalChange.from_data(body.goal).fields if body.goal else {}
-    if unseen and (about := next((field for field in said if field.startswith(PROMISE)), "")):
-        raise InputError(
-            "PERSON_ONLY",
-            f"what becomes of “{about.removeprefix(PROMISE)}” is for a person to say",
-            place=about,
+    if unseen and body.goal:
+        require_person(
+            GoalChange.from_data(body.goal).fields,
             fix="have the person sign this correction, without --yes",
-            exit=REFUSED,
         )
     found = judged(view, body, id=proposal.intent_id, at=at)
     if found.material and not proposal.material:

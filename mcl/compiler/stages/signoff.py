@@ -18,7 +18,9 @@ from ir import (
     PromiseStanding,
     SignedOffPredicate,
 )
+from ir.errors import REFUSED
 from mcl.compiler.stages.constraints import CONSTRAINTS, Gap, Stated, sentence
+from mcl.core.errors import InputError
 from mcl.language.mtx.core import Core
 
 if TYPE_CHECKING:
@@ -159,6 +161,19 @@ def _named(found: Stated, answer: str, words: str, choices: Choices, keys: KeyNa
 
 def _name(text: str) -> str:
     return text.strip().casefold()
+
+
+def require_person(fields: Iterable[str], *, fix: str) -> None:
+    """Raise InputError PERSON_ONLY where one of these fields is about a promise that nobody can check: what
+    becomes of it is said by a person who was seen to say it."""
+    if about := next((field for field in fields if field.startswith(FIELD)), ""):
+        raise InputError(
+            "PERSON_ONLY",
+            f"what becomes of “{about.removeprefix(FIELD)}” is for a person to say",
+            place=about,
+            fix=fix,
+            exit=REFUSED,
+        )
 
 
 def asked_about(
