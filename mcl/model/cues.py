@@ -201,6 +201,11 @@ def free(place: TextPlace, taken: Sequence[TextPlace]) -> bool:
     return all(place.end <= other.start or other.end <= place.start for other in taken)
 
 
+def within(place: TextPlace, others: Sequence[TextPlace]) -> bool:
+    """Whether one of the others holds all of `place`."""
+    return any(one.start <= place.start and place.end <= one.end for one in others)
+
+
 # ---- Where a text fills slots by patterns alone (`cues.toml`): closed lists by name, forms such as
 # addresses, file names and dates, and the usual words around a slot of some name. No model; what no pattern
 # finds is left out.

@@ -445,10 +445,5 @@ def tells(text: str) -> bool:
     return _TELLS.search(text) is not None
 
 
-def within(place: TextPlace, others: Sequence[TextPlace]) -> bool:
-    """Whether one of the others holds a place."""
-    return any(one.start <= place.start and place.end <= one.end for one in others)
-
-
 def _blank(text: str) -> int:
     return len(text) - len(text.lstrip(TIDY))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from mcl.compiler.stages.clauses import FORBIDS, KINDS, SECOND, TIDY, Clause, Clauses, tells, wants, within
-from mcl.model.cues import TextPlace, free
+from mcl.compiler.stages.clauses import FORBIDS, KINDS, SECOND, TIDY, Clause, Clauses, tells, wants
+from mcl.model.cues import TextPlace, free, within
 
 _OWN: Final = ("condition", "grouping", SECOND)  # kinds of words that a skill may say of itself
 _READ: Final = ("negation", "amount", "time")  # and what code looks at before a limit

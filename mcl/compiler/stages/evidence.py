@@ -22,6 +22,7 @@ from mcl.model.cues import (
     span_at,
     taken_elsewhere,
     typed,
+    within,
 )
 from mcl.model.limits import is_said
 from mcl.model.protocol import ExtractForm, SlotForm, Span
@@ -196,7 +197,7 @@ def _meets(one: Span, other: Span) -> bool:
 
 
 def _holds(outer: Span, inner: Span) -> bool:
-    return place_of(outer).start <= place_of(inner).start and place_of(inner).end <= place_of(outer).end
+    return within(place_of(inner), [place_of(outer)])
 
 
 def both(first: float, second: float) -> float:
@@ -209,18 +210,15 @@ def with_rules(
 ) -> tuple[Span, ...]:
     """The spans, with the clauses that say what a run can be held to as rules, however a model read them.
 
-    found: where they stand. One that is part of a longer text, or of a quote, says it of something else. A
-    value in it stays, and a limit that code reads there: "at most 20 calls" is a budget.
+    found: where they stand, outside of quotes. One that is part of a longer text says it of something else.
+    A value in it stays, and a limit that code reads there: "at most 20 calls" is a budget.
     """
     cues, kept = load_cues().beside, list(spans)
-    quotes = [TextPlace(*match.span()) for match in _QUOTED.finditer(prose)]
     for place in found:
-        start, end = place
         met = [one for one in kept if one.start is not None and not free(place_of(one), [place])]
-        inside = [one for one in met if start <= place_of(one).start and place_of(one).end <= end]
-        within = any(one.start <= start and end <= one.end for one in quotes)
+        inside = [one for one in met if within(place_of(one), [place])]
         limit = any(one.field in CHECKED and readable(one) for one in met)
-        if within or limit or any(one not in inside for one in met):
+        if limit or any(one not in inside for one in met):
             continue
         rule = span_at("rule", prose, place, cues.probability["pattern"])
         kept = [one for one in kept if one not in inside or one.field.startswith("slot.")] + [rule]
@@ -361,7 +359,7 @@ def _whole_quotes(prose: str, spans: Sequence[Span], texts: set[str]) -> list[Sp
             continue
         place = place_of(slots[0])
         said = prose[place.start : place.end] == slots[0].value  # what is invented stays for the check of it
-        if said and marks.start <= place.start and place.end <= marks.end:
+        if said and within(place, [marks]):
             whole = span_at(slots[0].field, prose, quote, slots[0].probability)
             kept = [one for one in kept if one not in inside] + [whole]
     return kept

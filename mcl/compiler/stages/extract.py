@@ -20,7 +20,7 @@ from ir import (
     SpanMark,
 )
 from mcl.compiler.stages.classify import Classified
-from mcl.compiler.stages.clauses import SECOND, Clauses, within
+from mcl.compiler.stages.clauses import SECOND, Clauses
 from mcl.compiler.stages.commands import Declared
 from mcl.compiler.stages.constraints import (
     CONSTRAINTS,
@@ -47,7 +47,7 @@ from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
 from mcl.language.skills import Skill, Slot
 from mcl.memory import Bundle
-from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at
+from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at, within
 from mcl.model.protocol import BOOLEAN, REST, ExtractForm, Model, SlotForm, Span
 from mcl.values.slots import is_memory, read_slot
 

@@ -32,7 +32,6 @@ _CAPTURES: Final = {
     "count": r"(?P<count>\d{1,7})",
 }
 _SAMPLES: Final = {"paths": "a", "files": "a", "hosts": "a.example", "count": "1"}
-_EACH: Final = re.compile(rf"({_QUOTED})|({_PATH}|{_BARE})")
 _LEADS: Final = r"(?:(?:and|but|please|then|also|so|och|men|snälla|sedan|så)\s+)?"
 # What may follow in the same breath without saying anything of the rule.
 _ENDS: Final = r"(?=\s*(?:$|[,.;:!?)\n–—]|(?:and|then|so|please|och|så|sedan|tack)\b))"
