@@ -19,6 +19,12 @@ if TYPE_CHECKING:  # a compile looks here too, and has no use for manifests
 
 Find: TypeAlias = "Callable[[str], Manifest | None]"
 
+
+def nothing_found(reference: str) -> Manifest | None:
+    """For whom no tool is known."""
+    return None
+
+
 _DEPTH: Final = 4  # objects in one another that are looked into
 _MANY: Final = 256  # numbers of one output
 _TOLD: Final = 6

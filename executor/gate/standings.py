@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from executor.core.errors import ScopeError
 from executor.gate.looks import unfit_command, unfit_extension
-from executor.gate.measures import Find, Measure, find_measure
+from executor.gate.measures import Find, Measure, find_measure, nothing_found
 from executor.gate.page import GRAMMAR, parse_check
 from executor.gate.rules import fits, strange_region
 from executor.sandbox.files import components
@@ -89,7 +89,7 @@ def standings(
     *,
     signers: Signers,
     regions: Regions,
-    find: Find = lambda reference: None,
+    find: Find = nothing_found,
 ) -> tuple[PromiseStanding, ...]:
     """How each promise is kept, in the order of `promises_of`. find: the manifest at a pinned address."""
     known = _Plan(intent, plan, signers, regions, find)

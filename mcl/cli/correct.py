@@ -1,6 +1,6 @@
 """`mcl correct`: change a goal, or what a run of it is to do."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
@@ -162,7 +162,7 @@ def _proposed(
         except InputError as error:
             if error.code != "QUESTIONS_OPEN" or not may_ask(out, no_ask=yes):
                 raise
-            questions: list[dict[str, Any]] = list(error.data["questions"])  # type: ignore[call-overload]  # as corrected_goal makes them
+            questions = cast("list[dict[str, Any]]", error.data["questions"])  # as corrected_goal makes them
             asked = [ClarifyQuestion(**one) for one in questions]
             said |= _asked(out, asked, error)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from executor.gate.measures import Find
+from executor.gate.measures import Find, nothing_found
 from executor.gate.standings import Regions, Signers, standings
 from executor.store.home import Home
 from ir import (
@@ -33,9 +33,8 @@ def promised(home: Home, intent: Intent, plan: PlanTree, tools: Finder | None) -
 
         regions = Grants(home).regions(intent.agent)
     signers = Signers.of(home.keyring.entries()) if frame.success_criteria else Signers()
-    find: Find = lambda reference: None  # noqa: E731
-    if tools is not None and any(_by_tool(one) for one in (*frame.constraints, *frame.success_criteria)):
-        find = tools()
+    by_tools = any(_by_tool(one) for one in (*frame.constraints, *frame.success_criteria))
+    find = tools() if tools is not None and by_tools else nothing_found
     return standings(intent, plan, signers=signers, regions=regions, find=find)
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from skill_writing import write_skill
 
 from tests.cli.conftest import Shell
 
@@ -14,57 +15,10 @@ REPORT = (
     *("--verb", "deliver", "--slot", "text=invoice", "--slot", "folder=notes", "--slot", "report=report.md"),
     "--json",
 )
-SKILL = """\
-§SKILL
-id=read-page
-version=1.0.0
-display="Read a page"
-description="Shows a page of the handbook."
-mcl.verbs=find
-example.1="show me the handbook page in the file intro.md"
-example.2="read the page of the handbook"
-
-§INPUTS
-slot file: string
-  required
-  hint="the file to read"
-
-§CORTEX
-none
-
-§TOOLS
-matrix://tool/fs/read@1.0.0
-
-§SUB_SKILLS
-none
-
-§PROCEDURE
-prompt
-  system="You mark in a goal which page is meant. Quote the goal's own words."
-  user="Goal: {prose}"
-end
-
-§OUTPUTS
-slot text: string
-  optional
-
-§FAILURE_MODES
-none
-"""
-PLAN = """\
-version: 1
-plans:
-  - root:
-      id: read
-      kind: tool_call
-      description: Read the page
-      tool_call:
-        tool_ref: matrix://tool/fs/read@1.0.0
-        side_effect_class: read
-        args: {path: "${slot.file}"}
+ARGS = 'args: {path: "${slot.file}", max_bytes: "${slot.size}"}'
+OFFERED = """args: {path: "${slot.file}"}
         alternatives:
-          - {path: "pages/${slot.file}"}
-"""
+          - {path: "pages/${slot.file}"}"""
 
 
 def compiled(mcl: Shell, *arguments: str) -> str:
@@ -93,11 +47,7 @@ def test_a_report_that_is_there_already_is_proposed_under_another_name(mcl: Shel
 
 @pytest.fixture
 def skill(mcl: Shell) -> Path:
-    place = mcl.folder / "made" / "read-page"
-    place.mkdir(parents=True)
-    (place / "SKILL.mtx").write_text(SKILL)
-    (place / "plan.yaml").write_text(PLAN)
-    return place
+    return write_skill(mcl.folder / "made", plan_old=ARGS, plan_new=OFFERED)
 
 
 def test_what_a_skill_offers_is_shown_before_it_is_signed_and_tried_without_asking(
@@ -123,7 +73,8 @@ def test_what_a_skill_offers_is_shown_before_it_is_signed_and_tried_without_aski
 
 def test_arguments_that_a_plan_offers_are_checked_like_any(mcl: Shell, skill: Path) -> None:
     assert mcl("skill", "check", str(skill)).code == 0
-    (skill / "plan.yaml").write_text(PLAN.replace('path: "pages/${slot.file}"', "pfad: x"))
+    plan = skill / "plan.yaml"
+    plan.write_text(plan.read_text().replace('path: "pages/${slot.file}"', "pfad: x"))
     done = mcl("skill", "check", str(skill))
     assert done.code != 0
     assert "ARG_UNKNOWN" in done.out + done.err
