@@ -11,6 +11,7 @@ nothing more is asked. Nothing is stored. Counted of the hard promises:
 |---|---|
 | kept | a constraint, a criterion or a part of the plan says it |
 | asked | a question quoted it |
+| open | no plan leaves it out: an Unknown of the Intent, which is signed, quotes it |
 | as object | it is part of what a slot took, such as "by month" in "spending by month" |
 | unsigned | the goal was refused, or is still unclear: nothing was promised |
 | dropped | nothing says it, and nobody was asked |
@@ -57,7 +58,7 @@ OPEN: Final = Path(__file__).parent.parent / "tests/compiler/phrases/open"
 SAID_AT: Final = "2026-11-21T10:00:00.000Z"
 ZONE: Final = "Europe/Stockholm"
 LOST: Final = ("dropped", "inverted", "softened")
-FATES: Final = ("kept", "asked", "as object", "unsigned", *LOST)
+FATES: Final = ("kept", "asked", "open", "as object", "unsigned", *LOST)
 _ROUNDS: Final = 8
 _QUOTED: Final = re.compile("“([^“”]+)”")
 _NEEDED: Final = {"iso8601": "2026-12-24", "uint": "5", "AssetAmount": "100 EUR", "string[]": "Sweden"}
@@ -187,12 +188,15 @@ def _fate(
     if intent is None:
         fate.word, fate.by = ("asked", about[0]) if about else ("unsigned", "")
         return fate
+    opened = [one for one in _open(intent) if (found := _place(intent.prose, one)) and _overlap(found, place)]
     said = list(_said(intent, place))
     turned = [text for one in said if (text := _turned(label, one))]
     if turned and not about:
         fate.word, fate.by = "inverted", turned[0]
     elif about:
         fate.word, fate.by = "asked", about[0]
+    elif opened:
+        fate.word, fate.by = "open", opened[0]
     elif said:
         soft = all(not one.hard or (label["type"] not in _SIGNED and _signs(one)) for one in said)
         fate.word = "softened" if soft and label["hard"] else "kept"
@@ -220,6 +224,11 @@ def _said(intent: Intent, place: Place) -> Iterator[Promise]:
     for one in promises_of(intent):
         if one.place in paths or (one.place == "budget" and any(path.startswith("budget") for path in paths)):
             yield one
+
+
+def _open(intent: Intent) -> list[str]:
+    """The words that its Unknowns quote."""
+    return [one.field.removeprefix(PROMISE) for one in intent.unknowns if one.field.startswith(PROMISE)]
 
 
 def _slot(intent: Intent, place: Place) -> str:

@@ -30,6 +30,7 @@ from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
+from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import KeyNames, asked_about
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import value_digest
@@ -181,7 +182,7 @@ class Pipeline:
             plan = self._plan(goal, intent)
             if isinstance(plan, PlanTree):
                 plan = with_promises(self.home, intent, plan, self._finder)
-                if unsure := self._unsure(goal, plan):
+                if unsure := (*_left_out(verdict), *self._unsure(goal, plan)):
                     verdict = _asking(verdict, unsure)
                     return self._clarify(goal, verdict, intent_of(verdict))
             if isinstance(plan, Refused):
@@ -422,6 +423,11 @@ def _asking(verdict: ScoreVerdict, gaps: tuple[Gap, ...]) -> ScoreVerdict:
     fields = {gap.field for gap in gaps}
     others = (gap for gap in verdict.gaps if gap.field not in fields)
     return replace(verdict, outcome="clarify", gaps=(*gaps, *others), asked=len(gaps))
+
+
+def _left_out(verdict: ScoreVerdict) -> tuple[Gap, ...]:
+    """What is open of the goal's own words: a plan would leave them out."""
+    return tuple(replace(gap, severity="blocking") for gap in verdict.gaps if gap.field.startswith(PROMISE))
 
 
 def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> Gap | None:

@@ -336,6 +336,7 @@ COVERED_BY = {
 TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     *((("coverage", setting, '"zzz"'), goal(text, item="paper"), ()) for setting, text in COVERED_BY.items()),
     (("promise", "question.second", '"So?"'), planned("order paper and send it"), ()),
+    (("promise", "question.open", '"So?"'), planned("order paper every monday"), ()),
     (("constraint", "second preference", "preference"), goal("order paper and send it", item="paper"), ()),
     (
         ("constraint", "approximate.phrases", '"zzz"'),

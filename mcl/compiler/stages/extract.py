@@ -42,7 +42,7 @@ from mcl.compiler.stages.expiry import clauses_of
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.signoff import FIELD as PROMISE
-from mcl.compiler.stages.signoff import KeyNames, settled
+from mcl.compiler.stages.signoff import KeyNames, open_words, settled
 from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
 from mcl.language.skills import Skill, Slot
@@ -172,7 +172,6 @@ def extract(
     if not all_slots:  # few words: a text slot takes whatever is left of them
         spans = tuple(one for one in spans if not (one.field.startswith("slot.") and only_leads(one.value)))
     found.left([one for one in marked if one.field == REST], spans)
-    spans += tuple(found.span(SECOND, place) for place in wishes)
     for slot in skill.slots:
         own = [span for span in spans if span.field == f"slot.{slot.name}"]
         if all_slots or own or f"slot.{slot.name}" in request.answers:
@@ -180,6 +179,8 @@ def extract(
     for name in FIELDS:
         if name in rules.kinds:
             found.stated(name, [span for span in spans if span.field == name])
+    for place in wishes if SECOND in rules.kinds else ():
+        found.open(SECOND, place)
     found.extended()
     if all_slots:
         found.slots += _places(request, skill)
@@ -358,8 +359,8 @@ class _Found:
         return [one for one in spans if one is not asked]
 
     def cover(self, clauses: Clauses) -> None:
-        """What belongs to nothing: how something is done is a wish, what must not be left out a rule, and so
-        asked about where no run can be held to it; the rest is only shown."""
+        """What belongs to nothing: how something is done is a wish, what must not be left out stays open
+        until a person says what becomes of it; the rest is only shown."""
         rest = []
         soft = [TextPlace(*match.span()) for match in self.rules.soft.finditer(self.request.prose)]
         limits = [*self.limits, *soft]
@@ -368,10 +369,19 @@ class _Found:
             if clauses.is_manner(one.place):
                 self._state("preference", self.span("preference", one.place))
             elif one.kind and "rule" in self.rules.kinds:
-                self._state("rule", self.span("rule", one.place), held=False)
+                self.open("rule", one.place)
             else:
                 rest.append(clauses.said(one.place))
         self.rest = tuple(rest)
+
+    def open(self, name: str, place: TextPlace) -> None:
+        """What nothing that was read says: as it was answered, else an Unknown that quotes it."""
+        span = self.span(name, place)
+        self.limits.append(place)
+        if f"{PROMISE}{span.value}" in self.request.answers:
+            self._state(name, span, held=False)
+        else:
+            self.gaps.append(open_words(name, span.value, self.rules.choices))
 
     def span(self, name: str, place: TextPlace) -> Span:
         """The span of these words for a field, as patterns find it."""

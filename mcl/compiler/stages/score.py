@@ -19,6 +19,7 @@ from ir import (
 from mcl.compiler.stages.constraints import Gap, doubt, one_a_field, slot_question, unknowns_of
 from mcl.compiler.stages.extract import Extraction, Understanding, deadline_of
 from mcl.compiler.stages.rules import CONFIDENCE_DIGITS, Route, Rules
+from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.language.mtx.procedure import Interpretation, Resolver, SlotValue, interpret
 from mcl.language.skills import Slot
 from mcl.values.slots import is_memory
@@ -87,10 +88,11 @@ def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
         fields = {gap.field for gap in asked}
         others = tuple(gap for gap in looks if gap.field not in fields)
         return ScoreVerdict("clarify", whole, (*asked, *others), parts=parts, asked=len(asked))
-    rest = goal.extraction.rest or ((over.value,) if over is not None else ())
+    opened = tuple(gap.field.removeprefix(PROMISE) for gap in gaps if gap.field.startswith(PROMISE))
+    rest = (*opened, *goal.extraction.rest) or ((over.value,) if over is not None else ())
     quoted = ", ".join(f"“{words}”" for words in rest)
     left = f"{quoted} belongs to nothing that was read: see whether something is missing" if rest else ""
-    if rules.routing(whole).route == "compiled":
+    if rules.routing(whole).route == "compiled" and not opened:
         return ScoreVerdict("compiled", whole, gaps, left, parts)
     said = rules.routing(rules.least("clarify")).said
     if left:

@@ -48,13 +48,14 @@ _PREDICATES: Final = (
 @dataclass(frozen=True)
 class Choices:
     """What may become of it, in the words of the answers: signed by whoever accepts it, when the run has
-    ended; a wish; nothing. unchecked, second, signer: the questions, with a place for {words}. oneself: what
-    people call themselves."""
+    ended; a wish; nothing. unchecked, open, second, signer: the questions, with a place for {words}. oneself:
+    what people call themselves."""
 
     sign: str
     wish: str
     drop: str
     unchecked: str
+    open: str
     second: str
     signer: str
     oneself: frozenset[str]
@@ -68,6 +69,7 @@ class Choices:
             words.text("option.wish"),
             words.text("option.drop"),
             words.text("question.unchecked"),
+            words.text("question.open"),
             words.text("question.second"),
             words.text("question.signer"),
             frozenset(one.casefold() for one in signs.phrases("oneself")),
@@ -176,6 +178,15 @@ def require_person(fields: Iterable[str], *, fix: str) -> None:
         )
 
 
+def open_words(kind: str, words: str, choices: Choices) -> Gap:
+    """The Unknown about words of a goal that nothing which was read says. It blocks where there is a plan,
+    which leaves them out; where there is none, whoever works at the goal reads it."""
+    template = choices.second if kind == "second" else choices.open
+    prompt = template.replace("{words}", words)
+    why = f"nothing that was read says “{words}”"
+    return Gap(f"{FIELD}{words}", "string", "preferred", why, prompt, choices.options)
+
+
 def asked_about(
     unchecked: Sequence[PromiseStanding],
     said: Mapping[str, tuple[str, str]],
@@ -192,7 +203,7 @@ def asked_about(
         cites = kind == "attestation" and is_cited(words.partition(" by ")[0])
         named = keys.known if cites else keys.users
         names = tuple(label for label, _ in named.values()) if kind in _NAMED else ()
-        template = {"signed_off": choices.signer, "second": choices.second}.get(kind, choices.unchecked)
+        template = choices.signer if kind == "signed_off" else choices.unchecked
         shown = words if kind == "signed_off" else in_full(kind, one.says, words)
         prompt = template.replace("{words}", shown).replace("{why}", sentence(one.why))
         why = f"nobody here can check “{shown}”: {one.why}"
