@@ -182,7 +182,7 @@ class Pipeline:
             plan = self._plan(goal, intent)
             if isinstance(plan, PlanTree):
                 plan = with_promises(self.home, intent, plan, self._finder)
-                if unsure := (*_left_out(verdict), *self._unsure(goal, plan)):
+                if unsure := (*_left_out(goal, verdict), *self._unsure(goal, plan)):
                     verdict = _asking(verdict, unsure)
                     return self._clarify(goal, verdict, intent_of(verdict))
             if isinstance(plan, Refused):
@@ -425,8 +425,10 @@ def _asking(verdict: ScoreVerdict, gaps: tuple[Gap, ...]) -> ScoreVerdict:
     return replace(verdict, outcome="clarify", gaps=(*gaps, *others), asked=len(gaps))
 
 
-def _left_out(verdict: ScoreVerdict) -> tuple[Gap, ...]:
-    """What is open of the goal's own words: a plan would leave them out."""
+def _left_out(goal: _Goal, verdict: ScoreVerdict) -> tuple[Gap, ...]:
+    """What is open of the goal's own words, where a plan would leave it out; one for any goal keeps all."""
+    if goal.classified.skill.takes_any:
+        return ()
     return tuple(replace(gap, severity="blocking") for gap in verdict.gaps if gap.field.startswith(PROMISE))
 
 

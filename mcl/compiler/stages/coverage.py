@@ -51,6 +51,7 @@ _MINE: Final = re.compile(r"(?:^|\b(?:i|we|you|jag|vi|du|ni|man|det))\s*$", re.I
 _OFTEN: Final = re.compile(
     r"\s+(?!(?:at|on|in|from|until|by|and|to|kl|till|vid|på|i)\b)[^\W\d_]", re.IGNORECASE
 )
+_EACH: Final = re.compile(r"\b(?:every|each|varje)$", re.IGNORECASE)
 _SEEKS: Final = re.compile(r"\b(?:sök|leta|titta|fråg|lig)\w*\b[^.;]*$", re.IGNORECASE)
 # Words on both sides of a limit that belong to it.
 _BEFORE: Final = re.compile(
@@ -160,6 +161,8 @@ class Coverage:
             asked = words.casefold() in ("if", "om", "ifall") and _ASKED.search(before)
             mine = _MODAL.fullmatch(words) and _MINE.search(before)
             return not asked and not (clause is self.clauses.main and mine)
+        if kind == "recurrence" and _EACH.search(words) and self._leads_to(place):
+            return False  # "every TODO" is how many of them, not how often
         if kind == "recurrence" and words.casefold().endswith("ly"):
             return _OFTEN.match(self.prose, place.end) is None
         if kind == "grouping" and words.casefold().startswith("efter") and _SEEKS.search(before):
@@ -168,11 +171,13 @@ class Coverage:
 
     def _leads_to_value(self, place: TextPlace) -> bool:
         """Whether a word of amounts stands just before a number that fills a slot: "max 60"."""
-        if self.clauses.takes_any:
-            return False
         behind = self.prose[place.end :].lstrip()
-        start = len(self.prose) - len(behind)
-        return behind[:1].isdigit() and any(one.start == start for one in self.slots)
+        return not self.clauses.takes_any and behind[:1].isdigit() and self._leads_to(place)
+
+    def _leads_to(self, place: TextPlace) -> bool:
+        """Whether what fills a slot begins just behind a mark."""
+        start = len(self.prose) - len(self.prose[place.end :].lstrip())
+        return any(one.start == start for one in self.slots)
 
     def _turns(self, kind: str, clause: Clause, place: TextPlace) -> bool:
         """Whether a mark says something of the whole goal although it stands in what fills a slot."""
@@ -182,8 +187,11 @@ class Coverage:
         before = self.prose[clause.place.start : place.start]
         if _TOLD.search(before):
             return False
-        if kind == "negation" and place.start == clause.place.start and clause is not self.clauses.main:
+        aside = clause is not self.clauses.main
+        if kind == "negation" and place.start == clause.place.start and aside:
             return True
+        if aside and place.start > clause.place.start and within(clause.place, self.slots):
+            return False  # a whole clause is what a slot says, such as the text of a note
         found = (TextPlace(*match.span()) for match in strong.finditer(self.prose, *clause.place))
         return any(not free(place, [one]) for one in found)
 

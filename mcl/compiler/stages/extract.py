@@ -438,6 +438,7 @@ class _Found:
             case = "constraint.hard_unread" if self._is_hard(span) else "constraint.unread"
             severity = self.rules.severities[case]
             question = f"{sentence(found.why)}. {self.rules.questions[name]}"
+            self.signs += [place_of(span)] if span.start is not None else []  # one question about a clause
             self.gaps.append(replace(found, severity=severity, prompt=question))
         else:
             self._put(found, span)

@@ -21,7 +21,7 @@ from mcl.compiler.stages.extract import Extraction, Understanding, deadline_of
 from mcl.compiler.stages.rules import CONFIDENCE_DIGITS, Route, Rules
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.language.mtx.procedure import Interpretation, Resolver, SlotValue, interpret
-from mcl.language.skills import Slot
+from mcl.language.skills import Skill, Slot
 from mcl.values.slots import is_memory
 
 _LOOKS = ("frame.verb",)
@@ -81,7 +81,10 @@ def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
     doubts = _doubts(goal, rules)
     if doubts or any(gap.severity == "blocking" for gap in gaps):
         # One round for all that is open; what is only worth a look is not asked beside it.
-        looks = tuple(gap for gap in gaps if gap.severity != "blocking" and gap.field.startswith(_LOOKS))
+        worth_a_look = _LOOKS if _does_it(goal.skill) else (*_LOOKS, PROMISE)
+        looks = tuple(
+            gap for gap in gaps if gap.severity != "blocking" and gap.field.startswith(worth_a_look)
+        )
         asked = _as_asked(
             goal, one_a_field((*(gap for gap in gaps if gap not in looks), *doubts)), confidence
         )
@@ -98,6 +101,11 @@ def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
     if left:
         said = left if rules.routing(confidence).route == "compiled" else f"{said}; {left}"
     return ScoreVerdict("review", whole, gaps, said, parts)
+
+
+def _does_it(skill: Skill) -> bool:
+    """Whether a plan of the skill does a goal: one without has none, and one for any goal keeps its words."""
+    return skill.template is not None and not skill.takes_any
 
 
 def _open(goal: Understanding) -> tuple[Gap, ...]:
