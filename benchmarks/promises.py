@@ -201,6 +201,8 @@ def _fate(
         soft = all(not one.hard or (label["type"] not in _SIGNED and _signs(one)) for one in said)
         fate.word = "softened" if soft and label["hard"] else "kept"
         fate.by = f"{said[0].kind}: {said[0].says}"
+    elif wish := _wished(intent, place):
+        fate.word, fate.by = "kept", wish
     elif slot := _slot(intent, place):
         fate.word, fate.by = "as object", slot
     return fate
@@ -217,6 +219,11 @@ def _marked(intent: Intent, place: Place) -> Iterator[str]:
     for mark in intent.compile_metadata.spans if intent.compile_metadata else ():
         if _overlap((mark.start, mark.end), place):
             yield mark.field
+
+
+def _wished(intent: Intent, place: Place) -> str:
+    """The further wish that holds these words."""
+    return next((one for one in _marked(intent, place) if one.startswith("frame.further")), "")
 
 
 def _said(intent: Intent, place: Place) -> Iterator[Promise]:

@@ -75,6 +75,7 @@ from ir.frame import (
     RuleConstraint,
     SignedOffPredicate,
     SlotEntry,
+    Wish,
     frame_digest,
     valid_verb,
 )
@@ -105,6 +106,7 @@ from ir.plan import (
     Step,
     SubDispatch,
     ToolCall,
+    dispatch_of,
 )
 from ir.promises import (
     Promise,
@@ -209,6 +211,7 @@ __all__ = [
     "SubDispatch",
     "ToolCall",
     "Unknown",
+    "Wish",
     "as_document",
     "canonical_bytes",
     "check_plan",
@@ -216,6 +219,7 @@ __all__ = [
     "decode_cbor",
     "derive_seed",
     "did_of",
+    "dispatch_of",
     "encode_cbor",
     "find_secret",
     "frame_digest",

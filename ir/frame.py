@@ -241,14 +241,28 @@ class Preference(Document):
     prefer: Text = ""
 
 
+class Wish(Document):
+    """A further wish of the same goal: its words, and what it wants. Its limits are those of the whole goal.
+
+    skill_ref: the skill that plans it; "": none does.
+    """
+
+    prose: Text = ""
+    verb: Verb = ""
+    objects: tuple[SlotEntry, ...] = ()
+    skill_ref: Text = ""
+
+
 class Frame(Document):
-    """What is wanted. Every field may be empty while questions are open."""
+    """What is wanted. Every field may be empty while questions are open. further: what is wanted beside, once
+    that is done, in order."""
 
     verb: Verb = ""
     objects: tuple[SlotEntry, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     success_criteria: tuple[Predicate, ...] = ()
     preferences: tuple[Preference, ...] = ()
+    further: tuple[Wish, ...] = ()
 
 
 def frame_digest(frame: Frame) -> str:

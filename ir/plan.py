@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Literal, TypeAlias
 from pydantic import Field
 
 from ir.document import Document
-from ir.frame import Frame
+from ir.frame import Frame, Wish
 from ir.intent import Budget
 from ir.promises import PromiseStanding
 from ir.scalars import PROTOCOL, Count, Digest, FrozenMap, Instant, Text
@@ -77,6 +77,24 @@ class SubDispatch(Payload):
     agent_ref: Text = ""
     sub_intent: Frame | None = None
     scope_uri: Text = ""
+
+    def does(self, wish: Wish) -> bool:
+        """Whether it is what a wish of the goal is dispatched as."""
+        same = self.skill_ref.partition("@")[0] == wish.skill_ref.partition("@")[0]
+        return same and not self.agent_ref and self.sub_intent == _frame_of(wish)
+
+
+def dispatch_of(wish: Wish) -> SubDispatch:
+    """What a wish of a goal is dispatched as. Its texts are data: no reference is read in them."""
+    return SubDispatch(skill_ref=wish.skill_ref, sub_intent=_frame_of(wish))
+
+
+def _frame_of(wish: Wish) -> Frame:
+    objects = [
+        one.model_copy(update={name: getattr(one, name).replace("${", "$${") for name in ("value", "uri")})
+        for one in wish.objects
+    ]
+    return Frame(verb=wish.verb, objects=tuple(objects))
 
 
 class Gate(Payload):

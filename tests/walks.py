@@ -169,6 +169,7 @@ class Walks:
         deadline: str = "",
         expires_at: str = "",
         promises: Sequence[Mapping[str, Any]] = (),
+        further: Sequence[Mapping[str, Any]] = (),
     ) -> str:
         clock, keys = self.home.clock, self.home.keyring
         intent_id = clock.new_id()
@@ -183,6 +184,7 @@ class Walks:
                 "success_criteria": list(criteria),
                 "objects": list(objects),
                 "constraints": list(constraints),
+                "further": list(further),
             },
             "state": "proposed",
             "confidence": 0.9,

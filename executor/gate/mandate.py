@@ -51,8 +51,21 @@ class Mandate:
 
     @cached_property
     def verbs(self) -> tuple[str, ...]:
-        """The verb of the Intent and those of the Intents above it: none of them may be gone beyond."""
-        return (self.intent.frame.verb, *(self.above.verbs if self.above else ()))
+        """The verb of the Intent and those of the Intents above it: none of them may be gone beyond. The
+        first wish of a goal is not above its further ones: each is bound by its own verb, which was
+        signed."""
+        above = self.above.above if self.above and self.above.wishes(self.plan) else self.above
+        return (self.intent.frame.verb, *(above.verbs if above else ()))
+
+    def wishes(self, below: PlanTree) -> bool:
+        """Whether a plan below this one is that of a further wish of this Intent."""
+        node = self.nodes.get(below.root.id.rpartition("/")[0])
+        return node is not None and self.is_wish(node)
+
+    def is_wish(self, node: PlanNode) -> bool:
+        """Whether a node dispatches a further wish of the Intent."""
+        sub = node.sub_dispatch
+        return sub is not None and any(sub.does(one) for one in self.intent.frame.further)
 
     @cached_property
     def rules(self) -> tuple[HeldRule, ...]:

@@ -66,6 +66,8 @@ def expand(
     skills = _chain(node, scope, sub.skill_ref)
     portion = portion_of(node, above)
     frame = sub.sub_intent or Frame()
+    if frame.further:
+        raise _refusal("SUB_INTENT_INVALID", "a sub_intent has one wish", node, "dispatch each by itself")
     if outputs is None and refers(frame):
         return None
     frame = resolved_frame(frame, outputs or {}, node)
@@ -111,6 +113,8 @@ def _chain(node: PlanNode, scope: PlanScope, skill_ref: str) -> tuple[str, ...]:
     if not _BOUND.fullmatch(skill_ref):
         fix = "compile the goal again: a plan names the skills below it by their digests"
         raise _refusal("SUB_SKILL_UNBOUND", f"{skill_ref} does not say which content it means", node, fix)
+    if scope.mandate.is_wish(node):
+        return (skill,)  # beside the first, not below it: both may be of one skill
     if skill in scope.skills:
         way = " → ".join((*scope.skills, skill))
         raise _refusal("SUB_DISPATCH_CYCLE", f"skills that dispatch in a circle: {way}", node, "break it")

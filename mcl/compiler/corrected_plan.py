@@ -138,7 +138,12 @@ def _compiled(intent: Intent, plan: PlanTree) -> bool:
 
 def _goal(intent: Intent) -> tuple[object, ...]:
     """What a plan.yaml has places and conditions for."""
-    return intent.frame.verb, intent.frame.objects, *(getattr(intent, name) for name in _PLACED)
+    return (
+        intent.frame.verb,
+        intent.frame.objects,
+        intent.frame.further,
+        *(getattr(intent, name) for name in _PLACED),
+    )
 
 
 def _skill(home: Home, intent: Intent, skills: Skills) -> Skill:

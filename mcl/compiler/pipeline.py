@@ -39,7 +39,7 @@ from mcl.language.mtx.procedure import ResolveRule, SlotValue
 from mcl.language.plans.binding import Bindings
 from mcl.language.plans.planner import KnownTools, make_plan
 from mcl.language.skills import Skill, Skills, mtx_digest
-from mcl.memory import Bundle, Memories, MemoryStore, Snapshot
+from mcl.memory import Bundle, MemoryStore, Snapshot
 from mcl.model.cues import with_cues
 from mcl.model.protocol import Model, plan_writer
 
@@ -95,7 +95,7 @@ class Pipeline:
         and the skill does not say what follows then.
         """
         snapshot = snapshot or self.memory.snapshot()
-        goal = _Goal(self, request, model, self.memory.memories(snapshot))
+        goal = _Goal(self, request, model, snapshot)
         for name in self.stages:
             ended = STAGES[name].run(goal)
             if ended is None and name not in _QUICK:
@@ -195,7 +195,8 @@ class Pipeline:
             if not isinstance(plan, Gap):
                 made, why_not = (None, plan) if isinstance(plan, str) else (plan, "")
                 written = made is not None and bool(made.grammar)
-                review, said = verdict.outcome == "review" or written, _WRITTEN if written else verdict.said
+                look = goal.understood.extraction.look or verdict.outcome == "review"
+                review, said = look or written, _WRITTEN if written else verdict.said
                 prompt, attempts = goal.understood.extraction.prompt, goal.attempts
                 reasons = CompileReasons.of(goal.understood, verdict, self.rules)
                 return Compiled(
@@ -314,11 +315,12 @@ class _Goal:
     understood: Understanding
     verdict: ScoreVerdict
 
-    def __init__(self, pipeline: Pipeline, request: GoalRequest, model: Model, memories: Memories) -> None:
+    def __init__(self, pipeline: Pipeline, request: GoalRequest, model: Model, snapshot: Snapshot) -> None:
         self.pipeline, self.rules = pipeline, pipeline.rules
-        self.request, self.model, self.memories = request, model, memories
+        self.request, self.model, self.snapshot = request, model, snapshot
+        self.memories = pipeline.memory.memories(snapshot)
         self.bundle = Bundle()
-        self.recall = Recall(memories)
+        self.recall = Recall(self.memories)
         self.attempts: tuple[Attempt, ...] = ()
 
     def normalise(self) -> Outcome | None:
@@ -347,6 +349,11 @@ class _Goal:
         rules, model = self.rules, self.model
         declared = partial(declared_in, self.pipeline.home.path)
         read = extract(self.request, self.classified, self.bundle, model, rules, known, keys, declared)
+        if read.wishes:
+            from mcl.compiler.further import with_wishes  # few goals have some
+
+            skill, empty = self.classified.skill, self.rules.coverage.empty
+            read = with_wishes(read, self.request, skill, self.pipeline.skills, empty, self._by_itself)
         if self.request.changes:
             from mcl.compiler.stages.changes import corrected  # only a correction has some
 
@@ -355,6 +362,9 @@ class _Goal:
             )
         self.understood = Understanding(self.request, self.classified, read)
         return None
+
+    def _by_itself(self, request: GoalRequest) -> Outcome:
+        return self.pipeline.run(request, self.model, self.snapshot)
 
     def resolve(self) -> Outcome | None:
         self.understood = resolve(self.understood, self.memories, self.rules, self.recall)

@@ -25,7 +25,7 @@ def skills(tmp_path_factory: pytest.TempPathFactory) -> Skills:
 
 def ask(home: Home, skills: Skills, goal: str, **more: Any) -> Outcome:
     says = {"slot.item": "paper", **more.pop("says", {})}
-    return compile_with(goal, home=home, skills=skills, model=Scripted(says=says, **more))
+    return compile_with(goal, home=home, skills=skills, model=Scripted(says=says, quotes=True, **more))
 
 
 def asked(outcome: Outcome) -> list[str]:
@@ -82,12 +82,18 @@ def test_a_second_wish_is_never_left_out_in_silence(
 def test_a_wish_that_a_model_hears_is_asked_about_and_a_ban_is_none(home: Home, skills: Skills) -> None:
     goal = "order paper and oil the door"
     heard = compile_with(
-        goal, home=home, skills=skills, model=Hearing(goal.index("oil"), says={"slot.item": "paper"})
+        goal,
+        home=home,
+        skills=skills,
+        model=Hearing(goal.index("oil"), says={"slot.item": "paper"}, quotes=True),
     )
     assert asked(heard) == ["oil the door"]
     goal = "order paper. Never oil the door"
     heard = compile_with(
-        goal, home=home, skills=skills, model=Hearing(goal.index("Never"), says={"slot.item": "paper"})
+        goal,
+        home=home,
+        skills=skills,
+        model=Hearing(goal.index("Never"), says={"slot.item": "paper"}, quotes=True),
     )
     assert asked(heard) == ["Never oil the door"]
     assert isinstance(heard, Clarify)

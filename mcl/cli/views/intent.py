@@ -88,6 +88,9 @@ def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[s
             "preferences",
             _ruled(clear(preference.prefer), quotes.get(f"frame.preferences[{index}]"), "magenta"),
         )
+    for wish in frame.further:
+        said = " ".join(f"{one.name}={quoted(one.value or one.uri)}" for one in wish.objects)
+        yield "and then", exact((clear(wish.verb), STRONG), (said, "cyan"), (clear(wish.prose), DIM))
     yield from _limits(intent, quotes)
     if gaps and not intent.unknowns:
         yield "unknowns", exact(("none", DIM))

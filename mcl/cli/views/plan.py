@@ -38,13 +38,20 @@ class Cell:
 
 
 def plan_head(plan: PlanTree) -> Text:
-    """One line: how many nodes, which side effects, and whether a model wrote it."""
+    """One line: how many nodes, which side effects, whether skills below have plans that are not shown with
+    it, and whether a model wrote it."""
     nodes = [node for node, _ in plan.root.walk()]
     effects = sorted({effect_of(node) for node in nodes} - {""})
     count = counted(len(nodes), "node")
     written = "written by a model" if plan.grammar else ""
     effect = " ".join(effects) or "no side effects"
-    return joined((("Plan", STRONG), (count, ""), (effect, ""), (written, WARN)))
+    more = "and what its skills below do (mcl plan shows it)" if any(map(_is_closed, nodes)) else ""
+    return joined((("Plan", STRONG), (count, ""), (effect, ""), (more, WARN), (written, WARN)))
+
+
+def _is_closed(node: PlanNode) -> bool:
+    """Whether a node dispatches within this process, to a plan that is not shown below it."""
+    return node.sub_dispatch is not None and not node.sub_dispatch.agent_ref and not node.children
 
 
 def effect_of(node: PlanNode) -> str:

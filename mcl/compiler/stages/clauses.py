@@ -282,7 +282,8 @@ class Clauses:
             if start > main.place.start and apart and not self._is_limit(start):
                 found.add(start)
         starts = sorted(found)
-        return tuple(TextPlace(start, self._wish_end(start, starts)) for start in starts)
+        places = (TextPlace(start, self._wish_end(start, starts)) for start in starts)
+        return tuple(one for one in places if one.end > one.start)
 
     def _wish_end(self, start: int, begins: Sequence[int]) -> int:
         """Where the wish that begins here ends: with its sentence, or where another or a ban begins."""
@@ -292,8 +293,7 @@ class Clauses:
             if start < clause.place.start < end and self._is_limit(clause.place.start):
                 end = max(start, before.place.end)
                 break
-        text = self.prose[start:end].rstrip(TIDY)
-        return start + len(_TRAILING.sub("", text))
+        return self.ended(TextPlace(start, end)).end
 
     def _clause_start(self, begin: int) -> int:
         """Where the clause begins, without the words that join it, in which a model heard a wish begin."""
@@ -368,6 +368,10 @@ class Clauses:
                 if word not in self.words.empty and free(TextPlace(*match.span()), taken):
                     yield word
 
+    def says(self, place: TextPlace) -> bool:
+        """Whether a word at a place says something."""
+        return any(self.content(place, ()))
+
     def marks(self, clause: Clause) -> list[tuple[TextPlace, str]]:
         """Where words of a clause stand that need an answer, with their kind, in order; the longest first."""
         found = (
@@ -424,6 +428,11 @@ class Clauses:
         end = max(place.end, min(clause.end, last))
         text = self.prose[place.start : end].rstrip(TIDY)
         return TextPlace(min(before.start, place.start), place.start + len(text))
+
+    def ended(self, place: TextPlace) -> TextPlace:
+        """A place without the words at its end that join it to what follows."""
+        text = self.said(place).rstrip(TIDY)
+        return TextPlace(place.start, place.start + len(_TRAILING.sub("", text)))
 
     def said(self, place: TextPlace) -> str:
         """The words at a place."""

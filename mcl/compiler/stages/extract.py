@@ -77,7 +77,8 @@ class Extraction:
     its field; `said` the kind and the words that each limit, sign and preference was read from. over: the
     word that most likely says something that was not read. rest: words that belong to nothing, clause by
     clause. prompt: what the model was asked with, filled in. expires: until when the goal says that it
-    counts."""
+    counts. wishes: where further wishes stand that are open. look: one of them, which is not any more, was
+    read with doubts."""
 
     frame: Frame
     spans: tuple[SpanMark, ...] = ()
@@ -89,6 +90,8 @@ class Extraction:
     rest: tuple[str, ...] = ()
     prompt: PromptText = NO_PROMPT
     expires: str = ""
+    wishes: tuple[TextPlace, ...] = ()
+    look: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,9 +172,10 @@ def extract(
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))
+    spans = tuple(_before(wishes, one, clauses) for one in spans)
     if not all_slots:  # few words: a text slot takes whatever is left of them
         spans = tuple(one for one in spans if not (one.field.startswith("slot.") and only_leads(one.value)))
-    found.left([one for one in marked if one.field == REST], spans)
+    found.left([one for one in marked if one.field == REST and clauses.says(place_of(one))], spans)
     for slot in skill.slots:
         own = [span for span in spans if span.field == f"slot.{slot.name}"]
         if all_slots or own or f"slot.{slot.name}" in request.answers:
@@ -185,7 +189,7 @@ def extract(
     if all_slots:
         found.slots += _places(request, skill)
         found.cover(clauses)
-    return replace(found.result(classified.verb), prompt=prompt)
+    return replace(found.result(classified.verb), prompt=prompt, wishes=found.wishes)
 
 
 def read_answer(request: GoalRequest, skill: Skill, name: str, text: str, rules: Rules) -> None:
@@ -283,6 +287,7 @@ class _Found:
         self.over: Span | None = None
         self.expires = ""
         self.rest: tuple[str, ...] = ()
+        self.wishes: tuple[TextPlace, ...] = ()
         self.slots: list[TextPlace] = []
         self.limits: list[TextPlace] = []
         self.read_limits: list[TextPlace] = []
@@ -381,6 +386,7 @@ class _Found:
         if f"{PROMISE}{span.value}" in self.request.answers:
             self._state(name, span, held=False)
         else:
+            self.wishes += (place,) if name == SECOND else ()
             self.gaps.append(open_words(name, span.value, self.rules.choices))
 
     def span(self, name: str, place: TextPlace) -> Span:
@@ -556,6 +562,17 @@ def _of_the_first(marked: Iterable[Span], wishes: Sequence[TextPlace]) -> tuple[
         or not wishes
         or (free(place_of(one), wishes) and (one.start < wishes[0].start or one.field in FIELDS))
     )
+
+
+def _before(wishes: Sequence[TextPlace], span: Span, clauses: Clauses) -> Span:
+    """A value as it ends before a further wish begins in it."""
+    if span.start is None or span.end is None or not _is_value(span):
+        return span
+    begins = [one.start for one in wishes if span.start < one.start < span.end]
+    if not begins:
+        return span
+    words = clauses.ended(TextPlace(span.start, begins[0]))
+    return replace(span, value=clauses.said(words), end=words.end)
 
 
 def _just_before(words: re.Pattern[str], before: str, value: str) -> bool:

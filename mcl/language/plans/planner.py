@@ -15,8 +15,10 @@ from ir import (
     Intent,
     PlanNode,
     PlanTree,
+    Wish,
     canonical_bytes,
     check_plan,
+    dispatch_of,
     parse_json,
     with_hash,
 )
@@ -172,9 +174,34 @@ def make_plan(
             data={"findings": told},
         )
     # After the checks: they compare with the versions that §SUB_SKILLS names, what is signed has digests.
+    if not skill.takes_any:  # which keeps the words of all
+        plan = plan.model_copy(update={"root": _with_wishes(plan.root, intent.frame.further)})
     if binder is not None:
         plan = plan.model_copy(update={"root": bind(plan.root, binder)})
     return with_hash(plan)
+
+
+def _with_wishes(root: PlanNode, further: Sequence[Wish]) -> PlanNode:
+    """A plan that does the further wishes of its goal too, once it has done the first."""
+    taken = {node.id for node, _ in root.walk()}
+
+    def free(id: str) -> str:
+        while id in taken:
+            id += "-"
+        return id
+
+    nodes = tuple(
+        PlanNode(
+            id=free(f"wish-{at}"), kind="sub_dispatch", description=one.prose, sub_dispatch=dispatch_of(one)
+        )
+        for at, one in enumerate(further, 2)
+        if one.skill_ref
+    )
+    if not nodes:
+        return root
+    if root.kind == "sequential":
+        return root.model_copy(update={"children": (*root.children, *nodes)})
+    return PlanNode(id=free("wishes"), kind="sequential", children=(root, *nodes))
 
 
 def slots_named(skill: Skill, intent: Intent) -> dict[str, dict[tuple[str, str], tuple[str, ...]]]:
