@@ -241,7 +241,7 @@ class Preference(Document):
     prefer: Text = ""
 
 
-class Wish(Document):
+class FurtherWish(Document):
     """A further wish of the same goal: its words, and what it wants. Its limits are those of the whole goal.
 
     skill_ref: the skill that plans it; "": none does.
@@ -262,7 +262,7 @@ class Frame(Document):
     constraints: tuple[Constraint, ...] = ()
     success_criteria: tuple[Predicate, ...] = ()
     preferences: tuple[Preference, ...] = ()
-    further: tuple[Wish, ...] = ()
+    further: tuple[FurtherWish, ...] = ()
 
 
 def frame_digest(frame: Frame) -> str:

@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Literal, TypeAlias
 from pydantic import Field
 
 from ir.document import Document
-from ir.frame import Frame, Wish
+from ir.frame import Frame, FurtherWish
 from ir.intent import Budget
 from ir.promises import PromiseStanding
 from ir.scalars import PROTOCOL, Count, Digest, FrozenMap, Instant, Text
@@ -78,18 +78,18 @@ class SubDispatch(Payload):
     sub_intent: Frame | None = None
     scope_uri: Text = ""
 
-    def does(self, wish: Wish) -> bool:
+    def does(self, wish: FurtherWish) -> bool:
         """Whether it is what a wish of the goal is dispatched as."""
         same = self.skill_ref.partition("@")[0] == wish.skill_ref.partition("@")[0]
         return same and not self.agent_ref and self.sub_intent == _frame_of(wish)
 
 
-def dispatch_of(wish: Wish) -> SubDispatch:
+def dispatch_of(wish: FurtherWish) -> SubDispatch:
     """What a wish of a goal is dispatched as. Its texts are data: no reference is read in them."""
     return SubDispatch(skill_ref=wish.skill_ref, sub_intent=_frame_of(wish))
 
 
-def _frame_of(wish: Wish) -> Frame:
+def _frame_of(wish: FurtherWish) -> Frame:
     objects = [
         one.model_copy(update={name: getattr(one, name).replace("${", "$${") for name in ("value", "uri")})
         for one in wish.objects

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Final
 
-from ir import Frame, SpanMark, Wish
+from ir import Frame, FurtherWish, SpanMark
 from mcl.compiler.outcome import Compiled, Outcome
 from mcl.compiler.stages.extract import Extraction
 from mcl.compiler.stages.request import GoalRequest
@@ -75,7 +75,7 @@ def _is_done(outcome: Compiled, skills: Skills) -> bool:
 def _with(read: Extraction, outcome: Compiled, words: str, place: TextPlace) -> Extraction:
     found, made, at = outcome.intent.frame, outcome.intent.compile_metadata, len(read.frame.further)
     ref = outcome.plan.skill_ref if outcome.plan is not None and not outcome.plan.grammar else ""
-    wish = Wish(prose=words, verb=found.verb, objects=found.objects, skill_ref=ref)
+    wish = FurtherWish(prose=words, verb=found.verb, objects=found.objects, skill_ref=ref)
     marks = [SpanMark(field=f"frame.further[{at}]", start=place.start, end=place.end)]
     marks += [
         SpanMark(

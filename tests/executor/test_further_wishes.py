@@ -91,7 +91,7 @@ def test_a_wish_has_no_wishes_of_its_own(walks: Walks, shelf: Shelf) -> None:
 
 def test_its_texts_are_data(walks: Walks) -> None:
     entry = ir.SlotEntry(name="note", value="${list.output}", type="string")
-    one = ir.Wish(prose="x", verb="build", objects=(entry,), skill_ref="matrix://skill/note@1.0.0")
+    one = ir.FurtherWish(prose="x", verb="build", objects=(entry,), skill_ref="matrix://skill/note@1.0.0")
     sub = ir.dispatch_of(one)
     assert sub.sub_intent is not None
     assert sub.sub_intent.objects[0].value == "$${list.output}"

@@ -12,10 +12,10 @@ from executor.tools.manifest import Manifest
 from ir import (
     DocumentError,
     Finding,
+    FurtherWish,
     Intent,
     PlanNode,
     PlanTree,
-    Wish,
     canonical_bytes,
     check_plan,
     dispatch_of,
@@ -181,7 +181,7 @@ def make_plan(
     return with_hash(plan)
 
 
-def _with_wishes(root: PlanNode, further: Sequence[Wish]) -> PlanNode:
+def _with_wishes(root: PlanNode, further: Sequence[FurtherWish]) -> PlanNode:
     """A plan that does the further wishes of its goal too, once it has done the first."""
     taken = {node.id for node, _ in root.walk()}
 
