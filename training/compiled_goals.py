@@ -240,6 +240,7 @@ def _said(outcome: Outcome, skills: Skills) -> _Said:
 
 def _stated(intent: Intent, skill: Skill) -> Iterator[tuple[str, str, int | None, int | None]]:
     marks = intent.compile_metadata.spans if intent.compile_metadata else ()
+    marks = tuple(one for one in marks if not one.field.startswith("frame.further"))  # the first wish counts
     for mark in marks:
         text = intent.prose[mark.start : mark.end]
         group, _, rest = mark.field.partition("[")
