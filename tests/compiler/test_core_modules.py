@@ -339,6 +339,11 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("promise", "question.open", '"So?"'), planned("order paper every monday"), ()),
     (("constraint", "second preference", "preference"), goal("order paper and send it", item="paper"), ()),
     (
+        ("constraint", "threshold.guess", "0.0"),
+        goal("order paper of ten kilos", item="paper", budget="ten kilos", certainty={"budget": 0.49}),
+        (),
+    ),
+    (
         ("constraint", "approximate.phrases", '"zzz"'),
         goal("order paper for about $50", item="paper", budget="$50"),
         (),
@@ -476,7 +481,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("predicate", "delivered signed_off", "signed_off"), everything, ()),
     *(
         (("constraint", f'question.{kind}="', f'question.{kind}="So: '), doubted(kind), ())
-        for kind in ("rule", "recurrence", "preference")
+        for kind in ("recurrence", "preference")
     ),
     *(
         (("predicate", f'question.{kind}="', f'question.{kind}="So: '), doubted(kind), ())

@@ -49,6 +49,7 @@ from mcl.language.skills import Skill, Slot
 from mcl.memory import Bundle
 from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at, within
 from mcl.model.protocol import BOOLEAN, REST, ExtractForm, Model, SlotForm, Span
+from mcl.values.regions import read_regions
 from mcl.values.slots import is_memory, read_slot
 
 NO_KEYS: Final = KeyNames()
@@ -168,7 +169,7 @@ def extract(
     inputs = [*_places(request, skill), *(place_of(one) for one in answered if _is_value(one))]
     wishes = clauses.wishes(classified.begins, held, inputs)
     marked = _of_the_first(answered, wishes)
-    told = [one for one in marked if one.field != REST]
+    told = [one for one in marked if one.field != REST and not found.is_guess(one)]
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))
@@ -333,7 +334,20 @@ class _Found:
         for span in spans:
             if span.value and span.value not in seen and self._quotes(span, answered=answer is not None):
                 seen.add(span.value)
-                self._state(name, span)
+                if name == "rule" and answer is None and self._in_doubt(span):
+                    self.open(name, place_of(span))
+                else:
+                    self._state(name, span)
+
+    def _in_doubt(self, span: Span) -> bool:
+        return self.rules.routing(span.probability).route == "clarify"
+
+    def is_guess(self, span: Span) -> bool:
+        """Whether a model is not sure that words are a limit, and they cannot be read as one: then they
+        belong to nothing that was read. (A region that is said the other way round can be read.)"""
+        if span.field not in CHECKED or span.probability >= self.rules.guess or self.reads(span):
+            return False
+        return not span.field.startswith("jurisdiction") or read_regions(span.value) is None
 
     def expiry(self, spans: Sequence[Span]) -> tuple[Span, ...]:
         """Read how long the goal counts: what was answered, else what its clauses say. Gives the spans with

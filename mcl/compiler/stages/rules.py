@@ -28,6 +28,7 @@ _ENDINGS: Final = {
 CONFIDENCE_DIGITS: Final = 4  # the last bits of a model's logits change with its batch size
 _UNIT: Final[int] = 10**CONFIDENCE_DIGITS
 _PARTS: Final = ("skill", "verb", "slots", "constraints")
+_OPEN: Final = ("rule", SECOND)  # asked about by their own words
 _CASES: Final = {
     "verb": ("uncertain",),
     "frame": ("required_missing", "required_unread", "optional_unread", "several"),
@@ -105,6 +106,7 @@ class Rules:
     soft: re.Pattern[str]
     more: re.Pattern[str]
     less: re.Pattern[str]
+    guess: float
     approximate: re.Pattern[str]
     coverage: CoverageWords
     kept: KeptWords
@@ -153,11 +155,12 @@ class Rules:
             plan_repairs=pipeline.whole("plan.repairs", 0, 2),
             replans=pipeline.whole("replans", 0, 10),
             kinds=frozenset((*limits.words("kinds", LIMITS), *signs.words("kinds", SIGNS))),
-            questions={kind: limits.text(f"question.{kind}") for kind in LIMITS if kind != SECOND}
+            questions={kind: limits.text(f"question.{kind}") for kind in LIMITS if kind not in _OPEN}
             | {kind: signs.text(f"question.{kind}") for kind in SIGNS},
             soft=_any_of(limits.phrases("soft.phrases")),
             more=_any_of(core["frame"].phrases("more.phrases")),
             less=_any_of(core["frame"].phrases("less.phrases")),
+            guess=limits.number("threshold.guess", 0, 1),
             approximate=_any_of(limits.phrases("approximate.phrases")),
             coverage=CoverageWords.of(core["coverage"]),
             kept=KeptWords.of(core["promise"]),

@@ -239,7 +239,8 @@ def _doubts(goal: Understanding, rules: Rules) -> tuple[Gap, ...]:
         parts.append((classified.skill_probability, gap))
     parts += ((classified.verb_probability, gap) for gap in classified.gaps)
     hints = {slot.name: slot.hint for slot in skill.slots}
-    for place, entry in enumerate(extraction.frame.objects):
+    # What a skill for any goal is about is shown, never asked: it does nothing with it.
+    for place, entry in enumerate(() if skill.takes_any else extraction.frame.objects):
         why, question = f"“{entry.value}” may be wrong", slot_question(entry.name, hints.get(entry.name, ""))
         gap = Gap(f"slot.{entry.name}", entry.type, "preferred", why, question, default=entry.value)
         parts.append((extraction.certainty.get(f"frame.objects[{place}]", 1.0), gap))
