@@ -117,7 +117,9 @@ def goal(text: str, *, facts: Sequence[str] = (), **says: Any) -> Look:
         if key in says
     }
     found = {key if key in LIMITS else f"slot.{key}": value for key, value in says.items()}
-    return lambda kit, core: seen(kit.run(core, text, Scripted(says=found, **options), facts=facts))
+    return lambda kit, core: seen(
+        kit.run(core, text, Scripted(says=found, quotes=True, **options), facts=facts)
+    )
 
 
 LIMITS = (
@@ -290,7 +292,9 @@ def planned(text: str, **says: str) -> Look:
         (folder / "SKILL.mtx").write_text(ORDER)
         (folder / "plan.yaml").write_text(PLAN)
         found = {"slot.item": "paper", **says}
-        return seen(kit.run(core, text, Scripted(says=found), skills=find_skills([folder.parent])))
+        return seen(
+            kit.run(core, text, Scripted(says=found, quotes=True), skills=find_skills([folder.parent]))
+        )
 
     return look
 
@@ -340,7 +344,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("constraint", "second preference", "preference"), goal("order paper and send it", item="paper"), ()),
     (
         ("constraint", "threshold.guess", "0.0"),
-        goal("order paper of ten kilos", item="paper", budget="ten kilos", certainty={"budget": 0.49}),
+        goal("order paper for a fortune", item="paper", budget="a fortune", certainty={"budget": 0.49}),
         (),
     ),
     (

@@ -66,6 +66,7 @@ _WANTS: Final = re.compile(
     r"|(?:vill|behöver) (?:jag|vi)\b",
     re.IGNORECASE,
 )
+_ALSO: Final = re.compile(r"\b(?:also|too|as well|också|även)\b", re.IGNORECASE)
 _ALLOWS: Final = re.compile(r"\s+(?:is|are|was|may|can|får|är)\b", re.IGNORECASE)
 _TELLS: Final = re.compile(
     r"\b(?:is|are|was|were|isn['’]t|aren['’]t|has|have|had|it['’]s|there['’]s|we['’]re|they['’]re|i['’]m|i['’]ve"
@@ -159,7 +160,9 @@ def _fits(phrase: str, word: str) -> bool:
 
 
 _FORMS: Final = {  # what the module names by <…>
-    "<number>": re.compile(r"(?<![\w./#-])[$€£]?\d[\d\s.,:]*(?:[%°]|(?=\D)|$)(?![\w/-])"),
+    "<number>": re.compile(
+        r"(?<![\w./#-])(?:[$€£]?\d[\d\s.,:]*(?:[%°]|(?=\D)|$)|\d+(?:st|nd|rd|th|:[ea]))(?![\w/-])"
+    ),
     "<not>": re.compile(r"(?<=\w)n['’]t\b", re.IGNORECASE),
     "<by>": re.compile(
         r"(?<![\w-])by\s+(?!(?:the|an?|my|our|your|his|her|their|this|that|next|end|now|then|hand|mail|e-?mail|post"
@@ -342,7 +345,9 @@ class Clauses:
         text = self.said(clause.place)
         if forbids(text):
             return False
-        if wants(text) or self._heads(text):
+        if wants(text):
+            return _ALSO.search(text) is None
+        if self._heads(text):
             return True
         marked = any(not free(clause.place, self.found.get(kind, ())) for kind in KINDS)
         return not marked and not tells(text)
