@@ -98,7 +98,7 @@ NOTHING = [
 @pytest.fixture
 def rule_of(home: Home, skills: Skills):  # type: ignore[no-untyped-def]
     def compiled(text: str) -> RuleConstraint | None:
-        model = Scripted(says={"slot.item": "paper", "rule": text})
+        model = Scripted(says={"slot.item": "paper", "rule": text}, quotes=True)
         found = compile_with(f"order paper, {text}", home=home, skills=skills, model=model)
         assert isinstance(found, Compiled | Clarify)
         rules = [one for one in found.intent.frame.constraints if isinstance(one, RuleConstraint)]
