@@ -37,9 +37,12 @@ def _listed(session: Service, status: str, agent: str) -> dict[str, object]:
 
     found = list_work(root=session.workspace.root, home=session.home)
     own, intents = "", list[dict[str, object]]()
-    for item, lease in ((one.item, one.lease) for one in found.items):
+    for one in found.items:
+        item, lease = one.item, one.lease
         own = item.label if lease and lease.agent == agent else own
-        about = {"held_by": lease.agent, "held_until": lease.expires_at} if lease else {}
+        about: dict[str, object] = {"held_by": lease.agent, "held_until": lease.expires_at} if lease else {}
+        if item.expires_at:
+            about |= {"expires_at": item.expires_at, "expired": one.expired}
         if item.blocked_reason:
             about["blocked_reason"] = item.blocked_reason
         if not status or item.status == status:

@@ -40,15 +40,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ListedWork:
-    """One piece of signed work, and who holds it now (None: nobody)."""
+    """One piece of signed work, and who holds it now (None: nobody). expired: whether it counts no more."""
 
     item: WorkItem
     lease: Lease | None
+    expired: bool = False
 
     def to_json(self) -> dict[str, object]:
         """As a JSON object."""
         held = {"agent": self.lease.agent, "expires_at": self.lease.expires_at} if self.lease else None
-        return {**self.item.to_json(), "held": held}
+        ends = {"expired": self.expired} if self.item.expires_at else {}
+        return {**self.item.to_json(), **ends, "held": held}
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,10 @@ def list_work(*, root: Path | None = None, status: str = "", home: Home | None =
             place="status",
             fix=f"one of {', '.join(STATUSES)}",
         )
-    _, work, leases, found = _opened(home, root)
-    held = {lease.label: lease for lease in leases.all(found)}
+    home, work, leases, found = _opened(home, root)
+    held, now = {lease.label: lease for lease in leases.all(found)}, home.clock.now()
     items = tuple(
-        ListedWork(item, held.get(item.label))
+        ListedWork(item, held.get(item.label), item.is_expired(now))
         for item in work.items(found)
         if not status or item.status == status
     )

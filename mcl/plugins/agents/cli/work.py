@@ -45,7 +45,7 @@ def list_all(
     lines = [
         (
             (one.item.label, ""),
-            (one.item.status, _style(one.item.status)),
+            ("expired", BAD) if one.expired else (one.item.status, _style(one.item.status)),
             (one.lease.agent if one.lease else "", DIM),
             (one_line(one.item.name), ""),
         )
@@ -73,6 +73,7 @@ def work_view(found: "ListedWork") -> "list[RenderableType]":
         ("name", item.name),
         *((("what", item.description),) if item.description else ()),
         ("status", item.status),
+        *((("counts until", moment(item.expires_at)),) if item.expires_at else ()),
         *((("because", item.blocked_reason),) if item.blocked_reason else ()),
         *((("held by", held),) if held else ()),
         *facts_of(item, item.criteria),

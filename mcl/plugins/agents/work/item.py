@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
+from executor.store.lifecycle.events import is_past
 from executor.store.lifecycle.view import View
 from ir import Intent, PolicyConstraint, Predicate, RuleConstraint
 from mcl.plugins.agents.file.document import FIELDS, Criterion, IntentEntry, TypedCriterion
@@ -37,6 +38,7 @@ class WorkItem(IntentEntry):
 
     root: the folder it is about, absolute. intent_id: the ULID. predicates: the criteria as signed, in the
     same order. blocked_reason: "" unless BLOCKED. signed_by: did of the person; accepted_at: when.
+    expires_at: until when it counts, "" for ever.
     """
 
     status: Status
@@ -44,6 +46,7 @@ class WorkItem(IntentEntry):
     intent_id: str
     signed_by: str
     accepted_at: str
+    expires_at: str = ""
     predicates: tuple[Predicate, ...] = field(default=(), repr=False)
 
     @property
@@ -61,6 +64,10 @@ class WorkItem(IntentEntry):
 
         return Scope(Patterns().good(self.owned_scope))
 
+    def is_expired(self, at: str) -> bool:
+        """Whether it counted until before a moment (ISO 8601), and was not done."""
+        return self.status != "DONE" and is_past(self.expires_at, at)
+
     def to_json(self) -> dict[str, object]:
         """The item as a JSON object."""
         said: dict[str, object] = {"id": self.label, "intent_id": self.intent_id}
@@ -68,7 +75,8 @@ class WorkItem(IntentEntry):
             value = getattr(self, name)
             said[name] = list(value) if isinstance(value, tuple) else value
         said["acceptance_criteria"], said["blocked_reason"] = list(self.criteria), self.blocked_reason or None
-        return {**said, "root": self.root, "signed_by": self.signed_by, "accepted_at": self.accepted_at}
+        said |= {"root": self.root, "signed_by": self.signed_by, "accepted_at": self.accepted_at}
+        return {**said, "expires_at": self.expires_at} if self.expires_at else said
 
 
 @dataclass(frozen=True)
@@ -115,6 +123,7 @@ def item_of(view: View, standing: WorkStanding, accepted_at: str) -> WorkItem | 
         updated_at=standing.updated_at or intent.created_at,
         signed_by=view.accepted_by,
         accepted_at=accepted_at,
+        expires_at=intent.expires_at,
         predicates=criteria,
     )
 

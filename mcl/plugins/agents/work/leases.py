@@ -199,20 +199,22 @@ class BoundCheckouts:
         return self._work.governed(self.root)
 
     def held(self) -> Checkout | None:
-        """What the agent has checked out; its lease is renewed. None where that has expired, or the work was
-        blocked, cancelled or completed meanwhile, or what was signed cannot be believed."""
+        """What the agent has checked out; its lease is renewed. None where that or the work has expired,
+        or it was blocked, cancelled or completed meanwhile, or what was signed cannot be believed."""
         lease = self._leases.renew(self.root, self.agent)
         item = self._believed(lease.label) if lease is not None else None
         if lease is None or item is None or item.intent_id != lease.intent_id or item.status != "IN_PROGRESS":
             return None
+        if item.is_expired(self._work.home.clock.now()):
+            return None
         return Checkout(item.intent_id, item.label, item.checkout_scope, self.agent, lease.expires_at)
 
     def owners(self, path: str) -> tuple[str, ...]:
-        """The labels of work that is not done and may change this path; of many the first."""
+        """The labels of work that is neither done nor expired and may change this path; of many the first."""
         return self._told(lambda: owners(self._work, self.root, path))
 
     def labels(self) -> tuple[str, ...]:
-        """The labels that an agent may choose among: what is neither done nor blocked; of many the first."""
+        """The labels that an agent may choose among: not done, blocked or expired; of many the first."""
         return self._told(lambda: selectable(self._work, self.root))
 
     def _told(self, find: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
@@ -264,13 +266,13 @@ _DONE: Final = "SELECT 1 FROM journal WHERE intent = ? AND kind = 'intent.attest
 
 
 def owners(work: SignedWork, root: Path, path: str) -> tuple[str, ...]:
-    """The labels of work that is not done and may change a path; MOST at most."""
+    """The labels of work that is neither done nor expired and may change a path; MOST at most."""
     fitting = (label for label, scope in _scopes(_patterns(work, root)) if scope.matches(path))
     return _named(work, root, fitting, lambda one: one.checkout_scope.matches(path))
 
 
 def selectable(work: SignedWork, root: Path) -> tuple[str, ...]:
-    """The labels of work that is neither done nor blocked; MOST at most."""
+    """The labels of work that is not done, blocked or expired; MOST at most."""
     return _named(work, root, iter(work.labels(root)), lambda one: one.status != "BLOCKED")
 
 
@@ -285,7 +287,7 @@ def note_patterns(
 def _named(
     work: SignedWork, root: Path, labels: Iterator[str], holds: Callable[[WorkItem], bool]
 ) -> tuple[str, ...]:
-    ids, found = work.labels(root), list[str]()
+    ids, found, now = work.labels(root), list[str](), work.home.clock.now()
     for label in labels:
         if len(found) == MOST:
             break
@@ -293,7 +295,9 @@ def _named(
             continue
         with suppress(MclError):  # what cannot be believed is not named
             item = work.item(root, label)
-            if item is not None and item.status != "DONE" and holds(item):
+            if item is None or item.status == "DONE" or item.is_expired(now):
+                continue
+            if holds(item):
                 found.append(label)
     return tuple(found)
 

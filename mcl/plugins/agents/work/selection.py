@@ -175,6 +175,13 @@ def _selectable(
             "Ask a person to read it and run: mcl work import",
             place=label,
         )
+    if item.is_expired(work.home.clock.now()):
+        raise WorkError(
+            "INTENT_EXPIRED",
+            f"Intent '{label}' was to count until {item.expires_at}. Cannot activate expired intents. "
+            "A person gives what is left of it an intent of its own.",
+            place=label,
+        )
     return item
 
 
