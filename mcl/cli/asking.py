@@ -41,7 +41,7 @@ class Asking:
         """Show a stored result; where it has questions, ask them first. The exit code. why: also
         show what it was decided by."""
         if not isinstance(result, Clarify):
-            return tell_result(result, self.out, stored=True, why=why)
+            return tell_result(result, self.out, self.home, stored=True, why=why)
         from mcl.cli.views.intent import intent_view
 
         self.out.tell(intent_view(result.intent, self.out.people, gaps=False))
@@ -83,7 +83,7 @@ class Asking:
             result = answer(id, given, model=self.model, ai=self.ai, skills=self.skills, home=self.home)
             self.out.tell([""])
             if not isinstance(result, Clarify):
-                return tell_result(result, self.out, stored=True)
+                return tell_result(result, self.out, self.home, stored=True)
             questions = result.questions
             self.out.tell(["It is not clear yet."])
 

@@ -23,8 +23,6 @@ from mcl.cli.output import Output, note, tell_result, write_document
 from mcl.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from executor.store.home import Home
-    from mcl.compiler.compiler import Clarify, Compiled, Refused
     from mcl.usecases.batch import BatchSummary
 
 verbs = typer.Typer()
@@ -163,24 +161,12 @@ def compile_command(
         expires=expires,
         constraints=assignments(constraint or [], "constraint"),
     )
-    _tell_unanswerable(home, result)
     if not dry_run and may_ask(out, no_ask=no_ask):
         from mcl.cli.asking import Asking
 
         asking = Asking(home, out, model, not no_ai, tuple(skills or ()))
         return asking.settle(result, why=why)
-    return tell_result(result, out, stored=not dry_run, why=why)
-
-
-def _tell_unanswerable(home: "Home", result: "Compiled | Clarify | Refused") -> None:
-    """Say before anybody signs which steps of a plan no model here can answer."""
-    plan = getattr(result, "plan", None)
-    if plan is None or not any(node.step for node, _ in plan.root.walk()):
-        return
-    from mcl.usecases.step_models import unanswerable
-
-    for node, problem in unanswerable(home, plan):
-        note(f"{node}: {problem.message}; {problem.fix}")
+    return tell_result(result, out, home, stored=not dry_run, why=why)
 
 
 @verb(
@@ -225,7 +211,7 @@ def answer_command(
         ai=not no_ai,
         skills=skills or (),
     )
-    return asking.settle(result) if asking else tell_result(result, out, stored=True)
+    return asking.settle(result) if asking else tell_result(result, out, home, stored=True)
 
 
 def may_ask(out: Output, *, no_ask: bool) -> bool:

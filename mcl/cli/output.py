@@ -14,6 +14,7 @@ from mcl.core.text import safe, safe_json
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from executor.store.home import Home
     from ir import MclError
     from mcl.compiler.outcome import Clarify, Compiled, Refused
 
@@ -160,17 +161,19 @@ def note(text: str) -> None:
 
 
 def tell_result(
-    result: "Compiled | Clarify | Refused", out: Output, *, stored: bool, why: bool = False
+    result: "Compiled | Clarify | Refused", out: Output, home: "Home", *, stored: bool, why: bool = False
 ) -> int:
     """Show a result, or write it as a document; the exit code that goes with it. why: also what it was
-    decided by."""
+    decided by. Which steps of its plan no model of the home can answer is said before anybody signs."""
     from ir.errors import CLARIFY, REFUSED
+    from mcl.usecases.documents import of_result, of_unanswerable
 
+    unanswered = of_unanswerable(home, getattr(result, "plan", None))
+    for one in unanswered:
+        note("{node}: {message}; {fix}".format(**one))
     reasons = result.reasons if why else None
     if out.as_json:
-        from mcl.usecases.documents import of_result
-
-        document = of_result(result, stored=stored)
+        document = of_result(result, stored=stored, unanswerable=unanswered)
         out.document({**document, "why": reasons.document()} if reasons is not None else document)
     else:
         from mcl.cli.views.intent import result_view

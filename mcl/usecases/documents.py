@@ -7,10 +7,15 @@ from ir.results import as_json, fields_json
 from mcl.catalog.extras import missing_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from executor.store.home import Home
     from executor.walker.interfaces import WalkEvent
     from executor.walker.questions import GateQuestion
     from mcl.compiler.compiler import Clarify, Compiled, Refused
     from mcl.compiler.stages.extract import PromptText
+    from mcl.model import Model
     from mcl.usecases.corrections import Corrected
     from mcl.usecases.intents import Shown
     from mcl.usecases.plans import Planned
@@ -29,8 +34,28 @@ def of_question(question: ClarifyQuestion) -> dict[str, object]:
     }
 
 
-def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[str, object]:
-    """What came of a compile. `stored`: whether it is in the journal."""
+def of_unanswerable(
+    home: "Home", plan: PlanTree | None, model: "Path | Model | None" = None, *, ai: bool = True
+) -> list[dict[str, object]]:
+    """The steps of a plan that no model here can answer, each with why. model, ai: as of `run`."""
+    if plan is None or not any(node.step for node, _ in plan.root.walk()):
+        return []
+    from mcl.usecases.step_models import unanswerable  # only a plan with steps needs it
+
+    return [
+        {"node": node, "code": problem.code, "message": problem.message, "fix": problem.fix}
+        for node, problem in unanswerable(home, plan, model, ai=ai)
+    ]
+
+
+def of_result(
+    result: "Compiled | Clarify | Refused",
+    *,
+    stored: bool,
+    unanswerable: "Sequence[dict[str, object]]" = (),
+) -> dict[str, object]:
+    """What came of a compile. `stored`: whether it is in the journal. unanswerable: of its plan, the steps
+    that no model here can answer."""
     from mcl.compiler.compiler import Clarify, Compiled, Refused  # heavy, and only this needs it
 
     always = {"ms": round(result.ms, 3), "stored": stored, "cached": result.cached}
@@ -44,6 +69,7 @@ def of_result(result: "Compiled | Clarify | Refused", *, stored: bool) -> dict[s
                 "intent": as_json(intent),
                 "plan": as_json(plan),
                 "no_plan": result.no_plan,
+                "unanswerable": list(unanswerable),
                 "next": [command for command, _ in asked],
                 **_asked(result.prompt, stored=stored),
                 **always,

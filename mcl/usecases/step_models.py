@@ -153,9 +153,11 @@ class StepModels:
         return {one.name: _candidate(one) for one in others if not one.fault}
 
 
-def unanswerable(home: Home, plan: PlanTree) -> Iterator[tuple[str, ModelError]]:
-    """The steps of a plan that no model of a home can answer, each with why."""
-    models = StepModels(home)
+def unanswerable(
+    home: Home, plan: PlanTree, given: Path | Model | None = None, *, ai: bool = True
+) -> Iterator[tuple[str, ModelError]]:
+    """The steps of a plan that no model of a home can answer, each with why. given, ai: as of StepModels."""
+    models = StepModels(home, given, ai=ai)
     for node, _ in plan.root.walk():
         if node.step is not None:
             try:

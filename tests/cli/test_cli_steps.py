@@ -132,6 +132,22 @@ def test_a_compile_says_that_nobody_here_can_answer_a_step(steps: Shell) -> None
     assert "tell: no model here can answer a step of the kind write" in " ".join(done.err.split())
 
 
+def test_a_compile_says_it_to_programs_too_and_so_does_an_answer(steps: Shell) -> None:
+    kind_of(steps, "write")
+    goal = ("compile", "read the page notes/monday.txt", "--skill", "read-page", "--verb", "find", "--no-ai")
+    told = steps(*goal, "--slot", "file=notes/monday.txt", "--json").document["unanswerable"]
+    assert [(one["node"], one["code"]) for one in told] == [("tell", "NO_MODEL")]
+    assert "bundled copies words of what it is given" in told[0]["message"]
+    assert "mcl model add" in told[0]["fix"]
+    asked = steps("compile", "read the page", *goal[2:], "--json").document
+    assert (asked["status"], "unanswerable" in asked) == ("clarify", False), "there is no plan yet"
+    answers = [f"{one['id']}=notes/monday.txt" for one in asked["questions"]]
+    answered = steps("answer", asked["id"], *answers, "--no-ai", "--json").document
+    assert [one["node"] for one in answered["unanswerable"]] == ["tell"]
+    kind_of(steps, "extract")
+    assert steps(*goal, "--slot", "file=notes/monday.txt", "--json").document["unanswerable"] == []
+
+
 def test_a_kind_is_routed_to_an_added_model_that_writes_and_to_whom_the_table_names(
     steps: Shell, tmp_path: Path
 ) -> None:

@@ -36,8 +36,26 @@ from mcl.serve.server import Face
 from mcl.serve.service import GoalCompiler
 from mcl.upstream.servers import Servers
 from mcl.usecases.accept import accept
+from tests.cli.skill_writing import SKILL
 
 ERAS = ("legacy", "auto")
+PLAN_THAT_WRITES = """\
+version: 1
+plans:
+  - root:
+      id: page
+      kind: sequential
+      children:
+        - id: read
+          kind: tool_call
+          tool_call:
+            tool_ref: matrix://tool/fs/read@1.0.0
+            side_effect_class: read
+            args: {path: "${slot.file}", max_bytes: "${slot.size}"}
+        - id: tell
+          kind: step
+          step: {kind: write, inputs: {page: "${read.output.text}"}, expected_outputs: [text]}
+"""
 READ = {"operation_type": "read", "reason": "to look"}
 
 
@@ -195,6 +213,24 @@ def test_a_goal_is_compiled_looked_at_accepted_by_a_person_and_run(office: Offic
     again = office.refused("run_intent", {"intent": id}, era)
     assert (again["code"], again["message"]) == ("NOT_ACCEPTED", "this intent is completed, and runs no more")
     assert office.refused("run_intent", {"intent": id}, era)["data"]["state"] == "completed"
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_an_agent_is_told_before_a_run_that_no_model_here_can_answer_a_step(office: Office, era: str) -> None:
+    folder = office.home.path / "skills" / "read-page"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "SKILL.mtx").write_text(SKILL)
+    (folder / "plan.yaml").write_text(PLAN_THAT_WRITES)
+    goal = {"goal": "read the page notes/one.txt", "skill": "read-page", "verb": "find"}
+    made = office.told("compile_intent", goal, era)
+    if made["status"] == "clarify":
+        answers = {one["id"]: "notes/one.txt" for one in made["questions"]}
+        made = office.told("compile_intent", {"intent": made["id"], "answers": answers}, era)
+    assert [(one["node"], one["code"]) for one in made["unanswerable"]] == [("tell", "NO_MODEL")]
+    found = office.told("get_intent", {"intent": made["id"]}, era)
+    assert found["unanswerable"] == made["unanswerable"]
+    other = office.told("compile_intent", {"goal": "which files in notes mention invoice"}, era)
+    assert other["unanswerable"] == []
 
 
 def test_questions_of_a_goal_are_answered_by_a_second_call(office: Office) -> None:

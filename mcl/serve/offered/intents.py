@@ -13,10 +13,11 @@ from ir import IntentAttestBody, IntentFailBody
 from mcl.core.errors import McpError
 from mcl.serve.exchange import Caller, Json, Reply
 from mcl.serve.offered.tool import KEEPS, LOOKS, OBJECT, OBJECTS, TEXT, TEXTS, Offered, gives, takes, text
-from mcl.usecases.documents import of_result, of_shown
+from mcl.usecases.documents import of_result, of_shown, of_unanswerable
 
 if TYPE_CHECKING:
     from executor.store.home import Home
+    from ir import PlanTree
     from mcl.compiler.outcome import Outcome
     from mcl.serve.service import Service
     from mcl.usecases.intents import Shown
@@ -31,14 +32,21 @@ ACCEPT_FIRST: Final = (
 MOST: Final = 256 << 10  # bytes of outputs of nodes that are told
 
 
-def of_compile(result: Outcome) -> dict[str, object]:
+def of_compile(session: Service, result: Outcome) -> dict[str, object]:
     """What came of a compile, as `mcl compile --json` has it, and how it goes on."""
-    told = of_result(result, stored=True)
+    unanswerable = _unanswerable(session, getattr(result, "plan", None))
+    told = of_result(result, stored=True, unanswerable=unanswerable)
     if told["status"] == "compiled":
         told["how_to_go_on"] = how_to_accept(str(told["id"]))
     if told["status"] == "clarify":
         told["how_to_go_on"] = "call compile_intent again with intent (this id) and answers"
     return told
+
+
+def _unanswerable(session: Service, plan: PlanTree | None) -> list[dict[str, object]]:
+    """The steps that none of the models can answer that run_intent would ask."""
+    made = session.compiler
+    return of_unanswerable(session.home, plan, made.model, ai=made.ai)
 
 
 def how_to_accept(id: str) -> str:
@@ -132,7 +140,7 @@ async def _compile(session: Service, arguments: Json, caller: Caller) -> Reply:
         fixed = {name: str(arguments[name]) for name in ("skill", "verb", "zone") if name in arguments}
         result = await session.compiler.compile(str(goal), **fixed)
     await caller.channel.progress(1, 1, "compiled")
-    return Reply(of_compile(result))
+    return Reply(of_compile(session, result))
 
 
 COMPILE_INTENT: Final = Offered(
@@ -161,6 +169,7 @@ COMPILE_INTENT: Final = Offered(
         id=TEXT,
         intent=OBJECT,
         plan={"type": ["object", "null"]},
+        unanswerable=OBJECTS,
         questions=OBJECTS,
         reason=TEXT,
         message=TEXT,
@@ -179,7 +188,10 @@ async def _get(session: Service, arguments: Json, caller: Caller) -> Reply:
     from mcl.usecases.intents import show
 
     found = show(str(arguments["intent"]), home=session.home)
-    return Reply(cast(Json, session.redactor.value(of_intent(session.home, found))))
+    told = of_intent(session.home, found)
+    if found.state in ("proposed", "accepted"):  # before anybody signs it, or runs it
+        told["unanswerable"] = _unanswerable(session, found.plan)
+    return Reply(cast(Json, session.redactor.value(told)))
 
 
 GET_INTENT: Final = Offered(
@@ -196,6 +208,7 @@ GET_INTENT: Final = Offered(
         prose=TEXT,
         intent={"type": ["object", "null"]},
         plan={"type": ["object", "null"]},
+        unanswerable=OBJECTS,
         questions=OBJECTS,
         nodes=OBJECT,
         outputs=OBJECT,
