@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import anyio
 from anyio import sleep_forever
@@ -30,6 +30,10 @@ from mcl.usecases.call_question import MAX_REASON, CallQuestion, declared_of
 if TYPE_CHECKING:
     from mcl.serve.session import Session
 
+Show: TypeAlias = Callable[[Form], Awaitable[Filled]]  # has a client show a form
+Corrects: TypeAlias = Callable[[Show, GateQuestion, str], Awaitable[tuple[str, bool]]]
+CORRECTION: Final = "correction"  # the field for what is to be otherwise
+MAX_CORRECTION: Final = 4000  # characters of it
 WAIT: Final = "wait"  # the answer that leaves a question to `mcl gate`
 _ALIVE_S: Final = 5.0  # how often a client is told that its call still waits
 _MOST: Final = 4096  # characters of a state; what is given out is a tenth of it
@@ -49,8 +53,8 @@ def call_form(asked: CallQuestion, args: Mapping[str, object], *, here: bool, ag
     return Form("\n".join(lines), _schema(DENY, WAIT))
 
 
-def gate_form(gate: GateQuestion) -> Form:
-    """The form about a gate of a running plan."""
+def gate_form(gate: GateQuestion, *, corrects: bool = False) -> Form:
+    """The form about a gate of a running plan. corrects: it may be said what is to be otherwise, instead."""
     lines = [f"{one_line(gate.again)}; it is asked again."] if gate.again else []
     lines += ["A plan that you accepted waits for your answer.", ""]
     if gate.tool_ref:
@@ -62,10 +66,10 @@ def gate_form(gate: GateQuestion) -> Form:
     lines += [f"    | {line}" for line in safe(gate.question).split("\n")]  # kept as views
     lines += ["Arguments, whole:", *_barred(gate.args)] if gate.args else []
     refusing = f"Refuses: {' / '.join(map(quoted, gate.offer.refusing))}"
-    return Form(
-        "\n".join([*lines, "", refusing, "Your answer?"]),
-        _schema(*gate.offer.refusing, *gate.offer.continuing),
-    )
+    instead = "What is to be otherwise, said in the field for it, decides nothing: it is shown to you first."
+    asked = [refusing, *([instead] if corrects else []), "Your answer?"]
+    schema = _schema(*gate.offer.refusing, *gate.offer.continuing, corrects=corrects)
+    return Form("\n".join([*lines, "", *asked]), schema)
 
 
 def read_form(form: Form, filled: Filled | None) -> GateAnswer | None:
@@ -80,7 +84,9 @@ def read_form(form: Form, filled: Filled | None) -> GateAnswer | None:
     if filled is None or filled.action != "accept":
         return None
     decision, reason = filled.content.get("decision"), filled.content.get("reason") or ""
-    offered = properties["decision"]["enum"]
+    offered, words = properties["decision"]["enum"], filled.content.get(CORRECTION) or ""
+    if not isinstance(words, str) or words.strip():  # read as no correction, and never to be passed over
+        return GateAnswer("", unseen=True)
     if not isinstance(reason, str) or len(reason) > MAX_REASON or decision not in offered:
         return GateAnswer("", unseen=True)
     return GateAnswer(str(decision), reason, unseen=True)
@@ -112,16 +118,29 @@ def _barred(values: Mapping[str, object]) -> Iterator[str]:
             yield f"    | {line}"
 
 
-def _schema(*decisions: str) -> dict[str, object]:
+def _schema(*decisions: str, corrects: bool = False) -> dict[str, object]:
     """The refusal comes first: a form that is sent off as it opens shall not approve."""
-    return {
-        "type": "object",
-        "properties": {
-            "decision": {"type": "string", "title": "Decision", "enum": list(decisions)},
-            "reason": {"type": "string", "title": "Reason", "maxLength": MAX_REASON},
-        },
-        "required": ["decision"],
+    fields: dict[str, object] = {
+        "decision": {"type": "string", "title": "Decision", "enum": list(decisions)},
+        "reason": {"type": "string", "title": "Reason", "maxLength": MAX_REASON},
     }
+    if corrects:
+        fields[CORRECTION] = correction_field("Or: what is to be otherwise, instead of a decision")
+    return {"type": "object", "properties": fields, "required": [] if corrects else ["decision"]}
+
+
+def correction_field(title: str) -> dict[str, object]:
+    """The field for the words of a correction."""
+    return {"type": "string", "title": title, "maxLength": MAX_CORRECTION}
+
+
+def words_in(form: Form, filled: Filled | None) -> str:
+    """The words of a correction in a form that came back, "" where it has none or did not ask for any."""
+    properties: Any = form.schema["properties"]
+    if filled is None or filled.action != "accept" or CORRECTION not in properties:
+        return ""
+    words = filled.content.get(CORRECTION)
+    return words.strip() if isinstance(words, str) and len(words) <= MAX_CORRECTION else ""
 
 
 def _minute(text: str) -> str:
@@ -135,13 +154,19 @@ class ClientPeople:
     """Whoever sits before a client, asked by forms; where it shows none, `mcl gate` decides.
 
     form: of a question; None where no answer in a client would count. seconds: how long the call may wait,
-    where that is known.
+    where that is known. corrects: takes the words of a correction that stand in a form, by further forms;
+    what came of it, in a sentence, and whether the run stops by it.
     """
 
     def __init__(
-        self, caller: Caller, form: Callable[[GateQuestion], Form | None], seconds: float | None = None
+        self,
+        caller: Caller,
+        form: Callable[[GateQuestion], Form | None],
+        seconds: float | None = None,
+        corrects: Corrects | None = None,
     ) -> None:
         self._caller, self._form, self._seconds = caller, form, seconds
+        self._corrects = corrects
 
     async def ask(self, gate: GateQuestion) -> GateAnswer | None:
         """Show the question, and wait: for the answer, or until this is cancelled, because somebody was first
@@ -153,23 +178,40 @@ class ClientPeople:
             if elicit is None or form is None:
                 await sleep_forever()
             else:
-                answer = read_form(form, await _filled_by(elicit, form))
+                answer = await self._answer(elicit, form, gate)
             if answer is not None and answer.decision == WAIT:
                 await sleep_forever()
             tasks.cancel_scope.cancel()
         return answer
 
+    async def _answer(self, elicit: Show, first: Form, gate: GateQuestion) -> GateAnswer | None:
+        """The answer in a form. Words of a correction answer nothing, whatever else was filled in: the
+        question is shown again, or the run stops, which ends this."""
+        form = first
+        while True:
+            filled = await filled_by(elicit, form)
+            words = words_in(form, filled)
+            if not words or self._corrects is None:
+                return read_form(form, filled)
+            said, stops = await self._corrects(elicit, gate, words)
+            if stops:
+                await sleep_forever()
+            form = Form(f"{one_line(said, MAX_CORRECTION)}\n{first.message}", first.schema)
 
-def plan_people(session: Session, caller: Caller) -> ClientPeople:
+
+def plan_people(session: Session, caller: Caller, corrects: Corrects | None = None) -> ClientPeople:
     """Whoever decides at the gates of a plan that a client runs. What acts on a chain needs a person's own
-    key, which no answer in a client is signed with."""
+    key, which no answer in a client is signed with. corrects: as of `ClientPeople`, of the plan's own gates.
+    """
 
     def form(gate: GateQuestion) -> Form | None:
         manifest = session.registry.find(gate.tool_ref) if gate.tool_ref else None
         chain = manifest is not None and "chain" in manifest.effects
-        return gate_form(gate) if signs(session.home) and not chain else None
+        if chain or not signs(session.home):
+            return None
+        return gate_form(gate, corrects=corrects is not None and gate.kind == "gate")
 
-    return ClientPeople(caller, form)
+    return ClientPeople(caller, form, corrects=corrects)
 
 
 def signs(home: Home) -> bool:
@@ -179,7 +221,7 @@ def signs(home: Home) -> bool:
     return not any(key.sealed for key in home.keyring.entries() if key.did == own)
 
 
-async def _filled_by(elicit: Callable[[Form], Awaitable[Filled]], form: Form) -> Filled | None:
+async def filled_by(elicit: Show, form: Form) -> Filled | None:
     """What a client of the handshake era gives back for a form; None for what is no answer to a form.
 
     A client that says it cannot show it after all has asked nobody: the wait for others goes on for ever.

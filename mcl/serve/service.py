@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from anyio import CancelScope, CapacityLimiter, Event, Lock, get_cancelled_exc_class, to_thread
 from anyio.abc import TaskGroup
@@ -20,6 +20,7 @@ from executor.gate.checkout import circuit_open
 from executor.gate.guards.call import MAX_REASON
 from executor.gate.verdict import Deny
 from executor.store.home import Home
+from mcl.serve.corrections import FormCorrections
 from mcl.serve.exchange import Filled, Form
 from mcl.serve.folders import Judged
 from mcl.serve.session import Session
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from mcl.compiler.outcome import Outcome as Compilation
     from mcl.serve.call_questions import CallQuestions
 
+
+T = TypeVar("T")
 
 # ---- Calls that are refused again and again: an agent that repeats itself is told so.
 
@@ -105,6 +108,7 @@ class Service(Session):
         super().__init__(home, workspace, **session)
         self.questions, self.runs, self.compiler = questions, runs, compiler
         self.shelves, self.refusals = Shelves(), Refusals(home)
+        self.corrections = FormCorrections(self)
 
 
 # ---- Compiling goals in a server: in a thread, one at a time, so that other calls are answered meanwhile.
@@ -127,7 +131,7 @@ class GoalCompiler:
         """Compile a goal; what comes of it is signed and kept. Raises as ``compile_goal``."""
         from mcl.usecases.compile import compile_goal
 
-        return await self._alone(
+        return await self.alone(
             partial(
                 compile_goal,
                 goal,
@@ -148,7 +152,7 @@ class GoalCompiler:
         """
         from mcl.usecases.compile import answer
 
-        return await self._alone(
+        return await self.alone(
             partial(
                 answer,
                 intent,
@@ -161,7 +165,8 @@ class GoalCompiler:
             )
         )
 
-    async def _alone(self, work: partial[Compilation]) -> Compilation:
+    async def alone(self, work: Callable[[], T]) -> T:
+        """What else is done with a model, or with what one made: in a thread, in its turn."""
         # A compile that nobody waits for any more still ends, and is kept.
         return await to_thread.run_sync(work, limiter=self._turn)
 
@@ -180,7 +185,8 @@ class ServedRun:
     """One run. The side of its plan asks (`elicit`) and tells (`on`); whoever waits for it hears by `news`.
 
     nodes: how many the plan has. form: what is asked now; asked: the number of that question. said: for each
-    event how many nodes had ended by then, and words.
+    event how many nodes had ended by then, and words. begun: False while nobody has accepted the plan, and it
+    is asked what is to be otherwise.
     """
 
     intent: str
@@ -191,6 +197,7 @@ class ServedRun:
     outcome: Outcome | None = None
     problem: Exception | None = None
     done: bool = False
+    begun: bool = True
     said: deque[tuple[int, str]] = field(default_factory=lambda: deque(maxlen=_KEPT))
     _ended: set[str] = field(default_factory=set)
     _news: Event = field(default_factory=Event)

@@ -483,11 +483,13 @@ def _until(true: Any) -> None:
 
 STORES = {"approval.py", "definitions.py", "servers.py"}  # what a person's commands write to
 DOORS = {"approve", "reject", "grant", "classify", "trust", "accept", "decide_gate", "call_tool"}
+SIGNS = {"correct", "sign_correction"}
+DOORS |= SIGNS
 
 
 def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
-    """In the source: of what a person does with an intent only what needs no person is imported, and the one
-    place that signs in a person's name is where the answer to a form is taken."""
+    """In the source: of what a person does with an intent only what needs no person is imported, and the two
+    places that sign in a person's name are where the answer to a form is taken."""
     mcl = Path(serve.__file__).parents[1]
     roots = ("serve", "catalog", "plugins/agents/governance", "plugins/agents/mcp_tools")
     nodes = [
@@ -504,6 +506,8 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
         *(
             "mcl.usecases",
             "mcl.usecases.call_question",
+            "mcl.usecases.corrections",
+            "mcl.usecases.gates",
             "mcl.usecases.documents",
             "mcl.usecases.intents",
             "mcl.usecases.installed",
@@ -530,7 +534,22 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
         for file, node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in DOORS
     ]
-    assert called == [("call_questions.py", "asked_of.approve")]
+    assert sorted(called) == [
+        ("call_questions.py", "asked_of.approve"),
+        ("corrections.py", "corrections.sign_correction"),
+    ]
+    imported = [
+        (file, name.name)
+        for file, node in nodes
+        if isinstance(node, ast.ImportFrom)
+        and node.module in ("mcl.usecases.corrections", "mcl.usecases.gates")
+        for name in node.names
+    ]
+    assert set(imported) == {
+        *(("corrections.py", one) for one in ("Proposal", "propose_correction", "propose_at_gate")),
+    }, "what signs is called by its module alone, so that it is seen above"
+    signing = [ast.unparse(one) for _, one in nodes if isinstance(one, ast.Attribute) and one.attr in SIGNS]
+    assert signing == ["corrections.sign_correction"]
 
 
 def called_as(name: str, nodes: list[tuple[str, ast.AST]]) -> list[ast.Call]:

@@ -10,7 +10,7 @@ from anyio import create_task_group, get_cancelled_exc_class, move_on_after
 
 from executor.core.errors import WalkError
 from executor.core.hashing import json_hash
-from mcl.serve.exchange import Caller, Form, Json, Reply, WantedForms, refused
+from mcl.serve.exchange import Caller, Filled, Form, Json, Reply, WantedForms, refused
 from mcl.serve.offered.intents import ACCEPT_FIRST, bounded, how_to_accept
 from mcl.serve.offered.tool import OBJECT, OBJECTS, TEXT, Offered, gives, takes, text
 
@@ -36,8 +36,12 @@ async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     caller = replace(caller, channel=_Steady(caller.channel))
     run = session.runs.of(found.id)
     if run is None:
+        asks = session.corrections.may_ask(found, caller)
+        if not asks:
+            _require_accepted(found)
+        run = _begin(session, found, caller, asks=asks, resume=bool(arguments.get("resume")))
+    elif not (run.begun or caller.can_elicit):
         _require_accepted(found)
-        run = _begin(session, found, caller, resume=bool(arguments.get("resume")))
     _answer(session, run, caller)
     wait: Any = arguments.get("wait_s", LONGEST)
     try:
@@ -47,6 +51,8 @@ async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     except get_cancelled_exc_class():
         run.scope.cancel()
         raise
+    if not (run.done or run.begun):
+        return Reply({"id": found.id, "state": "proposed", "how_to_go_on": how_to_accept(found.id)})
     if not run.done:
         return Reply(
             {
@@ -84,6 +90,10 @@ async def _followed(session: Service, run: ServedRun, caller: Caller) -> Reply |
             return Reply(wanted=WantedForms({_FORM: run.form}, state))
         elif not await _shown(run, run.form, caller):
             caller = replace(caller, can_elicit=False)
+            if (
+                not run.begun
+            ):  # only a form could say what is to be otherwise; a gate is decided elsewhere, too
+                run.answer(Filled("cancel"), run.asked)
 
 
 async def _shown(run: ServedRun, form: Form, caller: Caller) -> bool:
@@ -110,21 +120,29 @@ async def _shown(run: ServedRun, form: Form, caller: Caller) -> bool:
     return able
 
 
-def _begin(session: Service, found: Shown, caller: Caller, *, resume: bool) -> ServedRun:
+def _begin(session: Service, found: Shown, caller: Caller, *, asks: bool, resume: bool) -> ServedRun:
+    """Walk a plan. asks: which nobody accepted yet; it is asked first what is to be otherwise, and walked if
+    somebody accepts it meanwhile."""
     from mcl.serve.forms import plan_people
+    from mcl.usecases.intents import show
     from mcl.usecases.run import walk_plan
 
     made = session.compiler
 
     async def walk(run: ServedRun) -> Outcome:
-        asks = replace(caller, elicit=run.elicit if caller.can_elicit else None)
+        if asks:
+            run.begun = False
+            await session.corrections.before_accept(run.elicit, found)
+            _require_accepted(show(found.id, home=session.home))
+            run.begun = True
+        shows = replace(caller, elicit=run.elicit if caller.can_elicit else None)
         with session.channels.open(found.id, "", _Aside(caller.channel)):
             return await walk_plan(
                 session.home,
                 found.id,
                 tools=session.registry,
                 workspace=session.workspace.root,
-                people=plan_people(session, asks),
+                people=plan_people(session, shows, session.corrections.at_gate),
                 listener=run,
                 resume=resume,
                 model=made.model,
@@ -242,7 +260,7 @@ RUN_INTENT: Final = Offered(
     output_schema=gives(
         "id state",
         id=TEXT,
-        state={"enum": ["completed", "executing", "cancelled"]},
+        state={"enum": ["completed", "executing", "cancelled", "proposed"]},
         nodes=OBJECT,
         outputs=OBJECT,
         criteria=OBJECTS,

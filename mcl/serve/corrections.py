@@ -1,0 +1,210 @@
+"""Corrections that a person writes into a form of a client: shown by a further form, and signed there.
+
+The way is that of `mcl correct` and `mcl gate correct`; whoever fills in a form signs unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+
+from ir import ClarifyQuestion, MclError
+from ir.display import clear, of_value
+from mcl.core.errors import InputError
+from mcl.core.text import one_line, safe
+from mcl.serve.exchange import Form, Json
+from mcl.serve.forms import CORRECTION, MAX_CORRECTION, Show, correction_field, filled_by, signs, words_in
+
+if TYPE_CHECKING:
+    from executor.walker import Verdict
+    from executor.walker.questions import GateQuestion
+    from mcl.serve.exchange import Caller
+    from mcl.serve.service import Service
+    from mcl.usecases.corrections import Proposal
+    from mcl.usecases.intents import Shown
+
+SIGN: Final = "sign"
+LEAVE: Final = "leave it as it is"
+_NOTHING: Final = "Not corrected: nothing was signed."
+_ROUNDS: Final = 3  # of questions that one correction leaves open
+_LOOK_S: Final = 0.25  # how often it is looked whether somebody accepted meanwhile
+_PROMPT: Final = 400  # characters of a question
+_TERMINAL: Final = "say it at a terminal: mcl correct, or mcl gate correct"
+
+
+class FormCorrections:
+    """The corrections that are said to one server process."""
+
+    def __init__(self, session: Service) -> None:
+        self._session = session
+        self._left: set[tuple[str, str]] = set()  # intents, with their hashes, of which no more is to be said
+
+    async def at_gate(self, show: Show, gate: GateQuestion, words: str) -> tuple[str, bool]:
+        """Take what is to be otherwise, as it was said at a gate of a running plan: what came of it, in a
+        sentence, and whether the run stops by it."""
+        from mcl.usecases.gates import propose_at_gate
+
+        propose = partial(propose_at_gate, gate.gate_id)
+        return await self._taken(show, propose, words, gate.intent_id, gate=gate.gate_id, node=gate.node_id)
+
+    def may_ask(self, found: Shown, caller: Caller) -> bool:
+        """Whether a client may be shown a form before the accept: where it can show one, where an answer in
+        it counts, and not again where nothing was to be otherwise."""
+        waits = found.state == "proposed" and found.plan is not None and _mark(found) not in self._left
+        return waits and caller.can_elicit and signs(self._session.home)
+
+    async def before_accept(self, show: Show, found: Shown) -> None:
+        """Ask what is to be otherwise about a plan that nobody accepted, until it is nothing more, somebody
+        accepts at a terminal, or the time for an answer is over. Nothing that is said here accepts."""
+        from mcl.usecases.corrections import propose_correction
+        from mcl.usecases.intents import show as shown
+
+        home, said = self._session.home, ""
+        with anyio.move_on_after(60 * self._session.context.policy.approval_minutes) as until:
+            async with anyio.create_task_group() as tasks:
+
+                async def look() -> None:
+                    while home.journal.view(found.id).state == "proposed":
+                        await anyio.sleep(_LOOK_S)
+                    until.cancel()
+
+                tasks.start_soon(look)
+                while True:
+                    form = self._redacted(accept_form(found, said))
+                    if not (words := words_in(form, await filled_by(show, form))):
+                        break
+                    propose = partial(propose_correction, found.id)
+                    said, _ = await self._taken(show, propose, words, found.id)
+                    found = shown(found.id, home=home)
+                self._left.add(_mark(found))
+                tasks.cancel_scope.cancel()
+
+    async def _taken(
+        self, show: Show, propose: Callable[..., Proposal], words: str, intent: str, **where: str
+    ) -> tuple[str, bool]:
+        from mcl.usecases import corrections
+
+        home, made = self._session.home, self._session.compiler
+        try:
+            proposal = await self._proposed(show, propose, words)
+            if proposal is None:
+                return _NOTHING, False
+            looked = partial(corrections.refusals, proposal, skills=made.skills, home=home)
+            refused = await made.alone(partial(looked, workspace=self._session.workspace.root))
+            filled = await filled_by(show, self._redacted(correction_form(proposal, refused)))
+            if filled is None or filled.action != "accept" or filled.content.get("decision") != SIGN:
+                return _NOTHING, False
+            done = await made.alone(lambda: corrections.sign_correction(proposal, home=home, unseen=True))
+        except MclError as problem:
+            message = self._session.redactor.text(problem.message)
+            told = {**where, "code": problem.code, "reason": message}
+            home.journal.record("record.gate.refused", told, intent=intent)
+            fix = f"; {problem.fix}" if problem.fix else ""
+            return f"Not corrected: {message} ({problem.code}){fix}", False
+        if done.material:
+            return f"Corrected: it needs a new accept, at a terminal: mcl accept {done.intent_id}", True
+        return "Corrected.", False
+
+    async def _proposed(self, show: Show, propose: Callable[..., Proposal], words: str) -> Proposal | None:
+        """What would be signed, once nothing is left open; None where nobody answers. Raises InputError also
+        PERSON_ONLY, about a promise that nobody can check: whoever fills in a form may be a program."""
+        from mcl.compiler.stages.signoff import require_person
+
+        made, answers = self._session.compiler, dict[str, str]()
+        given = {"words": words, "model": made.model, "ai": made.ai, "skills": made.skills}
+        for left in reversed(range(_ROUNDS)):
+            try:
+                said = partial(propose, answers=dict(answers), home=self._session.home, **given)
+                return await made.alone(said)
+            except InputError as problem:
+                if problem.code != "QUESTIONS_OPEN" or not left:
+                    raise
+                listed: Any = problem.data["questions"]  # as `corrected_goal` makes them
+            questions = [ClarifyQuestion(**one) for one in listed]
+            require_person((one.field for one in questions), fix=_TERMINAL)
+            filled = await filled_by(show, self._redacted(questions_form(questions)))
+            if filled is None or filled.action != "accept":
+                return None
+            answers |= _answers(questions, filled.content)
+        return None
+
+    def _redacted(self, form: Form) -> Form:
+        return Form(self._session.redactor.text(form.message), form.schema)
+
+
+def _mark(found: Shown) -> tuple[str, str]:
+    return found.id, found.view.intent_hash
+
+
+def accept_form(found: Shown, said: str = "") -> Form:
+    """The form about a plan that nobody accepted. said: what came of the correction before it."""
+    lines = [one_line(said, MAX_CORRECTION)] if said else []
+    lines += ["A program asks to run a plan that you have not accepted.", ""]
+    lines += ["You accept it at a terminal alone, once you have read it:"]
+    lines += [f"  mcl show {found.id}", f"  mcl accept {found.id}", "The goal:"]
+    lines += [
+        f"    | {line}" for line in safe(found.intent.prose if found.intent else found.prose).split("\n")
+    ]
+    lines += ["The plan:", *_nodes(found), "", "Is something to be otherwise? Left empty, it stays as it is."]
+    properties = {CORRECTION: correction_field("What is to be otherwise")}
+    return Form("\n".join(lines), {"type": "object", "properties": properties, "required": []})
+
+
+def _nodes(found: Shown) -> Iterator[str]:
+    for node, depth in found.plan.root.walk() if found.plan is not None else ():
+        call = node.tool_call
+        what = f"{call.tool_ref} ({call.side_effect_class})" if call is not None else node.kind
+        yield f"    | {'  ' * (depth - 1)}{clear(node.id)}: {clear(what)}"
+
+
+def questions_form(questions: Sequence[ClarifyQuestion]) -> Form:
+    """The form about what a correction leaves open, a field a question."""
+    lines = ["Your correction leaves something open.", ""]
+    fields: dict[str, object] = {}
+    for one in questions:
+        lines += [f"    | {line}" for line in safe(one.prompt).split("\n")]
+        asked: dict[str, object] = {"type": "string", "title": one_line(one.prompt, _PROMPT)}
+        fields[one.unknown_id] = asked | ({"enum": list(one.options)} if one.options else {})
+    required = [one.unknown_id for one in questions if one.required]
+    return Form("\n".join(lines), {"type": "object", "properties": fields, "required": required})
+
+
+def _answers(questions: Sequence[ClarifyQuestion], content: Json) -> dict[str, str]:
+    """The texts that answer a question, by its field; what is none is asked for again."""
+    found: dict[str, str] = {}
+    for one in questions:
+        text = content.get(one.unknown_id)
+        if isinstance(text, str) and len(text) <= MAX_CORRECTION and (text.strip() or not one.required):
+            found[one.field] = text
+    return found
+
+
+def correction_form(proposal: Proposal, refused: Sequence[Verdict] = ()) -> Form:
+    """The form about what a correction comes to. refused: what the gate would refuse of it, as things are."""
+    lines = ["This is what your correction comes to; nothing is signed yet.", ""]
+    for change in proposal.changes:
+        was, now = of_value(change.before), of_value(change.after)
+        lines += [f"  {clear(change.place)} ({change.code})", f"    | {was} → {now}"]
+    if proposal.review:
+        lines.append(f"Read it with care: {clear(proposal.review)}")
+    if proposal.again:
+        lines.append(f"Runs again: {clear(', '.join(proposal.again))}")
+    if proposal.stays:
+        lines.append(f"What these did already stays as it is: {clear(', '.join(proposal.stays))}")
+    for one in refused:
+        code, reason = getattr(one.reply, "code", ""), getattr(one.reply, "reason", "")
+        where = clear(one.node_id) or "this plan"
+        lines.append(f"The gate will refuse {where}: {code}: {one_line(reason, 1000)}")
+    lines += [
+        "",
+        f"Material: it needs a new accept, at a terminal: mcl accept {proposal.intent_id}"
+        if proposal.material
+        else "Not material: no new accept is needed.",
+        "Sign this correction?",
+    ]
+    decision = {"type": "string", "title": "Decision", "enum": [LEAVE, SIGN]}
+    schema = {"type": "object", "properties": {"decision": decision}, "required": ["decision"]}
+    return Form("\n".join(lines), schema)
