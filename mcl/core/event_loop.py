@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextvars import ContextVar
 from functools import partial, wraps
+from math import inf
 from typing import Any, Final, ParamSpec, TypeVar
 
 import anyio
@@ -45,6 +46,10 @@ def at_once(work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
     answers: list[Answer] = []
 
     async def told() -> None:
+        # anyio hands a cancel to the tasks that a scope has when it comes: one that begins later, from a
+        # thread that the cancel waits for, would go on to its end.
+        if anyio.current_effective_deadline() == -inf:
+            raise anyio.get_cancelled_exc_class()
         # Not returned: asyncio writes out what its task returns, for a message that nobody reads.
         answers.append(await work())
 

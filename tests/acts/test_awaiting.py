@@ -156,10 +156,21 @@ def test_an_act_of_a_plug_in_is_refused_there_too(yard: Path, act: Callable[...,
     assert not (yard.parent / "home").exists()
 
 
-def _by_task(work: Any) -> None:
+class _Begun:
+    """A listener that knows when the first node runs."""
+
+    def __init__(self) -> None:
+        self.now = threading.Event()
+
+    def on(self, event: Any) -> None:
+        if event.state == "running":
+            self.now.set()
+
+
+def _by_task(work: Any, begun: threading.Event) -> None:
     async def cut() -> None:
         task = asyncio.create_task(work())
-        await asyncio.sleep(0.5)
+        await asyncio.to_thread(begun.wait, 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -167,31 +178,81 @@ def _by_task(work: Any) -> None:
     asyncio.run(cut())
 
 
-def _by_scope(work: Any) -> None:
+def _by_scope(work: Any, begun: threading.Event) -> None:
     async def cut() -> None:
-        with anyio.move_on_after(0.5) as scope:
-            await work()
-        assert scope.cancelled_caught
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(work)
+            await anyio.to_thread.run_sync(begun.wait, 60)
+            tasks.cancel_scope.cancel()
 
     anyio.run(cut)
 
 
 @pytest.mark.parametrize("cancelled", [_by_task, _by_scope])
-def test_a_cancel_ends_what_an_awaited_act_waits_for(yard: Path, cancelled: Callable[[Any], None]) -> None:
-    home = mcl.open_home()
+def test_a_cancel_ends_what_an_awaited_act_waits_for(
+    yard: Path, cancelled: Callable[[Any, threading.Event], None]
+) -> None:
+    home, begun = mcl.open_home(), _Begun()
     before = threading.active_count()
 
     async def watched() -> None:
         waits = {"path": "notes", "seconds": 600}
-        await aio.call_tool("fs/watch", waits, agree=lambda _: True, home=home)
+        await aio.call_tool("fs/watch", waits, agree=lambda _: True, home=home, listener=begun)
 
-    cancelled(watched)
+    cancelled(watched, begun.now)
     [last] = mcl.list_intents(home=home)[:1]
     assert last.state == "executing"  # as after Ctrl-C: `resume` goes on
     until = time.monotonic() + 10
     while threading.active_count() > before:  # threads of the loop end with it, a moment later
         assert time.monotonic() < until, "a thread holds on to it"
         time.sleep(0.01)
+    home.close()
+
+
+def _task_before(work: Any, asked: threading.Event, gone: threading.Event) -> None:
+    async def cut() -> None:
+        task = asyncio.create_task(work())
+        await asyncio.to_thread(asked.wait, 60)
+        task.cancel()
+        for _ in range(20):  # whatever the cancel reaches has heard of it
+            await asyncio.sleep(0.01)
+        gone.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cut())
+
+
+def _scope_before(work: Any, asked: threading.Event, gone: threading.Event) -> None:
+    async def cut() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(work)
+            await anyio.to_thread.run_sync(asked.wait, 60)
+            tasks.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.2)
+            gone.set()
+
+    anyio.run(cut)
+
+
+@pytest.mark.parametrize("cancelled", [_task_before, _scope_before])
+def test_a_cancel_that_comes_before_an_act_waits_is_not_forgotten_when_it_does(
+    yard: Path, cancelled: Callable[[Any, threading.Event, threading.Event], None]
+) -> None:
+    """Else the walk that begins after it goes on to its end, and whoever cancelled waits for so long."""
+    home, asked, gone = mcl.open_home(), threading.Event(), threading.Event()
+
+    def agree(_: Any) -> bool:
+        asked.set()
+        return gone.wait(60)
+
+    async def watched() -> None:
+        await aio.call_tool("fs/watch", {"path": "notes", "seconds": 2}, agree=agree, home=home)
+
+    cancelled(watched, asked, gone)
+    [last] = mcl.list_intents(home=home)[:1]
+    assert last.state == "accepted"  # what nobody began: `run` does
     home.close()
 
 
