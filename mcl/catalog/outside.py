@@ -15,13 +15,13 @@ from executor.core.errors import ToolError
 from executor.store.home import Home
 from executor.tools.manifest import Manifest
 from executor.tools.names import is_outside
-from executor.tools.tool import Bench, Tool
+from executor.tools.tool import Bench, Tool, unheard
 from ir import is_ulid
 from mcl.catalog.definitions import Definitions, Observed
 from mcl.catalog.manifests import GET, READ, is_pseudo, pseudo_definitions
 from mcl.catalog.suspicion import revealed
 from mcl.core.text import cut
-from mcl.upstream.channels import Channel, Channels
+from mcl.upstream.channels import Channel, Channels, Overheard
 
 if TYPE_CHECKING:
     from mcl.upstream.answers import Kind
@@ -125,6 +125,8 @@ class OutsideTools:
         assert outside is not None
         upstreams = await self._connected(manifest)
         channel = self.channels.of(bench.intent, bench.node_id)
+        if bench.output is not unheard:
+            channel = Overheard(channel, bench.output)
         await upstreams.listing(outside.server, "tools")  # connected, if it was not
         self._require(manifest)
         with self._watched(outside.server, outside.tool) as scope:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final, Protocol
@@ -39,6 +40,31 @@ class _Silent:
 
 
 SILENT: Final[Channel] = _Silent()
+
+
+class Overheard:
+    """A channel whose words are heard beside it, too: a line each, as the output of the node that calls.
+
+    hear: is given them in UTF-8; what it makes of secrets and of too much is its own.
+    """
+
+    def __init__(self, channel: Channel, hear: Callable[[bytes], None]) -> None:
+        self._channel, self._hear = channel, hear
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """How far it is says nothing of itself."""
+        if message:
+            self._say(message)
+        await self._channel.progress(progress, total, message)
+
+    async def log(self, level: str, data: object, logger: str | None) -> None:
+        """A line of the log, behind its level."""
+        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+        self._say(f"{level}: {text}")
+        await self._channel.log(level, data, logger)
+
+    def _say(self, text: str) -> None:
+        self._hear(f"{text}\n".encode("utf-8", "backslashreplace"))
 
 
 class Channels:
