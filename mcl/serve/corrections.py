@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
 
+from executor.walker.questions import first_error
 from ir import ClarifyQuestion, MclError
 from ir.display import clear, of_value
 from mcl.core.errors import InputError
@@ -59,28 +60,34 @@ class FormCorrections:
     async def before_accept(self, show: Show, found: Shown) -> None:
         """Ask what is to be otherwise about a plan that nobody accepted, until it is nothing more, somebody
         accepts at a terminal, or the time for an answer is over. Nothing that is said here accepts."""
+        home = self._session.home
+
+        async def look() -> None:
+            while home.journal.view(found.id).state == "proposed":
+                await anyio.sleep(_LOOK_S)
+            tasks.cancel_scope.cancel()
+
+        try:
+            with anyio.move_on_after(60 * self._session.context.policy.approval_minutes):
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(look)
+                    self._left.add(await self._until_nothing(show, found))
+                    tasks.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            raise first_error(group) from group
+
+    async def _until_nothing(self, show: Show, found: Shown) -> tuple[str, str]:
+        """Take corrections of a plan until there is none more; what it is then."""
         from mcl.usecases.corrections import propose_correction
         from mcl.usecases.intents import show as shown
 
-        home, said = self._session.home, ""
-        with anyio.move_on_after(60 * self._session.context.policy.approval_minutes) as until:
-            async with anyio.create_task_group() as tasks:
-
-                async def look() -> None:
-                    while home.journal.view(found.id).state == "proposed":
-                        await anyio.sleep(_LOOK_S)
-                    until.cancel()
-
-                tasks.start_soon(look)
-                while True:
-                    form = self._redacted(accept_form(found, said))
-                    if not (words := words_in(form, await filled_by(show, form))):
-                        break
-                    propose = partial(propose_correction, found.id)
-                    said, _ = await self._taken(show, propose, words, found.id)
-                    found = shown(found.id, home=home)
-                self._left.add(_mark(found))
-                tasks.cancel_scope.cancel()
+        said, propose = "", partial(propose_correction, found.id)
+        while True:
+            form = self._redacted(accept_form(found, said))
+            if not (words := words_in(form, await filled_by(show, form))):
+                return _mark(found)
+            said, _ = await self._taken(show, propose, words, found.id)
+            found = shown(found.id, home=self._session.home)
 
     async def _taken(
         self, show: Show, propose: Callable[..., Proposal], words: str, intent: str, **where: str
@@ -132,7 +139,8 @@ class FormCorrections:
         return None
 
     def _redacted(self, form: Form) -> Form:
-        return Form(self._session.redactor.text(form.message), form.schema)
+        redactor = self._session.redactor
+        return Form(redactor.text(form.message), cast(Json, redactor.value(dict(form.schema))))
 
 
 def _mark(found: Shown) -> tuple[str, str]:
