@@ -75,6 +75,8 @@ def unfit_command(item: CommandPredicate, verb: str, manifest: Manifest | None) 
         return f"there is no tool {item.tool_ref} here (mcl tool list)"
     if manifest.outside is not None or "shell" not in manifest.effects:
         return f"{item.tool_ref} runs no command of this machine"
+    if any(name.startswith("$") for name in manifest.programs):
+        return f"{item.tool_ref} runs whatever program somebody has set, and no fixed command"
     if _type_in(manifest, "status") != "integer":
         return f"{item.tool_ref} does not say with which status its command ended"
     if over_ceiling(verb, "shell", manifest.operation):

@@ -47,12 +47,15 @@ class Measure:
     def unfit(self, wanted: QualityConstraint) -> str:
         """Why it cannot be held against what is wanted, whatever it turns out to be; "" where it can."""
         percent = self.most == 100
+        most = 1 if wanted.share else self.most
         if wanted.share and (self.kind == "array" or (self.kind == "integer" and not percent)):
             return f"{self} is a count, and no share of a whole"
         if wanted.share and self.most not in (None, 1, 100):
             return f"{self} goes up to {self.most:g}, and is no share of a whole"
         if not wanted.share and 0 < wanted.min < 1 and percent:
             return f"{self} is given in percent: say the least as a percentage"
+        if most is not None and wanted.min > most:
+            return f"{self} goes up to {most:g}, and never reaches {wanted.min:g}"
         return ""
 
     def look(self, wanted: QualityConstraint, outputs: Mapping[str, object]) -> tuple[object, str]:

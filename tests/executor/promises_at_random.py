@@ -15,6 +15,7 @@ from walks import NODE, gate, parallel, sequence, step
 
 import ir
 from executor import Manifest, Tool
+from ir.scalars import FrozenMap
 from mcl.catalog.manifests import manifest_of
 from mcl.catalog.tools.registry import shipped_tools
 
@@ -102,10 +103,25 @@ _COSTS = (
     {"asset": "USD", "amount": 1},
     {"asset": "EUR", "amount": 0},
 )
+# What those give: counts, shares of 1 and of 100, numbers of which nobody knows how far they go, lists.
+_OUTPUTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"rows": {"type": "integer", "minimum": 0}, "left_out": {"type": "integer"}},
+    {"coverage": {"type": "number", "minimum": 0, "maximum": 1}},
+    {"coverage": {"type": "number", "minimum": 0, "maximum": 100}, "rows": {"type": "string"}},
+    {"coverage": {"type": "number"}, "rows": {"type": "array", "items": {"type": "string"}}},
+    {"found": {"type": "object", "properties": {"rows": {"type": "integer"}}}},
+    {"coverage": {"type": "integer", "maximum": 100}, "errors": {"type": "integer"}},
+)
+_METRICS = (
+    *("rows", "rows", "coverage", "coverage", "coverage", "number of rows", "the number of rows", "left out"),
+    *("left_out", "errors", "taste", "", "count", "matches", "seconds", "coverag", "row", "output", "found"),
+    *("size", "size", "status"),
+)
 
 
 def _invented() -> list[Manifest]:
-    found = []
+    found = [_declared("smoke")]
     kinds = itertools.product(_EFFECTS, ("read", "write", "destructive"), "ABCDE", _SCOPES)
     for number, (effects, operation, safety, scope) in enumerate(kinds):
         names = [*scope.get("paths", {}), *scope.get("urls", ())]
@@ -122,7 +138,7 @@ def _invented() -> list[Manifest]:
             "scope": scope,
             "cost": _COSTS[number % len(_COSTS)],
             "args": _schema(names, [name for name in names if name not in optional]),
-            "output": _schema([], []),
+            "output": {**_schema([], []), "properties": _OUTPUTS[number % len(_OUTPUTS)]},
         }
         if effects == ["shell"] and operation == "read" and scope["kind"] == "workspace":
             said["command"] = {"argv": ["make"], "outputs": ["out"] if number % 2 else []}
@@ -131,6 +147,26 @@ def _invented() -> list[Manifest]:
         except ValidationError:
             continue  # no manifest says that of itself
     return found
+
+
+def _declared(name: str) -> Manifest:
+    """A command as an operator declares one."""
+    return Manifest.model_validate(
+        {
+            "uri": f"matrix://tool/process/run-{name}@1.0.0",
+            "description": "A command of the tests.",
+            "effects": ["shell", "write"],
+            "operation": "write",
+            "idempotent": False,
+            "timeout_ms": 5000,
+            "max_output": 1000,
+            "safety": "D",
+            "scope": {"kind": "workspace", "paths": {"path": "list"}},
+            "command": {"argv": ["make", name]},
+            "args": _schema(["path"], []),
+            "output": {**_schema([], []), "properties": {"status": {"type": "integer"}}},
+        }
+    )
 
 
 def _schema(names: Sequence[str], required: Sequence[str]) -> dict[str, Any]:
@@ -232,7 +268,7 @@ class Maker:
         )
 
     def _constraint(self) -> ir.Constraint:
-        hard, kind = self._often(0.8), self._chance.randrange(12)
+        hard, kind = self._often(0.8), self._chance.randrange(14)
         if kind < 7:
             return ir.RuleConstraint(hard=hard, rule="in words", keeps=self._keeps())
         if kind == 7:
@@ -241,7 +277,9 @@ class Maker:
         return (
             ir.BudgetConstraint(hard=hard, max=self._amount() if self._often(0.9) else None),
             ir.DeadlineConstraint(hard=hard, by=self._moment() if self._often(0.9) else ""),
-            ir.QualityConstraint(hard=hard, metric="taste", min=0.5),
+            self._quality(hard),
+            self._quality(hard),
+            self._quality(hard),
             self._chance.choice(
                 (
                     ir.PolicyConstraint(hard=hard, policy="be fair"),
@@ -249,6 +287,32 @@ class Maker:
                 )
             ),
         )[kind - 8]
+
+    def _quality(self, hard: bool) -> ir.QualityConstraint:
+        metric = self._chance.choice(_METRICS)
+        if self._often(0.3):
+            metric = f"n{1 + self._chance.randrange(8)}.output.{metric or 'found.rows'}"
+        share = self._often(0.4)
+        least = self._chance.choice((0.5, 0.9, 1, 1.5) if share else (0, 1, 100, 0.5))
+        return ir.QualityConstraint(hard=hard, metric=metric, min=least, share=share)
+
+    def _command(self) -> ir.CommandPredicate:
+        names = (
+            "process/tests",
+            "process/lint",
+            "process/mqlaunch",
+            "fs/read",
+            "process/run-gone",
+            "code/grep",
+        )
+        name = self._chance.choice((*names, "process/tests", "process/run-smoke", "process/editor"))
+        version = self._chance.choice((*("@1.0.0",) * 6, "@9.9.9", ""))
+        args = self._chance.choice(
+            ({}, {"path": "src"}, {"path": "${n1.output.path}"}, {"path": "src", "a": "b"})
+        )
+        if "mqlaunch" in name or "grep" in name:
+            args |= self._chance.choice(({}, {"command": "doctor"}, {"pattern": "todo"}))
+        return ir.CommandPredicate(tool_ref=f"matrix://tool/{name}{version}", args=FrozenMap(args))
 
     def _keeps(self) -> str:
         kind = self._chance.randrange(len(ir.promises.PLAIN) + 13)
@@ -308,7 +372,9 @@ class Maker:
             ),
             *("is up", "status=4044", "status=abc", "sha256=abc", "json:a", "contains:", "regex:(a+)+$"),
         )
-        match self._chance.randrange(5):
+        match self._chance.randrange(6):
+            case 5:
+                return self._command()
             case 0:
                 return ir.DeliveredPredicate(artifact=pick(artifacts))
             case 1:

@@ -13,6 +13,7 @@ from decimal import Decimal
 from urllib.parse import urlsplit
 
 from reference_calls import Made, World, origin
+from reference_measures import measures, runs_command
 from reference_rules import PASS, REFUSE, SILENT, asked, may_go, verdict
 
 import ir
@@ -76,8 +77,17 @@ def _constraint(one: ir.Constraint, known: Known, criteria: Sequence[ir.Predicat
             # No page says whether the addresses of criteria are hosts of the plan.
             looked = [c.url for c in criteria if isinstance(c, ir.ExternalPredicate) and is_address(c.url)]
             return _jurisdiction(one, known, []) | _jurisdiction(one, known, looked)
+        case ir.QualityConstraint():
+            return _quality(one, known)
         case _:
             return NOTHING
+
+
+def _quality(one: ir.QualityConstraint, known: Known) -> set[str]:
+    found = measures(one, known.plan, known.manifests)
+    if sum(number.clear for number in found) > 1 or all(number.fits is False for number in found):
+        return NOTHING  # it is one call that measures
+    return CHECKED if len(found) == 1 and found[0].clear and found[0].fits else CHECKED | NOTHING
 
 
 def _readable(keeps: str) -> bool:
@@ -121,6 +131,9 @@ def _criterion(one: ir.Predicate, intent: ir.Intent, known: Known) -> set[str]:
             return SIGNED if not one.by or one.by in known.users else NOTHING
         case ir.ExternalPredicate():
             return CHECKED if is_address(one.url) and _check(one.check) else NOTHING
+        case ir.CommandPredicate():
+            runs = runs_command(one, known.manifests)
+            return CHECKED | NOTHING if runs is None else CHECKED if runs else NOTHING
         case ir.AttestationPredicate():
             cited = re.fullmatch(r"[a-z][a-z0-9+.-]*:\S+", one.topic)  # attestations cite addresses
             return CHECKED if (cited or not one.topic) and one.source in known.keys else NOTHING

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from promises_at_random import AGENT, FILES, GONE, HOSTS, OTHER, USER, Example, Maker, tools
 from reference_calls import Made, World, is_plain, names, origin
+from reference_measures import measures, runs_command
 from reference_rules import PASS, REFUSE, SILENT
 from reference_standings import (
     Known,
@@ -58,7 +59,9 @@ class Compared:
     def hold_standings(self, example: Example) -> None:
         """Each promise stands as a page says that it does."""
         regions = self.context.grants.regions(self.context.agent)
-        found = standings(example.intent, example.plan, signers=_SIGNERS, regions=regions)
+        found = standings(
+            example.intent, example.plan, signers=_SIGNERS, regions=regions, find=self.context.tools.find
+        )
         known = Known(
             example.plan,
             {uri: one.manifest for uri, one in tools().items()},
@@ -75,8 +78,18 @@ class Compared:
             assert one.hard == hard
             assert one.says == said.says
             assert bool(one.why) == (one.standing == "not_checkable"), f"{place}: why is {one.why!r}"
+            self._measured(one, said.item, known)
             self.count(one.standing if hard else "wish")
+            if hard and isinstance(said.item, ir.QualityConstraint | ir.CommandPredicate):
+                self.count(f"{said.item.type} {one.standing}")
         assert unchecked(found) == tuple(one for one in found if one.hard and one.standing == "not_checkable")
+
+    def _measured(self, one: ir.PromiseStanding, item: object, known: Known) -> None:
+        """Of a quality that is checked it is said which output measures it; of nothing else."""
+        if one.standing == "checked" and isinstance(item, ir.QualityConstraint):
+            assert one.by in {number.place for number in measures(item, known.plan, known.manifests)}
+        else:
+            assert one.by == ""
 
     # ---- Calls.
 
@@ -117,8 +130,15 @@ class Compared:
             if node.tool_call is not None:
                 self._hold(node.id, node.tool_call, example, level, context, world)
         for id, looked in mandate.criteria.items():
-            if "${" not in looked.args["url"] and is_address(looked.args["url"]):
+            if self._is_looked_at(looked):
                 self._hold(id, looked, example, level, context, world)
+
+    def _is_looked_at(self, looked: ir.ToolCall) -> bool:
+        """Is it a call that can be made? With a criterion of any other no run begins."""
+        if looked.tool_ref == "matrix://tool/http/request@1.0.0":
+            return "${" not in looked.args["url"] and is_address(looked.args["url"])
+        command = ir.CommandPredicate(tool_ref=looked.tool_ref, args=looked.args)
+        return runs_command(command, {uri: one.manifest for uri, one in tools().items()}) is True
 
     def _agree(self, refused: bool, may: bool) -> bool:
         assert refused is not may
@@ -238,6 +258,8 @@ def test_no_word_of_the_two_is_said_of_nothing(compared: Compared) -> None:
     """Each standing, and each verdict on a call, is met among the examples."""
     for seed in range(200):
         hold(compared, seed)
+    for said in ("quality checked", "quality not_checkable", "command checked", "command not_checkable"):
+        assert compared.counts[said] >= 10
     for said in ("enforced", "checked", "signed_off", "not_checkable", "wish"):
         assert compared.counts[said] >= 20
     for said in ("called pass yes", "called refuse no", "foreseen pass yes", "foreseen refuse no"):
