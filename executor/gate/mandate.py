@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -31,7 +32,8 @@ class Mandate:
 
     accepted_by: did of the person. The signatures were checked where the journal was read. above: of a
     sub-dispatch, the mandate of the plan that dispatches; its own hashes are then those of what the accepted
-    skill made. portion: what the dispatch leaves of the agent's grants; None: all of them.
+    skill made. portion: what the dispatch leaves of the agent's grants; None: all of them. offered: by node,
+    the call that the plan offers there and that is looked at beforehand in place of the first.
     """
 
     intent: Intent
@@ -41,6 +43,7 @@ class Mandate:
     accepted_by: str
     above: Mandate | None = None
     portion: Portion | None = None
+    offered: Mapping[str, ToolCall] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, view: View) -> Mandate | None:
@@ -97,8 +100,8 @@ class Mandate:
     def call_at(self, node_id: str) -> ToolCall | None:
         """The call that the person signed, at a node or for a success criterion; None where there is none."""
         node = self.nodes.get(node_id)
-        if node is None:
-            return self.criteria.get(node_id)
+        if node is None or node_id in self.offered:
+            return self.offered.get(node_id) or self.criteria.get(node_id)
         handed = node.sub_dispatch is not None and node.sub_dispatch.agent_ref
         return _handing(node.sub_dispatch) if handed and node.sub_dispatch else node.tool_call
 

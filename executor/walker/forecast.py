@@ -120,8 +120,8 @@ class Forecast:
         """Something is done that nobody here can look at beforehand."""
         self._anywhere = True
 
-    def note(self, call: Call, manifest: Manifest, context: Context) -> list[Place]:
-        """Note where a call writes, which it gives, or that nobody can tell."""
+    def note(self, call: Call, manifest: Manifest, context: Context, *, offered: bool = False) -> list[Place]:
+        """Note where a call writes, which it gives, or that nobody can tell. offered: it may not be made."""
         named = [name for name, mode in manifest.scope.paths.items() if mode in _CHANGES]
         places: list[Place] = []
         if named:
@@ -129,7 +129,7 @@ class Forecast:
                 places = context.written(call, manifest)
             except ScopeError:  # the guard scope refuses it
                 return []
-            self._locks.plan(places)
+            self._locks.plan(() if offered else places)
             self._written.update(path for path, _ in places)
         if not self._anywhere:
             given = manifest.complete(call.args) if named else {}

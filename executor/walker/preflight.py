@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
@@ -103,7 +102,8 @@ def preflight(
     """Judge every node of a plan, in walk order; flaws of the plan itself come first, success criteria last.
 
     The plans of sub-dispatches are judged where they stand, as far as their Frames are known. Budget, time
-    and what parallel nodes write are reckoned as they will be at each node's turn (``forecast``).
+    and what parallel nodes write are reckoned as they will be at each node's turn (``forecast``). What will
+    be refused of other arguments that a call offers is a warning of its node.
 
     Args:
         reasoner: is there a model for step nodes? models: who says which one.
@@ -176,13 +176,44 @@ class _Look:
         for one in unchecked(scope.context.standings()) if mandate else ():
             yield Verdict(mandate.named(one.place) if mandate else "", "promise", uncheckable(one))
         self.ahead.lay_out(plan, scope.context, below)
+        found: list[Verdict] = []
         for node, _ in plan.root.walk():
             self.room -= 1
             if not node.children:
                 self.ahead.turn(node.id)
-                yield from self._judge(node, scope)
+                found += self._judge(node, scope)
         if mandate is not None:
-            yield from self._criteria(mandate, scope.context)
+            found += self._criteria(mandate, scope.context)
+        yield from self._with_offers(found, plan, scope.context)
+
+    def _with_offers(self, found: list[Verdict], plan: PlanTree, context: Context) -> list[Verdict]:
+        """The verdicts on the nodes of a plan, each with what will be refused of what the node offers. Who
+        takes an offer makes one call more than the plan has, so all others are counted before."""
+        nodes = {node.id: node.tool_call for node, _ in plan.root.walk() if _offers(node)}
+        if not nodes or context.mandate is None:
+            return found
+        looked: dict[str, ToolCall] = {}
+        context = replace(context, mandate=replace(context.mandate, offered=looked))
+        told = []
+        for verdict in found:
+            planned = nodes.get(verdict.node_id)
+            if planned is not None and not self.ahead.done(verdict.node_id):
+                self.ahead.turn(verdict.node_id)
+                for number, one in enumerate(_alternatives(planned), 1):
+                    looked[verdict.node_id] = one
+                    said = self._refusal(verdict.node_id, one, context)
+                    if said is not None and said != verdict.reply:
+                        which = f"the arguments {number} of {len(planned.alternatives)} that it offers"
+                        warned = Warned(said.code, f"{which}: {said.reason}; {said.fix}")
+                        verdict = replace(verdict, warnings=(*verdict.warnings, warned))
+            told.append(verdict)
+        return told
+
+    def _refusal(self, id: str, planned: ToolCall, context: Context) -> Deny | None:
+        """What the gate will refuse of a call that may be made; it is not counted."""
+        call = _call(id, planned, context)
+        said = weigh(call, context, self.guards).values() if isinstance(call, Call) else (call,)
+        return next((one for one in said if isinstance(one, Deny)), None)
 
     def _judge(self, node: PlanNode, scope: PlanScope) -> Iterator[Verdict]:
         spending = scope.context.spending
@@ -198,6 +229,7 @@ class _Look:
             yield Verdict(node.id, node.kind, self._late(late) or question)
         elif node.kind == "tool_call" and node.tool_call:
             yield self._judge_call(node.id, node.kind, node.tool_call, scope.context)
+            self._note_offers(node, scope.context)
         elif node.kind == "sub_dispatch" and node.sub_dispatch:
             yield from self._dispatch(node, scope)
         elif node.kind not in NODE_KINDS:  # what one of these lacks is told as a flaw of the plan
@@ -229,15 +261,22 @@ class _Look:
     def _done(self, node: PlanNode, context: Context) -> Verdict:
         """A node that completed in an earlier run: nothing is asked of it any more."""
         planned = node.tool_call
-        manifest = context.find(planned.tool_ref) if planned else None
-        if planned is not None and manifest is not None:
-            with suppress(UnresolvedError):
-                args = typed_args(planned.args, manifest, None, planned.documents)
-                call = Call(planned.tool_ref, args, planned.side_effect_class, node.id)
-                self.ahead.note(call, manifest, context)
+        if planned is not None:
+            self._note(node.id, planned, context)
+            self._note_offers(node, context)
         elif node.sub_dispatch is not None:
             self.ahead.hidden()
         return Verdict(node.id, node.kind, None, planned.tool_ref if planned else "")
+
+    def _note(self, id: str, planned: ToolCall, context: Context, *, offered: bool = False) -> None:
+        """Note where a call writes that is not judged now."""
+        call, manifest = _call(id, planned, context), context.find(planned.tool_ref)
+        if isinstance(call, Call) and manifest is not None:
+            self.ahead.note(call, manifest, context, offered=offered)
+
+    def _note_offers(self, node: PlanNode, context: Context) -> None:
+        for one in _alternatives(node.tool_call) if node.tool_call else ():
+            self._note(node.id, one, context, offered=True)
 
     def _criteria(self, mandate: Mandate, context: Context) -> Iterator[Verdict]:
         """What can be said of the success criteria before anything runs."""
@@ -293,15 +332,9 @@ class _Look:
 
     def _judge_call(self, id: str, kind: str, planned: ToolCall, context: Context) -> Verdict:
         """The verdict on one call of the plan, or of a success criterion."""
-        manifest = context.tools.find(planned.tool_ref)
-        try:
-            args = typed_args(planned.args, manifest, None, planned.documents)
-        except UnresolvedError as problem:
-            code = problem.code if problem.code in EXAMPLES else "INVALID_ARGS"
-            example = EXAMPLES[code]
-            refusal = Deny(code, problem.message, problem.fix, guard="arguments", example=example)
-            return Verdict(id, kind, refusal, planned.tool_ref)
-        call = Call(planned.tool_ref, args, planned.side_effect_class, id, planned.timeout_ms)
+        call = _call(id, planned, context)
+        if isinstance(call, Deny):
+            return Verdict(id, kind, call, planned.tool_ref)
         return self._weighed(call, kind, context)
 
     def _weighed(self, call: Call, kind: str, context: Context) -> Verdict:
@@ -321,3 +354,23 @@ class _Look:
             guards=said,
             warnings=warnings,
         )
+
+
+def _offers(node: PlanNode) -> bool:
+    """Does a node offer other arguments, which may be tried where its call fails?"""
+    return node.tool_call is not None and bool(node.tool_call.alternatives)
+
+
+def _alternatives(planned: ToolCall) -> Iterator[ToolCall]:
+    """The calls that a call offers in its place."""
+    return (planned.model_copy(update={"args": args}) for args in planned.alternatives)
+
+
+def _call(id: str, planned: ToolCall, context: Context) -> Call | Deny:
+    """A call as it is known before its turn; why it can never be made."""
+    try:
+        args = typed_args(planned.args, context.tools.find(planned.tool_ref), None, planned.documents)
+    except UnresolvedError as problem:
+        code = problem.code if problem.code in EXAMPLES else "INVALID_ARGS"
+        return Deny(code, problem.message, problem.fix, guard="arguments", example=EXAMPLES[code])
+    return Call(planned.tool_ref, args, planned.side_effect_class, id, planned.timeout_ms)

@@ -71,6 +71,23 @@ def test_what_a_skill_offers_is_shown_before_it_is_signed_and_tried_without_aski
     assert "re-plan 1 of 2: run read with the arguments 1 of 1 that the plan offers" in ran.out + ran.err
 
 
+def test_what_the_gate_will_refuse_of_them_is_told_before_anybody_signs(mcl: Shell, skill: Path) -> None:
+    (mcl.folder / "intro.md").write_text("welcome")
+    plan = skill / "plan.yaml"
+    plan.write_text(plan.read_text().replace("pages/${slot.file}", ".git/${slot.file}"))
+    goal = ("show me the handbook page in the file intro.md", "--slot", "file=intro.md", "--json")
+    done = mcl("compile", *goal, "--no-ai", "--skill", "read-page", "--skills", str(skill.parent))
+    id = str(json.loads(done.out)["id"])
+    shown = mcl("plan", id, "--skills", str(skill.parent))
+    told = " ".join(shown.out.replace("↪", "").split())
+    assert (shown.code, "PROTECTED_PATH: the arguments 1 of 1 that it offers" in told) == (0, True), told
+    found = json.loads(mcl("plan", id, "--json", "--skills", str(skill.parent)).out)
+    (node,) = [one for one in found["verdicts"] if one["node"] == "read"]
+    assert (node["decision"], [one["code"] for one in node["warnings"]]) == ("allow", ["PROTECTED_PATH"])
+    (node,) = json.loads(mcl("plan", "check", id, "--json").out)["nodes"]
+    assert [one["code"] for one in node["warnings"]] == ["PROTECTED_PATH"]
+
+
 def test_arguments_that_a_plan_offers_are_checked_like_any(mcl: Shell, skill: Path) -> None:
     assert mcl("skill", "check", str(skill)).code == 0
     plan = skill / "plan.yaml"

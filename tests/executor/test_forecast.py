@@ -301,3 +301,102 @@ def test_a_rule_that_forbids_what_a_node_does_is_told(walks: Walks) -> None:
     rule = {"type": "rule", "hard": True, "rule": "change nothing", "keeps": "change nothing"}
     found = refused(told(walks, sequence("s", *nows(1), write("w", "a")), constraints=[rule]))
     assert found == {"w": "PROMISE_BROKEN"}
+
+
+# ---- arguments that a plan offers
+
+
+def offering(id: str, which: str, effect: str, args: dict[str, str], *others: dict[str, str]) -> NODE:
+    node = tool(id, which, effect, **args)
+    node["tool_call"]["alternatives"] = list(others)
+    return node
+
+
+def writing(id: str, path: str, *others: str) -> NODE:
+    return offering(
+        id,
+        "fs/write",
+        "write",
+        {"path": path, "content": "x"},
+        *({"path": one, "content": "x"} for one in others),
+    )
+
+
+def warned(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
+    """The codes by node of what the gate would refuse of what it offers; nothing is refused."""
+    assert refused(verdicts) == {}
+    return {one.node_id: [warning.code for warning in one.warnings] for one in verdicts if one.warnings}
+
+
+def test_what_the_gate_would_refuse_of_the_arguments_that_a_plan_offers_is_a_warning(walks: Walks) -> None:
+    root = writing("a", "a.txt", "b.txt", "../up.txt", ".git/config")
+    found = told(walks, root)
+    assert warned(found) == {"a": ["OUT_OF_SCOPE", "PROTECTED_PATH"]}
+    assert found[0].decision == "allow"
+    assert "the arguments 2 of 3 that it offers" in found[0].warnings[0].reason
+    assert walks.go(root).state == "completed"
+
+
+@pytest.mark.parametrize(
+    ("others", "code"),
+    [
+        ({"path": "b.txt"}, "INVALID_ARGS"),
+        ({"path": "b.txt", "content": "x", "colour": "red"}, "INVALID_ARGS"),
+        ({"path": "b.txt", "content": '{"a": "${n.output.text}"}'}, "PLACE_IN_JSON"),
+        ({"path": "b.txt", "content": "$env:KEY"}, "INVALID_ARGS"),
+        ({"path": "secret/b.txt", "content": "x"}, "PROMISE_BROKEN"),
+    ],
+)
+def test_it_is_told_by_the_code_that_the_gate_would_give(
+    walks: Walks, others: dict[str, str], code: str
+) -> None:
+    rule = {"type": "rule", "hard": True, "rule": "not in secret", "keeps": "not in secret"}
+    node = offering("a", "fs/write", "write", {"path": "a.txt", "content": "x"}, others)
+    root = sequence("s", tool("n", "time/now"), node)
+    assert warned(told(walks, root, constraints=[rule])) == {"a": [code]}
+
+
+def test_it_is_told_below_a_dispatch_too(walks: Walks) -> None:
+    shelf = Shelf()
+    shelf.put("low", sequence("all", writing("w", "docs/a.txt", "src/a.txt")))
+    root = sequence("n0", dispatch(shelf, "sub", "low", scope_uri="matrix://scope/write?folder=docs"))
+    assert warned(told(walks, root, more={"sub_skills": shelf})) == {"sub/w": ["OUT_OF_SCOPE"]}
+
+
+def test_a_call_more_than_the_plan_has_is_needed_for_them(walks: Walks) -> None:
+    root = sequence("s", writing("a", "a.txt", "b.txt"), tool("n", "time/now"))
+    assert warned(told(walks, root, budget={"max_calls": 2})) == {"a": ["BUDGET_EXCEEDED"]}
+    assert warned(told(walks, root, budget={"max_calls": 3})) == {}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_they_write_at_once_with_another_branch_is_told(walks: Walks, turned: bool) -> None:
+    nodes = [writing("a", "a.txt", "b.txt"), write("b", "b.txt")]
+    assert warned(told(walks, parallel("p", *nodes[:: -1 if turned else 1]))) == {"a": ["SCOPE_CONTENTION"]}
+
+
+def test_of_what_is_signed_nothing_is_told_that_the_gate_would_let_pass(walks: Walks) -> None:
+    walks.write("b.txt", "old")
+    node = writing("a", "a.txt", "b.txt", "c.txt")
+    node["tool_call"]["alternatives"][0]["overwrite"] = "true"  # a person would be asked
+    intent = walks.accept(node)
+    walker = walks.walker()
+    try:
+        assert warned(walker.preflight(intent)) == {}
+    finally:
+        walker.close()
+
+
+def test_a_file_that_only_they_would_write_can_be_delivered(walks: Walks) -> None:
+    criterion = {"type": "delivered", "artifact": "b.txt"}
+    root = writing("a", "a.txt", "b.txt")
+    assert warned(told(walks, root, criteria=[criterion])) == {}
+    assert refused(told(walks, writing("a", "a.txt", "c.txt"), criteria=[criterion])) == {
+        "success[0]": "CRITERION_UNREACHABLE"
+    }
+
+
+def test_many_of_them_are_looked_at_in_the_time_that_as_many_nodes_take(walks: Walks) -> None:
+    many = [f"{one}.txt" for one in range(300)]
+    nodes = [writing(f"n{one}", f"{one}.md", *many[one : one + 3]) for one in range(290)]
+    assert warned(told(walks, sequence("s", *nodes))) == {}
