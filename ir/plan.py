@@ -78,10 +78,10 @@ class SubDispatch(Payload):
     sub_intent: Frame | None = None
     scope_uri: Text = ""
 
-    def does(self, wish: FurtherWish) -> bool:
-        """Whether it is what a wish of the goal is dispatched as."""
-        same = self.skill_ref.partition("@")[0] == wish.skill_ref.partition("@")[0]
-        return same and not self.agent_ref and self.sub_intent == _frame_of(wish)
+    @property
+    def asks(self) -> tuple[str, Frame | None]:
+        """What is asked of whom: the skill, whatever its version or content, and the Frame."""
+        return self.skill_ref.partition("@")[0], self.sub_intent
 
 
 def dispatch_of(wish: FurtherWish) -> SubDispatch:
@@ -91,8 +91,7 @@ def dispatch_of(wish: FurtherWish) -> SubDispatch:
 
 def _frame_of(wish: FurtherWish) -> Frame:
     objects = [
-        one.model_copy(update={name: getattr(one, name).replace("${", "$${") for name in ("value", "uri")})
-        for one in wish.objects
+        one.model_copy(update={name: text.replace("${", "$${") for name, text in one}) for one in wish.objects
     ]
     return Frame(verb=wish.verb, objects=tuple(objects))
 

@@ -12,12 +12,14 @@ from executor.gate.portion import Portion
 from executor.gate.rules import HeldRule, held_rules
 from executor.store.lifecycle.events import View
 from ir import (
+    Frame,
     Intent,
     PlanNode,
     PlanTree,
     SubDispatch,
     ToolCall,
     content_hash,
+    dispatch_of,
     promises_of,
 )
 from ir.scalars import FrozenMap
@@ -32,8 +34,9 @@ class Mandate:
 
     accepted_by: did of the person. The signatures were checked where the journal was read. above: of a
     sub-dispatch, the mandate of the plan that dispatches; its own hashes are then those of what the accepted
-    skill made. portion: what the dispatch leaves of the agent's grants; None: all of them. offered: by node,
-    the call that the plan offers there and that is looked at beforehand in place of the first.
+    skill made. at: the node of that plan which dispatches. portion: what the dispatch leaves of the agent's
+    grants; None: all of them. offered: by node, the call that the plan offers there and that is looked at
+    beforehand in place of the first.
     """
 
     intent: Intent
@@ -42,6 +45,7 @@ class Mandate:
     accepted_plan_hash: str
     accepted_by: str
     above: Mandate | None = None
+    at: str = ""
     portion: Portion | None = None
     offered: Mapping[str, ToolCall] = field(default_factory=dict, compare=False)
 
@@ -57,18 +61,27 @@ class Mandate:
         """The verb of the Intent and those of the Intents above it: none of them may be gone beyond. The
         first wish of a goal is not above its further ones: each is bound by its own verb, which was
         signed."""
-        above = self.above.above if self.above and self.above.wishes(self.plan) else self.above
+        above = self.above.above if self.above and self.at in self.above.wishes else self.above
         return (self.intent.frame.verb, *(above.verbs if above else ()))
 
-    def wishes(self, below: PlanTree) -> bool:
-        """Whether a plan below this one is that of a further wish of this Intent."""
-        node = self.nodes.get(below.root.id.rpartition("/")[0])
-        return node is not None and self.is_wish(node)
+    @cached_property
+    def wishes(self) -> dict[str, int]:
+        """Which further wish of the Intent a node dispatches, by the node's id: each is done once."""
+        found: dict[str, int] = {}
+        waiting: dict[tuple[str, Frame | None], list[int]] = {}
+        for place, wish in enumerate(self.intent.frame.further):
+            waiting.setdefault(dispatch_of(wish).asks, []).append(place)
+        for node in self.nodes.values() if waiting else ():
+            sub = node.sub_dispatch
+            if sub is not None and not sub.agent_ref and (places := waiting.get(sub.asks)):
+                found[node.id] = places.pop(0)
+        return found
 
-    def is_wish(self, node: PlanNode) -> bool:
-        """Whether a node dispatches a further wish of the Intent."""
-        sub = node.sub_dispatch
-        return sub is not None and any(sub.does(one) for one in self.intent.frame.further)
+    @property
+    def undone(self) -> list[int]:
+        """The further wishes that no node dispatches, by their places in the Frame."""
+        done = set(self.wishes.values())
+        return [place for place in range(len(self.intent.frame.further)) if place not in done]
 
     @cached_property
     def rules(self) -> tuple[HeldRule, ...]:
@@ -113,8 +126,7 @@ class Mandate:
 
     def named(self, name: str) -> str:
         """A name beside the ids of nodes, which of a sub-dispatch begin with the node above."""
-        above, slash, _ = self.plan.root.id.rpartition("/") if self.above else ("", "", "")
-        return f"{above}{slash}{name}"
+        return f"{self.at}/{name}" if self.at else name
 
 
 def _handing(sub: SubDispatch) -> ToolCall:

@@ -75,6 +75,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "NO_INTENT_DECLARED": 'mcl compile "which files in notes mention invoice", then mcl accept @last',
     "INTENT_NOT_ACTIVE": "mcl accept @last, then mcl run @last",
     "INTENT_BLOCKED": "mcl answer @last u1=notes",
+    "WISH_NOT_PLANNED": 'mcl compile "find the word invoice in notes", then the other wish',
     "INTENT_EXPIRED": 'mcl compile "which files in notes mention invoice" --expires 2h',
     # tool_known, unchanged
     "UNKNOWN_TOOL": "matrix://tool/fs/read@1.0.0",

@@ -56,8 +56,8 @@ def expand(
 
     Raises:
         WalkError: SUB_DISPATCH_UNAVAILABLE, SUB_SKILL_UNBOUND, SUB_DISPATCH_TOO_DEEP, SUB_DISPATCH_CYCLE,
-            SUB_DISPATCH_SCOPE, SUB_INTENT_INVALID, SUB_DISPATCH_FLAWED. Also what resolving references and
-            the skill raise.
+            SUB_DISPATCH_SCOPE, SUB_INTENT_INVALID, SUB_DISPATCH_FLAWED, SKILL_CHANGED. Also what
+            resolving references and the skill raise.
     """
     sub, above = node.sub_dispatch, scope.mandate
     assert sub is not None, "the node is a sub_dispatch"
@@ -75,9 +75,21 @@ def expand(
     prose = node.description or above.intent.prose
     made = sub_skills.expand(sub.skill_ref, frame, above.intent, id=id, prose=prose)
     _require(made, frame, above.intent, id, node)
+    place = above.wishes.get(node.id)
+    wished = above.intent.frame.further[place].skill_ref if place is not None else made.plan.skill_ref
+    if made.plan.skill_ref != wished:  # the plan names a content, and the Intent a version
+        message = f"the goal wishes it of {wished}, and the plan dispatches {made.plan.skill_ref}"
+        raise _refusal("SKILL_CHANGED", message, node, "install that version, or compile the goal again")
     plan = _below(made.plan, node.id)
     mandate = Mandate(
-        made.intent, plan, made.intent.hash, plan.hash, above.accepted_by, above=above, portion=portion
+        made.intent,
+        plan,
+        made.intent.hash,
+        plan.hash,
+        above.accepted_by,
+        above=above,
+        at=node.id,
+        portion=portion,
     )
     upstream = scope.context.taint(Call("", {}, "", node.id))
     context = replace(scope.context, mandate=mandate, before=upstream)
@@ -113,7 +125,7 @@ def _chain(node: PlanNode, scope: PlanScope, skill_ref: str) -> tuple[str, ...]:
     if not _BOUND.fullmatch(skill_ref):
         fix = "compile the goal again: a plan names the skills below it by their digests"
         raise _refusal("SUB_SKILL_UNBOUND", f"{skill_ref} does not say which content it means", node, fix)
-    if scope.mandate.is_wish(node):
+    if node.id in scope.mandate.wishes:
         return (skill,)  # beside the first, not below it: both may be of one skill
     if skill in scope.skills:
         way = " → ".join((*scope.skills, skill))
@@ -192,6 +204,7 @@ def _require(made: Expansion, frame: Frame, parent: Intent, id: str, node: PlanN
         "actor": (intent.actor, parent.actor),
         "agent": (intent.agent, parent.agent),
         "verb": (intent.frame.verb, frame.verb),
+        "further": (intent.frame.further, ()),
         "constraints": (intent.frame.constraints, frame.constraints),
         "success_criteria": (intent.frame.success_criteria, frame.success_criteria),
         "hash": (intent.hash, content_hash(intent)),

@@ -208,3 +208,7 @@ class SubSkills(Protocol):
         Raises MclError where the skill is not here, is another one, or makes no plan of this.
         """
         ...
+
+    def takes_any(self, skill_ref: str) -> bool:
+        """Whether a plan's skill is here, is for any goal, and keeps the words of all that is wished."""
+        ...

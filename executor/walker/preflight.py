@@ -132,6 +132,26 @@ def uncheckable(promise: PromiseStanding) -> Deny:
     )
 
 
+def unplanned(mandate: Mandate, sub_skills: SubSkills | None) -> Iterator[tuple[int, Deny]]:
+    """WISH_NOT_PLANNED, of each further wish that no node does, by its place: what was signed is not done in
+    part. A skill that takes any goal does what its words say."""
+    places = mandate.undone if mandate.above is None else []
+    if places and sub_skills is not None and sub_skills.takes_any(mandate.plan.skill_ref):
+        return
+    for place in places:
+        says = visible(mandate.intent.frame.further[place].prose)[:300]
+        yield (
+            place,
+            Deny(
+                "WISH_NOT_PLANNED",
+                f"the goal also wishes “{says}”, and no node of the plan does it",
+                "compile the goal again, or state that wish as a goal of its own and take it out of this one",
+                guard="plan",
+                example=EXAMPLES["WISH_NOT_PLANNED"],
+            ),
+        )
+
+
 def expired(intent: Intent, context: Context) -> Deny | None:
     """INTENT_EXPIRED, of an Intent that counts no longer: no run of it begins, or goes on."""
     if not is_past(intent.expires_at, context.clock.now()):
@@ -183,6 +203,8 @@ class _Look:
                 self.ahead.turn(node.id)
                 found += self._judge(node, scope)
         if mandate is not None:
+            wishes = unplanned(mandate, self.sub_skills)
+            found += (Verdict(f"frame.further[{place}]", "wish", undone) for place, undone in wishes)
             found += self._criteria(mandate, scope.context)
         yield from self._with_offers(found, plan, scope.context)
 

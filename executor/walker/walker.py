@@ -49,7 +49,7 @@ from executor.walker.interfaces import (
 )
 from executor.walker.ledger import Ledger, Superseded
 from executor.walker.outcome import Outcome, close
-from executor.walker.preflight import Verdict, preflight, skill_address
+from executor.walker.preflight import Verdict, preflight, skill_address, unplanned
 from executor.walker.questions import AlwaysDeny, People, Questions, first_error
 from executor.walker.run import Run
 from executor.walker.subplans import KINDS
@@ -329,6 +329,9 @@ class Walker:
         """Write how the run ended, under what counts by then. Raises Superseded where it goes on instead."""
         while True:
             run.adopt()
+            undone = next((one for _, one in unplanned(run.scope.mandate, self._sub_skills)), None)
+            if failure is None and undone is not None:  # its node was taken out meanwhile
+                failure = Failure(undone.code, undone.reason, undone.fix)
             try:
                 promised = run.scope.context.standings()
                 return close(ledger, run.scope.mandate, failure, criteria, self._failures, promised)

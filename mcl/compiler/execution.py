@@ -173,7 +173,7 @@ class InstalledSkills:
         Raises SkillError: SUB_SKILL_MISSING, SKILL_CHANGED, SUB_SKILL_CYCLE; VERB_UNKNOWN, SLOT_UNKNOWN,
         SLOT_EMPTY, SLOT_INVALID, SLOT_TOO_MANY where the Frame does not fit the skill; what make_plan raises.
         """
-        bindings = self._bindings = self._bindings or Bindings(self._load())
+        bindings = self._bound()
         skill = bindings.skill(skill_ref)
         content = bindings.bound(skill_ref).rpartition(":")[2]
         if frame.verb not in skill.verbs:
@@ -212,6 +212,17 @@ class InstalledSkills:
             binder=bindings,
         )
         return Expansion(intent, plan, SkillPrompts(intent, skill))
+
+    def takes_any(self, skill_ref: str) -> bool:
+        """Whether the installed skill of a plan is for any goal (mcl.takes=any)."""
+        try:
+            return self._bound().skill(skill_ref).takes_any
+        except SkillError:
+            return False
+
+    def _bound(self) -> Bindings:
+        self._bindings = self._bindings or Bindings(self._load())
+        return self._bindings
 
 
 def _objects(skill: Skill, frame: Frame, parent: Intent) -> Iterator[SlotEntry]:

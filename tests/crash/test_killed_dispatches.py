@@ -15,6 +15,7 @@ from mcl.compiler.compiler import Compiled
 from mcl.core.home import open_home
 from mcl.usecases.accept import accept
 from mcl.usecases.compile import compile_goal
+from mcl.usecases.runs import undo
 
 SKILL = """§SKILL
 id={id}
@@ -50,6 +51,7 @@ none
 none
 """
 FILES = 6
+WRITE = "matrix://tool/fs/write@1.0.0"
 
 
 def put(folder: Path, id: str, root: dict[str, object], *, tools: str = "none", below: str = "none") -> None:
@@ -66,7 +68,7 @@ def dispatch(id: str, skill: str, name: str) -> dict[str, object]:
 
 def skills(folder: Path) -> None:
     """`top` has `middle` work twice, which has `low` write files."""
-    ref = "matrix://tool/fs/write@1.0.0"
+    ref = WRITE
     writes = [
         {
             "id": f"w{one}",
@@ -91,8 +93,9 @@ def skills(folder: Path) -> None:
     )
 
 
-def run(place: Path, intent: str, *, kill_at: int = 0) -> int:
-    """Run until so many events were told, then kill; 0: to its end. Gives the exit status."""
+def run(place: Path, intent: str, *, kill_at: int = 0, kill_on: str = "") -> int:
+    """Run until so many events were told, or one with this text, then kill; else to its end. Gives the exit
+    status."""
     command = [sys.executable, "-m", "mcl", "run", intent, "--resume", "--json", "--yes-gates"]
     environment = {**os.environ, "MCL_HOME": str(place / "home")}
     process = subprocess.Popen(
@@ -104,8 +107,8 @@ def run(place: Path, intent: str, *, kill_at: int = 0) -> int:
         text=True,
     )
     assert process.stdout is not None
-    for number, _ in enumerate(process.stdout, 1):
-        if number == kill_at:
+    for number, event in enumerate(process.stdout, 1):
+        if number == kill_at or (kill_on and kill_on in event):
             process.send_signal(signal.SIGKILL)
             break
     process.stdout.close()
@@ -142,3 +145,26 @@ def test_a_run_that_is_killed_below_two_dispatches_goes_on_there(tmp_path: Path)
 @pytest.mark.parametrize("first", [1, 3, 5, 8])
 def test_a_run_that_is_killed_again_and_again_loses_and_doubles_nothing(tmp_path: Path, first: int) -> None:
     hold(tmp_path, [first, *range(3, 20, 3)])
+
+
+def test_a_run_that_is_killed_between_two_wishes_does_each_once_and_is_undone_whole(tmp_path: Path) -> None:
+    (tmp_path / "work" / "notes").mkdir(parents=True)
+    (tmp_path / "skills").mkdir()
+    goal = "find the word invoice in the folder notes and then make a note that the ship sails"
+    with open_home(tmp_path / "home") as home:
+        made = compile_goal(goal, ai=False, home=home)
+        assert isinstance(made, Compiled), made
+        assert len(made.intent.frame.further) == 1
+        intent = made.intent.id
+        accept(intent, home=home)
+    assert run(tmp_path, intent, kill_on='"completed"') == -signal.SIGKILL
+    with open_home(tmp_path / "home") as home:
+        assert home.journal.view(intent).state == "executing"
+    assert run(tmp_path, intent) == 0
+    with open_home(tmp_path / "home") as home:
+        assert home.journal.verify().findings == []
+        assert len(home.journal.rows(kind="intent.dispatch")) == 1
+        assert home.journal.view(intent).state == "completed"
+        assert (tmp_path / "work" / "notes.md").read_text() == "- the ship sails\n"
+        undo(intent, workspace=tmp_path / "work", home=home)
+    assert [one.name for one in (tmp_path / "work").iterdir()] == ["notes"]

@@ -21,6 +21,10 @@ class Shelf:
         self.skills: dict[str, Callable[[Mapping[str, str]], NODE]] = {}
         self.versions: dict[str, int] = {}
         self.asked: list[dict[str, Any]] = []
+        self.any: frozenset[str] = frozenset()  # addresses of those that take any goal
+
+    def takes_any(self, skill_ref: str) -> bool:
+        return skill_ref in self.any
 
     def put(self, id: str, root: NODE | Callable[[Mapping[str, str]], NODE]) -> None:
         self.skills[id] = root if callable(root) else lambda values: root
@@ -48,7 +52,8 @@ class Shelf:
                 created_at=parent.created_at,
             )
         )
-        plan = {"id": id, "intent_id": id, "skill_ref": skill_ref, "root": self.skills[skill](values)}
+        plan = {"id": id, "intent_id": id, "skill_ref": f"matrix://skill/{skill}@1.0.0"}
+        plan["root"] = self.skills[skill](values)
         return Expansion(intent, ir.with_hash(ir.PlanTree.from_json(json.dumps(plan))))
 
 

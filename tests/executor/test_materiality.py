@@ -188,6 +188,13 @@ def test_another_verb_object_or_criterion_is_material_and_another_preference_is_
     assert codes(framed(), framed(preferences=[{"prefer": "short"}])) == ["PREFERENCE_CHANGED"]
 
 
+def test_a_further_wish_is_material_and_so_is_a_node_that_does_one() -> None:
+    one = {"prose": "note it", "verb": "build", "skill_ref": "matrix://skill/note@1.0.0"}
+    for before, after in (([], [one]), ([one], []), ([one], [{**one, "verb": "find"}]), ([one], [one, one])):
+        (change,) = changes(framed(further=before), framed(further=after))
+        assert (change.place, change.material) == ("frame.further", True)
+
+
 def test_the_words_of_a_goal_count_where_somebody_is_asked_with_them() -> None:
     signed = {"verb": "find", "success_criteria": [{"type": "signed_off"}]}
     assert codes(intent(frame=signed, prose="a"), intent(frame=signed, prose="b")) == ["WORDS_USED"]
