@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from executor.store.home import Home
 from ir import Intent, PlanNode, PlanTree, as_document, with_hash
-from mcl.core.errors import InputError, SkillError
+from mcl.core.errors import InputError
 from mcl.language.mtx.core import core_of
 from mcl.language.plans.binding import Bindings
 from mcl.language.plans.planner import make_plan, slots_named
-from mcl.language.skills import Skill, Skills, mtx_digest
+from mcl.language.skills import Skill, Skills, as_compiled
 
 _PLACED: Final = ("prose", "deadline")  # of the Intent, what else a plan.yaml has places for
 
@@ -149,16 +149,7 @@ def _goal(intent: Intent) -> tuple[object, ...]:
 def _skill(home: Home, intent: Intent, skills: Skills) -> Skill:
     made = intent.compile_metadata
     assert made is not None, "asked before"
-    skill = skills.get(made.skill_id)
-    if skill is None or mtx_digest(skill, core_of(home.path)) != made.mtx_digest:
-        now = "is not installed" if skill is None else "(or a core module) is not what it was compiled with"
-        raise SkillError(
-            "SKILL_CHANGED",
-            f"the plan follows from the skill {made.skill_id}, which {now}",
-            place=made.skill_id,
-            fix="put it back as it was, or state the goal again",
-        )
-    return skill
+    return as_compiled(made, skills.get(made.skill_id), core_of(home.path))
 
 
 def _made(home: Home, intent: Intent, plan: PlanTree, skills: Skills) -> PlanTree:

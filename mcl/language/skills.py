@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import skills as shipped
-from ir import VERBS
+from ir import VERBS, CompileMetadata
+from ir.errors import REFUSED
 from mcl.core.errors import SkillError
 from mcl.language.mtx import ast
 from mcl.language.mtx.checks import skill_id, skill_version
@@ -299,6 +300,22 @@ def load_skill(folder: Path, store: Cache | None = None) -> Skill:
 def mtx_digest(skill: Skill, core: Core) -> str:
     """sha256 (hex) over the skill, its plan template and all core modules: what an Intent records."""
     return value_digest({"skill": skill.digest, "core": core.digests})
+
+
+def as_compiled(made: CompileMetadata | None, skill: Skill | None, core: Core) -> Skill:
+    """The skill, where it and the core modules are what a goal was compiled with. made: what the Intent says
+    of that. Raises SkillError SKILL_CHANGED: what its plan and its prompts say is part of what was signed."""
+    if made is not None and skill is not None and mtx_digest(skill, core) == made.mtx_digest:
+        return skill
+    name = made.skill_id if made is not None else "of this goal"
+    now = "(or a core module) is not what this goal was compiled with" if skill else "is not installed"
+    raise SkillError(
+        "SKILL_CHANGED",
+        f"the skill {name} {now}",
+        place=str(skill.path) if skill else name,
+        fix="put it back as it was, name its folder with --skills, or compile the goal again",
+        exit=REFUSED,
+    )
 
 
 def _skills_in(folder: Path) -> list[Path]:

@@ -14,7 +14,7 @@ from ir.errors import MclError
 from mcl.compiler.execution import ModelReasoner, SkillPrompts
 from mcl.core.event_loop import at_once
 from mcl.language.mtx.core import core_of
-from mcl.language.skills import Skill, Skills, mtx_digest
+from mcl.language.skills import Skill, Skills, as_compiled
 from mcl.usecases.models import Models
 from mcl.usecases.replay_items import ReplayItem, compared, missing
 
@@ -90,19 +90,9 @@ class ReplayedSteps:
 
     def _skill(self, view: View) -> Skill:
         """The skill whose prompts were used. Raises SkillError SKILL_CHANGED."""
-        from mcl.core.errors import SkillError
-
         made = view.intent.compile_metadata if view.intent is not None else None
         skill = self._skills.get(made.skill_id) if made is not None else None
-        if made is None or skill is None or mtx_digest(skill, core_of(self._home.path)) != made.mtx_digest:
-            name = made.skill_id if made is not None else "that was used"
-            raise SkillError(
-                "SKILL_CHANGED",
-                f"the skill {name} is not here as it was",
-                place=name,
-                fix="name its folder with --skills",
-            )
-        return skill
+        return as_compiled(made, skill, core_of(self._home.path))
 
     def _model(self, digest: str) -> "Model | None":
         if self._given is not None and self._given.digest == digest:

@@ -11,14 +11,12 @@ from executor.tools.registry import Registry
 from executor.walker import Walker
 from executor.walker.interfaces import Prompts, Reasoner
 from ir import Intent, PlanTree
-from ir.errors import REFUSED
 from mcl.catalog.tools.foreign import connected
 from mcl.compiler.execution import CurrentPrompts, InstalledSkills, SkillFailures
-from mcl.core.errors import SkillError
 from mcl.core.event_loop import at_once, outside_loop
 from mcl.core.home import open_home
 from mcl.language.mtx.core import core_of
-from mcl.language.skills import Skill, mtx_digest
+from mcl.language.skills import Skill, as_compiled
 from mcl.usecases.authority.door import require_not_governed_elsewhere
 from mcl.usecases.installed import installed, the_skill
 from mcl.usecases.intent_memories import keep_outcome
@@ -186,15 +184,7 @@ def _skill_signed(home: Home, intent: Intent | None, skills: Sequence[Path]) -> 
     what to do, so they are part of what was signed. Raises SkillError also SKILL_CHANGED."""
     skill = _skill_of(home, intent, skills)
     made = intent.compile_metadata if intent is not None else None
-    if made is not None and made.mtx_digest and made.mtx_digest != mtx_digest(skill, core_of(home.path)):
-        raise SkillError(
-            "SKILL_CHANGED",
-            f"the skill {skill.id} (or a core module) is not what this goal was compiled with",
-            place=str(skill.path),
-            fix="put it back as it was, or compile the goal again and have it accepted",
-            exit=REFUSED,
-        )
-    return skill
+    return as_compiled(made, skill, core_of(home.path)) if made is not None and made.mtx_digest else skill
 
 
 def _skill_of(home: Home, intent: Intent | None, skills: Sequence[Path]) -> Skill:

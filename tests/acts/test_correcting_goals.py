@@ -220,7 +220,7 @@ def test_a_skill_that_is_another_one_now_makes_no_plan_of_a_correction(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id = compiled(home)
-    monkeypatch.setattr("mcl.compiler.corrected_plan.mtx_digest", lambda *_: "0" * 64)
+    monkeypatch.setattr("mcl.language.skills.mtx_digest", lambda *_: "0" * 64)
     with pytest.raises(MclError) as refused:
         mcl.correct(id, changes=["text=coffee"], home=home)
     assert refused.value.code == "SKILL_CHANGED"
