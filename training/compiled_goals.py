@@ -24,8 +24,9 @@ from pathlib import Path
 
 from ir import Intent
 from mcl.compiler.compiler import Clarify, Compiled, GoalOptions, Outcome, Refused, compile_goal
-from mcl.compiler.stages.constraints import FIELD_OF_PATH, Gap
+from mcl.compiler.stages.constraints import FIELD_OF_PATH
 from mcl.compiler.stages.extract import read_span
+from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.core.home import open_home

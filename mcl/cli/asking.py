@@ -15,7 +15,7 @@ from ir import ClarifyQuestion, MclError
 from mcl.cli.output import Output, tell_result
 from mcl.cli.views.layout import DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.compiler.compiler import Clarify, Compiled, Refused
-from mcl.compiler.stages.constraints import sentence
+from mcl.compiler.stages.gaps import sentence
 from mcl.core.text import one_line, safe
 from mcl.usecases.compile import answer, check_answer
 from mcl.usecases.intents import Shown

@@ -9,7 +9,7 @@ from typing import Final
 
 from ir import Frame, FurtherWish, SpanMark
 from mcl.compiler.outcome import Compiled, Outcome
-from mcl.compiler.stages.extract import Extraction
+from mcl.compiler.stages.frame_draft import Extraction
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.language.skills import Skill, Skills

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from ir import ClarifyQuestion, Intent, PlanTree
 from ir.errors import CLARIFY, REFUSED
-from mcl.compiler.stages.constraints import Gap
-from mcl.compiler.stages.extract import NO_PROMPT, PromptText, Understanding
+from mcl.compiler.stages.extract import Understanding
+from mcl.compiler.stages.frame_draft import NO_PROMPT, PromptText
+from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import ConfidencePart, ScoreVerdict
 from mcl.core.errors import InputError

@@ -3,12 +3,9 @@ stored here."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from executor.core.clock import derived_id
-from executor.gate.effects import over_ceiling
 from executor.gate.standings import unchecked
 from executor.store.home import Home
 from ir import (
@@ -22,37 +19,30 @@ from ir import (
 )
 from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
 from mcl.compiler.promised import Finder, with_promises
+from mcl.compiler.skill_plans import SkillPlans
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.commands import declared_in
-from mcl.compiler.stages.constraints import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.extract import Understanding, extract
+from mcl.compiler.stages.gaps import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import KeyNames, asked_about
-from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core
 from mcl.language.mtx.procedure import ResolveRule, SlotValue
-from mcl.language.plans.binding import Bindings
-from mcl.language.plans.planner import KnownTools, make_plan
-from mcl.language.skills import Skill, Skills, mtx_digest
+from mcl.language.plans.planner import KnownTools
+from mcl.language.skills import Skills, mtx_digest
 from mcl.memory import Bundle, MemoryStore, Snapshot
 from mcl.model.cues import with_cues
-from mcl.model.protocol import Model, plan_writer
+from mcl.model.protocol import Model
 
 if TYPE_CHECKING:  # a compile that has no plan written pays for none of it
     from executor.tools.registry import Registry
     from mcl.compiler.plan_writing import Attempt
 
-# Codes for which a skill may say in §FAILURE_MODES what follows, each with the reason of the intent.fail
-# where the skill names none.
-_PLANLESS: Final = {
-    "TOOL_MISSING": "tool_failure", "PLAN_FLAWED": "tool_failure", "NO_PLAN": "out_of_scope",
-    "PLAN_UNWRITTEN": "tool_failure",
-}  # fmt: skip
 _WRITTEN: Final = "a model wrote this plan: read every node of it before you sign"
 
 
@@ -80,12 +70,13 @@ class Pipeline:
         again: bool = False,
     ) -> None:
         self._again = again
-        self.skills, self.core, self.registry, self._tools = skills, core, registry, tools
+        self.skills, self.core, self._tools = skills, core, tools
         self.rules = core.once(Rules.of)
         self.stages = core.once(_ordered)
         self.memory = MemoryStore(home)
         self.home = home
         self._timer = timer
+        self._plans = SkillPlans(skills, self.rules, registry, tools, self.ms)
         self._started = timer()
 
     def run(self, request: GoalRequest, model: Model, snapshot: Snapshot | None = None) -> Outcome:
@@ -179,7 +170,7 @@ class Pipeline:
 
         intent = intent_of(verdict)
         if verdict.outcome != "clarify":
-            plan = self._plan(goal, intent)
+            plan, goal.attempts = self._plans.of(goal.classified, intent, model)
             if isinstance(plan, PlanTree):
                 plan = with_promises(self.home, intent, plan, self._finder)
                 if unsure := (*_left_out(goal, verdict), *self._unsure(goal, plan)):
@@ -231,80 +222,6 @@ class Pipeline:
 
     def _questions(self, gaps: tuple[Gap, ...]) -> tuple[ClarifyQuestion, ...]:
         return questions_of(gaps, self.rules.question, self.rules.asked)
-
-    def _plan(self, goal: "_Goal", intent: Intent) -> PlanTree | Gap | Refused | str:
-        """The plan of an Intent; a gap where it needs a slot that is empty or a verb that may do more; a text
-        where the skill has no plan for it."""
-        skill = goal.classified.skill
-        if skill.template is None:
-            return self._written(goal, intent)
-        try:
-            plan = make_plan(
-                skill,
-                intent,
-                id=_plan_id(intent),
-                created_at=intent.created_at,
-                created_by=intent.agent,
-                registry=self.registry,
-                binder=Bindings(self.skills),
-            )
-        except SkillError as error:
-            if error.code == "SLOT_EMPTY":
-                return Gap(error.place, "", "blocking", error.message)
-            if (said := self._as_the_skill_says(goal, error)) is not None:
-                return said
-            if error.code == "NO_PLAN":
-                return error.message
-            raise
-        beyond = _beyond_verb(skill, intent, plan, self.rules)
-        if beyond is not None and skill.takes_any:
-            near = ", ".join(goal.classified.others)
-            return f"no skill here does this{f' (nearest: {near})' if near else ''}; mcl skill new makes one"
-        return beyond or plan
-
-    def _written(self, goal: "_Goal", intent: Intent) -> PlanTree | Gap | Refused | str:
-        """The plan that a model writes for a skill that has none, or why there is none."""
-        skill, writer, rules = goal.classified.skill, plan_writer(goal.model), self.rules
-        no_plan = f"the skill {skill.id} has no plan.yaml"
-        if not skill.tools:
-            return no_plan
-        if writer is None:
-            return f"{no_plan}, and {goal.model.version} writes no plans (a chat model does: mcl model add)"
-        from mcl.compiler.plan_writing import PlanOrigin, write_plan
-
-        if self._tools is None:
-            return no_plan
-        tools = self._tools()
-        origin = PlanOrigin(_plan_id(intent), intent.created_at, intent.agent)
-        nodes, repairs = rules.plan_nodes, rules.plan_repairs
-        made = write_plan(writer, skill, intent, origin, tools, nodes=nodes, repairs=repairs)
-        goal.attempts = made.attempts
-        if made.plan is not None:
-            return _beyond_verb(skill, intent, made.plan, rules) or made.plan
-        if not made.attempts:
-            return f"{no_plan}, and none was written: {made.why}"
-        message = f"{made.why} [PLAN_UNWRITTEN]"
-        said = self._as_the_skill_says(goal, SkillError("PLAN_UNWRITTEN", message, place=skill.id))
-        if said is None:
-            others = goal.classified.others
-            said = Refused(intent.id, _PLANLESS["PLAN_UNWRITTEN"], message, others, self.ms())
-        return replace(said, attempts=made.attempts) if isinstance(said, Refused) else said
-
-    def _as_the_skill_says(self, goal: "_Goal", error: SkillError) -> Gap | Refused | None:
-        """What the failure mode named like the error asks for: another skill, or an end with its reason."""
-        skill, name = goal.classified.skill, error.code.lower()
-        mode = next((one for one in skill.file.failures if one.name == name), None)
-        if mode is None or error.code not in _PLANLESS:
-            return None
-        action = mode.action.value if mode.action else "fail"
-        message = mode.message.value if mode.message else error.message
-        others = goal.classified.others
-        if action == "clarify":
-            return Gap("skill", "SkillRef", "blocking", message, options=others)
-        if action != "fail":
-            return None
-        reason = mode.reason.value if mode.reason else _PLANLESS[error.code]
-        return Refused(goal.request.id, reason, message, others, self.ms())
 
 
 class _Goal:
@@ -442,28 +359,7 @@ def _left_out(goal: _Goal, verdict: ScoreVerdict) -> tuple[Gap, ...]:
     return tuple(replace(gap, severity="blocking") for gap in verdict.gaps if gap.field.startswith(PROMISE))
 
 
-def _beyond_verb(skill: Skill, intent: Intent, plan: PlanTree, rules: Rules) -> Gap | None:
-    """The question for another verb, where the gate would refuse this plan whatever the person signs."""
-    declared = sorted({node.tool_call.side_effect_class for node, _ in plan.root.walk() if node.tool_call})
-
-    def covers(verb: str) -> bool:
-        return not any(over_ceiling(verb, name, "read") for name in declared)
-
-    able = tuple(verb for verb in skill.verbs if covers(verb))
-    if covers(intent.frame.verb) or not able:
-        return None
-    why = f"a goal to {intent.frame.verb} may not {', '.join(declared)}, as this plan would"
-    said = ", ".join(rules.sayings.get(verb, verb) for verb in able)
-    return Gap("frame.verb", "verb", "blocking", why, f"{rules.verb_question} {said}?", able)
-
-
 def _only_verb(request: GoalRequest, gap: Gap) -> str:
     """The one verb of the skill that may do what was asked, where no person named another; else ""."""
     asks = gap.field == "frame.verb" and not request.verb and len(gap.options) == 1
     return gap.options[0] if asks else ""
-
-
-def _plan_id(intent: Intent) -> str:
-    """A ULID that follows from the Intent, so that the plan of the same Intent is the same, byte for byte."""
-    moment = round(datetime.fromisoformat(intent.created_at).timestamp() * 1000)
-    return derived_id(f"plan {intent.hash}", moment)

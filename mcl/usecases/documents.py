@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from executor.walker.interfaces import WalkEvent
     from executor.walker.questions import GateQuestion
     from mcl.compiler.compiler import Clarify, Compiled, Refused
-    from mcl.compiler.stages.extract import PromptText
+    from mcl.compiler.stages.frame_draft import PromptText
     from mcl.model import Model
     from mcl.usecases.corrections import Corrected
     from mcl.usecases.intents import Shown

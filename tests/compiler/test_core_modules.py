@@ -335,10 +335,86 @@ COVERED_BY = {
     "leading": "look at paper and send it",
     "placing": "order it and put paper down",
     "manner": "order paper, politely",
+    "turning": "order paper but do not bend it",
+    "turning.not": "order nothing but paper",
+    "joining": "order paper and do not bend it",
+    "joining.more": "order paper and just do not bend it",
+    "opening": "order paper. and do not bend it",
+    "closing": "order paper. send it and",
+    "forbids": "order paper and do not bend it",
+    "forbids.first": "order paper and den aldrig viks",
+    "wants": "order paper and i want pens",
+    "tells": "order paper, it is blue",
+    "also": "4 boxes of paper. I want pens too",
+    "nouns.behind": "order paper. send is broken",
+    "by.not": "order paper by hand",
+    "adverbs.behind": "order paper weekly at noon",
+    "reasons": "order paper, otherwise it must wait",
+    "asking": "check if paper is blue",
+    "asking.if": "check if paper is blue",
+    "duties": "i must order paper",
+    "persons": "i must order paper",
+    "seeking": "sök paper efter namn",
+    "manner.beside": "order paper, stay politely",
 }
+# The same of what is said in the text that fills a slot, and so of the text alone.
+SAID_IN_A_TEXT = {
+    "each": "paper every monday",
+    "periods": "paper every monday",
+    "repeats": "paper as soon as possible",
+    "adverbs": "paper weekly",
+    "purpose": "paper to never bend",
+}
+# For each list of words around limits of the module `constraint` what makes something of it.
+AROUND_LIMITS = {
+    "not": goal("order paper not in Sweden", item="paper", jurisdiction_allow="Sweden"),
+    "negations": goal("order paper without Sweden", item="paper", jurisdiction_allow="Sweden"),
+    "outside": goal("order paper outside Sweden", item="paper", jurisdiction_allow="Sweden"),
+    "only": goal("order paper solely from Sweden", item="paper", jurisdiction_deny="Sweden"),
+    "over": goal("order paper for over $50", item="paper", budget="$50"),
+    "ranges": goal("order paper for between $50 now", item="paper", budget="$50"),
+    "least": goal("order paper for at least $50", item="paper", budget="$50"),
+    "most": goal("order paper of at most 90 % recall", item="paper", quality="90 % recall"),
+    "behind.least": goal("order paper for $50 or more", item="paper", budget="$50"),
+    "behind": goal("order paper for $50 only", item="paper", budget="$50"),
+    "leads": goal("order paper for at most $50", item="paper for", budget="$50"),
+    "leads.text": goal("order paper hosted in Sweden", item="paper hosted", jurisdiction_allow="Sweden"),
+    "leads.bound": goal("order paper, must be under $50", item="paper", budget="$50"),
+    "relative": goal("order paper that never bends", item="paper that never bends"),
+    "rates": goal("order paper for $50 per month", item="paper", budget="$50"),
+    "begins": goal("order paper from Friday", item="paper", deadline="Friday"),
+    "later": goal("order paper after Friday", item="paper", deadline="Friday"),
+    "earlier": goal("order paper before Friday", item="paper", deadline="Friday"),
+    "units": goal("order paper two days before Friday", item="paper", deadline="Friday"),
+    "behind.begins": goal("order paper Friday or later", item="paper", deadline="Friday"),
+}
+
+
+def handed_on(text: str, about: str) -> Look:
+    """A look at what comes of a goal that is for the skill which takes any."""
+    model = Scripted(skill="general", verb="acquire", says={"slot.object": about})
+    return lambda kit, core: seen(kit.run(core, text, model, skills=find_skills(skill_folders(None))))
+
+
+def sent_too(kit: Kit, core: Core) -> object:
+    """What comes of a goal of two verbs for a skill that says both of itself."""
+    folder = kit.folder / f"both{next(kit.made)}" / "order"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.mtx").write_text(ORDER.replace("order paper", "order paper and send it"))
+    model = Scripted(says={"slot.item": "paper"}, quotes=True)
+    return seen(kit.run(core, "order paper and send it", model, skills=find_skills([folder.parent])))
+
 
 TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     *((("coverage", setting, '"zzz"'), goal(text, item="paper"), ()) for setting, text in COVERED_BY.items()),
+    *(
+        (("coverage", setting, '"zzz"'), goal(f"order {text}", item=text), ())
+        for setting, text in SAID_IN_A_TEXT.items()
+    ),
+    *((("constraint", setting, '"zzz"'), look, ()) for setting, look in AROUND_LIMITS.items()),
+    (("constraint", "behind.most", '"zzz"'), handed_on("order paper 50 tops", "paper 50 tops"), ()),
+    (("coverage", "numerals", '"zzz"'), handed_on("order paper at most two", "paper at most two"), ()),
+    (("coverage", "adding", '"zzz"'), sent_too, ()),
     (("promise", "question.second", '"So?"'), planned("order paper and send it"), ()),
     (("promise", "question.open", '"So?"'), planned("order paper every monday"), ()),
     (("constraint", "second preference", "preference"), goal("order paper and send it", item="paper"), ()),

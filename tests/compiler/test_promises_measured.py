@@ -13,7 +13,7 @@ from ir import did_of
 from mcl.catalog.tools.foreign import all_tools
 from mcl.compiler.compiler import Clarify, Compiled, Outcome, recompile_with_answers
 from mcl.compiler.stages.commands import CommandWords
-from mcl.compiler.stages.constraints import Around
+from mcl.compiler.stages.limit_words import Around
 from mcl.compiler.stages.promises import KeptWords
 from mcl.language.mtx.core import load_core
 from mcl.language.skills import Skills

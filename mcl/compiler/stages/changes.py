@@ -10,12 +10,14 @@ from ir import Budget, BudgetConstraint, DeadlineConstraint, Preference, Quality
 from ir.document import Document
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.commands import Declared
-from mcl.compiler.stages.constraints import FIELD_OF_PATH, Gap
-from mcl.compiler.stages.extract import NO_KEYS, Extraction, LookUp, extract
+from mcl.compiler.stages.constraints import FIELD_OF_PATH
+from mcl.compiler.stages.extract import LookUp, extract
+from mcl.compiler.stages.frame_draft import Extraction
+from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.request import GoalChange, GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.signoff import FIELD as PROMISE
-from mcl.compiler.stages.signoff import KeyNames
+from mcl.compiler.stages.signoff import NO_KEYS, KeyNames
 from mcl.language.skills import Skill
 from mcl.memory import Bundle
 from mcl.model.protocol import Correcting, Model

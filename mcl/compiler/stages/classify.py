@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ir import VERBS, valid_verb
-from mcl.compiler.stages.constraints import Gap
+from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import InputError

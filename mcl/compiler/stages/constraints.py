@@ -3,15 +3,14 @@ quotes them.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from ir import (
     AttestationPredicate,
     Budget,
     BudgetConstraint,
-    ClarifyQuestion,
     CommandPredicate,
     DeadlineConstraint,
     DeliveredPredicate,
@@ -22,191 +21,9 @@ from ir import (
     QualityConstraint,
     RuleConstraint,
     SignedOffPredicate,
-    Unknown,
 )
-from ir.intent import SEVERITIES
-
-# ---- The words around a marked limit that turn its meaning: read without them, it would say the opposite.
-
-# "No" and "Not", but not NO, the code of Norway.
-_NOT: Final = re.compile(
-    r"\b(?:[Nn]ot?|[Nn]ever|[Nn]on|[Nn]othing|[Ww]ithout|[Aa]void(?:ing)?|[Cc]annot|[Ee]xcept|[Ee]xcluding|"
-    r"[Ii]nte|[Ii]ngen|[Ii]nga|[Ee]j|[Aa]ldrig|[Uu]tan)\b|n['’]t\b"
-)
-_OUT: Final = re.compile(
-    r"\b(?:outside|leav(?:e|es|ing)|out of|beyond|(?:anywhere|everywhere|all) but|utanför|lämna|lämnar)\b",
-    re.IGNORECASE,
-)
-_ONLY: Final = re.compile(r"\b(?:only|solely|exclusively|nowhere but|bara|endast|enbart)\b", re.IGNORECASE)
-_NEAR: Final = re.compile(r"(?:\S+\s+){0,3}\S*\s*$")  # a "not" further back belongs to something else
-_MORE: Final = re.compile(
-    r"(?:more than|over|above|beyond|exceed(?:s|ing)?|upwards of|mer än|över)\s+(?:the |a |of )*$",
-    re.IGNORECASE,
-)
-_LEAST: Final = re.compile(
-    r"(?:at least|a minimum of|minimum|min\.?|(?:no|not) (?:less|under|below|lower)(?: than)?|between|"
-    r"starting at|minst|mellan)\s+$",
-    re.IGNORECASE,
-)
-_MOST: Final = re.compile(
-    r"(?:at (?:the )?most|(?:no|not) (?:more|over|above|higher|longer|later)(?: than)?|up to|max(?:imum)?\.?|"
-    r"under|below|less than|fewer than|within|högst|under|mindre än)\s+(?:the |a |of )*$",
-    re.IGNORECASE,
-)
-_NOT_UNDER: Final = re.compile(
-    r"\b(?:no|not|never)\s+(?:under|below|less than|fewer than)\s+$", re.IGNORECASE
-)
-_OR_MORE: Final = re.compile(
-    r"\s*(?:\+|or (?:more|above|over|up)\b|and (?:up|above|more)\b|at (?:the )?least\b|minimum\b|"
-    r"eller mer\b)",
-    re.IGNORECASE,
-)
-_RATE: Final = re.compile(
-    r"\s*(?:/\s*\w|per\b|an? (?:hour|day|week|night|month|quarter|year|person|head|piece|unit|seat|user|"
-    r"item)\b|each\b|every\b|apiece\b|hourly\b|daily\b|weekly\b|monthly\b|yearly\b|annually\b|"
-    r"om året\b|i månaden\b)",
-    re.IGNORECASE,
-)
-_AFTER: Final = re.compile(
-    r"\b(?:after|since|from|starting|later than|(?:not|never) (?:until|before|ahead of|prior to)|"
-    r"(?:no|not) (?:earlier|sooner)(?: than)?|efter|sedan|från|tidigast|inte (?:före|innan))\s+(?:the )?$"
-    r"|\b(?:second|minute|hour|day|night|week|month|year|minut|timm|dag|veck|månad)\w*\s+"
-    r"(?:before|ahead of|prior to|innan|före)\s+(?:the )?$",
-    re.IGNORECASE,
-)
-_NO_LATER: Final = re.compile(
-    r"\b(?:no|not|never|inte)\s+(?:\w+\s+)?(?:later than|after|efter)\s+(?:the )?$", re.IGNORECASE
-)
-_OR_LATER: Final = re.compile(
-    r"\s*(?:or later|at the earliest|onwards?|eller senare|tidigast)\b", re.IGNORECASE
-)
-
-
-@dataclass(frozen=True)
-class Around:
-    """The words of a span's clause before and after it, and all that follows in its sentence; empty for an
-    answer, which stands alone."""
-
-    before: str = ""
-    after: str = ""
-    beyond: str = ""
-
-    def is_least(self, text: str) -> bool:
-        """Whether an amount is the least that it may be ("at least", "over", "or more"), not the most."""
-        figure = re.search(r"[0-9]", text)
-        said = f"{self.before}{text[: figure.start()] if figure else ''}".rstrip("$€£¥₹ ") + " "
-        over = _MORE.search(said)
-        unbound = over is not None and not _NOT.search(said[: over.start()])
-        return unbound or _LEAST.search(said) is not None or _OR_MORE.match(self.after) is not None
-
-    def is_most(self) -> bool:
-        """Whether a measure is the most that it may be ("at most", "under"), not the least."""
-        return _MOST.search(self.before) is not None and not _NOT_UNDER.search(self.before)
-
-    def is_rate(self) -> bool:
-        """Whether an amount is one of many ("per month", "each"), not all that may be spent."""
-        return _RATE.match(self.after) is not None
-
-    def is_beginning(self) -> bool:
-        """Whether a moment is where something begins, or is counted from, and not when it must be done."""
-        from_then = _AFTER.search(self.before) and not _NO_LATER.search(self.before)
-        return bool(from_then or _OR_LATER.match(self.after))
-
-    def region_is(self, text: str) -> str:
-        """What the words say about a region: "allow", "deny", "either" ("not only in"), or "" for nothing."""
-        said = f"{self.before}{text}"
-        out = _OUT.search(said) is not None
-        near = _NEAR.search(self.before)
-        denied = _NOT.search(said if out else f"{near[0] if near else ''}{text}") is not None
-        only = _ONLY.search(f"{near[0] if near else ''}{text}") is not None
-        if not out and not denied:
-            return "allow" if only else ""
-        if only and denied and not out:
-            return "either"
-        return "allow" if out and denied else "deny"
-
-
-def says_rate(text: str) -> bool:
-    """Whether an amount is followed, in the same span, by what it is paid for each time."""
-    figure = re.search(r"[0-9]", text)
-    found = _RATE.search(text, figure.end()) if figure else None
-    return found is not None
-
-
-# ---- A gap in what is known, before it has an id: it becomes an Unknown of the Intent and, where asked, a
-# question.
-
-
-@dataclass(frozen=True)
-class Gap:
-    """`field` is what is missing ("slot.<name>", "frame.verb", "frame.constraints.<type>", "skill"), `why`
-    the reason for people, `prompt` the question ("" makes one of the reason)."""
-
-    field: str
-    type: str
-    severity: str
-    why: str
-    prompt: str = ""
-    options: tuple[str, ...] = ()
-    default: str = ""
-    source_hint: str = ""
-
-
-def one_a_field(gaps: Sequence[Gap]) -> tuple[Gap, ...]:
-    """One gap for each field, blocking ones first: one answer fills it."""
-    best: dict[str, Gap] = {}
-    # Sorting is stable: of gaps that are as severe, the first that was found stays.
-    for gap in sorted(gaps, key=lambda gap: SEVERITIES.index(gap.severity)):
-        best.setdefault(gap.field, gap)
-    return tuple(best.values())
-
-
-def unknowns_of(gaps: Sequence[Gap]) -> tuple[Unknown, ...]:
-    """The Unknowns u1, u2, … in the order of the gaps."""
-    return tuple(
-        Unknown.model_validate(
-            {
-                "id": f"u{place}",
-                "field": gap.field,
-                "type": gap.type,
-                "severity": gap.severity,
-                "rationale": gap.why,
-                "default": gap.default,
-                "options": gap.options,
-                "source_hint": gap.source_hint,
-            }
-        )
-        for place, gap in enumerate(gaps, 1)
-    )
-
-
-def questions_of(gaps: Sequence[Gap], template: str, most: int) -> tuple[ClarifyQuestion, ...]:
-    """One question for each of the first `most` gaps, by the ids that `unknowns_of` gives.
-
-    template: makes a question of a gap that has none, with the places {field} and {reason}.
-    """
-    return tuple(
-        ClarifyQuestion(
-            unknown_id=f"u{place}",
-            field=gap.field,
-            prompt=gap.prompt
-            or template.replace("{field}", gap.field).replace("{reason}", sentence(gap.why)),
-            type=gap.type,
-            required=gap.severity == "blocking",
-            options=gap.options,
-            default=gap.default,
-        )
-        for place, gap in enumerate(gaps[:most], 1)
-    )
-
-
-_ASKS: Final = re.compile(r"(?:(?:from|to|for) )?(?:what|which|who\w*|where|when|how)\b", re.IGNORECASE)
-
-
-def sentence(text: str) -> str:
-    """`text` with a capital letter."""
-    return text[:1].upper() + text[1:]
-
+from mcl.compiler.stages.gaps import Gap
+from mcl.compiler.stages.limit_words import Around, LimitWords
 
 LIMITS: Final = (
     "budget",
@@ -264,12 +81,13 @@ Stated = _Limit | _Sign | Preference | Budget
 
 @dataclass(frozen=True)
 class Reading:
-    """What a span is read with: when and where the goal was said (ISO 8601 UTC, IANA zone), the words around
-    it. kept: what a rule in these words keeps (`KeptWords.kept`)."""
+    """What a span is read with: when and where the goal was said (ISO 8601 UTC, IANA zone), which words turn
+    a limit, and those around it. kept: what a rule in these words keeps (`KeptWords.kept`)."""
 
     at: str
     zone: str
-    around: Around = field(default_factory=Around)
+    words: LimitWords
+    around: Around
     kept: Callable[[str, Around], str] = lambda text, around: ""
     command: Callable[[str], CommandPredicate | None] = lambda text: None
     stands: bool = False
@@ -295,23 +113,18 @@ def doubt(field: str, text: str, question: str) -> Gap:
     return Gap(path, type_, "preferred", why, question, default=text)
 
 
-def slot_question(name: str, hint: str) -> str:
-    """How a person is asked for what a slot takes: by its hint, else by its name in words."""
-    said = hint.strip().rstrip(".?") or f"the {name.replace('_', ' ')}"
-    return f"{sentence(said)}?" if _ASKS.match(said) else f"What is {said}?"
-
-
 def _budget(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     from mcl.values.durations import read_duration
     from mcl.values.money import read_money, read_upper_end
 
     most = read_upper_end(text)
-    if most is not None and not reading.around.is_rate():
+    if most is not None and not reading.words.is_rate(reading.around):
         return BudgetConstraint(hard=hard, max=most)
-    if reading.around.is_least(text):
+    if reading.words.is_least(reading.around, text):
         return unread("budget", text, f"“{text}” is said as the least, not as the most that it may cost")
     amount = read_money(text)
-    if (amount is not None and reading.around.is_rate()) or (amount is None and says_rate(text)):
+    words = reading.words
+    if words.says_rate(text) if amount is None else words.is_rate(reading.around):
         return unread("budget", text, f"“{text}” is said of one of several; how much is it in all")
     if amount is not None:
         return BudgetConstraint(hard=hard, max=amount)
@@ -325,7 +138,7 @@ def _budget(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
 def _deadline(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     from mcl.values.dates import read_moment
 
-    if reading.around.is_beginning():
+    if reading.words.is_beginning(reading.around):
         return unread("deadline", text, f"“{text}” is not said as the time when it must be done")
     moment = read_moment(text, reading.at, reading.zone)
     if moment is None:
@@ -341,7 +154,7 @@ def _allow(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
 
     # The model marks the words of a region, not the “not” before them: a limit that says the opposite of what
     # was meant is worse than a question.
-    if reading.around.region_is(text) in ("deny", "either"):
+    if reading.words.region_is(reading.around, text) in ("deny", "either"):
         return unread("jurisdiction_allow", text, f"“{text}” is said as where not")
     regions = read_regions(text)
     return JurisdictionConstraint(hard=hard, allow=regions) if regions else unread("jurisdiction_allow", text)
@@ -350,9 +163,9 @@ def _allow(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
 def _deny(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     from mcl.values.regions import read_regions
 
-    if reading.around.region_is(text) in ("allow", "either"):
+    if reading.words.region_is(reading.around, text) in ("allow", "either"):
         return unread("jurisdiction_deny", text, f"“{text}” is said as where only")
-    if reading.stands and not reading.around.region_is(text):
+    if reading.stands and not reading.words.region_is(reading.around, text):
         return unread("jurisdiction_deny", text, f"“{text}” is not said as where not")
     regions = read_regions(text)
     return JurisdictionConstraint(hard=hard, deny=regions) if regions else unread("jurisdiction_deny", text)
@@ -364,14 +177,15 @@ def _quality(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap
     quality = read_quality(text)
     if quality is None:
         return unread("quality", text)
-    if reading.around.is_most():
+    if reading.words.is_most(reading.around):
         return unread("quality", text, f"“{text}” is said as the most, not as the least that is wanted")
     return QualityConstraint(hard=hard, metric=quality.metric, min=quality.minimum, share=quality.share)
 
 
 def _external(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Gap:
     url = _URL.search(text)
-    if url is None and not _NOT.search(reading.around.before) and (ran := reading.command(text)) is not None:
+    denied = reading.words.negates.search(reading.around.before) is not None
+    if url is None and not denied and (ran := reading.command(text)) is not None:
         return ran
     address = url[0].rstrip(".,;") if url else ""
     return ExternalPredicate(

@@ -5,70 +5,18 @@ quote, or in a phrase of the skill's own. Of the others the module `coverage` sa
 negation, an amount, a time, a recurrence, a condition, a grouping, a further wish. Pure.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from mcl.compiler.stages.clauses import FORBIDS, KINDS, SECOND, TIDY, Clause, Clauses, tells, wants
+from mcl.compiler.stages.clauses import TIDY, Clause, Clauses
+from mcl.compiler.stages.coverage_words import KINDS, SECOND
 from mcl.model.cues import TextPlace, free, within
 
 _OWN: Final = ("condition", "grouping", SECOND)  # kinds of words that a skill may say of itself
 _READ: Final = ("negation", "amount", "time")  # and what code looks at before a limit
 _BOUND: Final = ("condition", "time", "negation", "amount")
-# What says something of the whole goal even where it fills a slot: it forbids, bounds or repeats.
-_BOUNDS: Final = re.compile(
-    r"\b(?:at most|at the most|at least"
-    r"|(?:no|not) (?:more|less|fewer|later|longer|bigger|higher|earlier)(?: than)?"
-    r"|max(?:imum)?|under|below|up to|within|less than|fewer than|cheaper than|högst|minst|som mest|inom"
-    r"|mindre än|billigare än|inte mer än|inte över|får kosta)\s+(?:\w+\s+){0,2}"
-    r"[$€£]?(?:\d|en\b|ett\b|one\b|two\b|three\b|ten\b|tio\b)"
-    r"|\d\s*\w*\s+(?:max|tops|at most|or less|eller mindre)\b(?!\s*[$€£]?\d)",
-    re.IGNORECASE,
-)
-_REPEATS: Final = re.compile(
-    r"\b(?:(?:every|each|varje|varannan|vartannat)\s+(?:\w+\s+)?(?:second|minute|hour|day|morning|afternoon"
-    r"|evening|night|week|weekday|weekend|month|quarter|year|time|monday|tuesday|wednesday|thursday|friday"
-    r"|saturday|sunday|gång|minut|timme|dag|morgon|kväll|natt|vecka|månad|kvartal|år|måndag|tisdag|onsdag"
-    r"|torsdag|fredag|lördag|söndag|\d+)|whenever|each time|as soon as|så fort|once an?|twice an?"
-    r"|en gång (?:i|om|per)|dagligen|veckovis|månadsvis|kvartalsvis|årligen"
-    r"|(?:daily|nightly|hourly|weekly|monthly|quarterly|yearly)"
-    r"(?=\s*(?:$|[.,;:!?)]|(?:at|on|in|from|until|by|and)\b)))\b",
-    re.IGNORECASE,
-)
-_STRONG: Final = {"negation": FORBIDS, "amount": _BOUNDS, "recurrence": _REPEATS}
-_TOLD: Final = re.compile(r"\b(?:that|which|who|whose|to|som|att|where)\s+(?:\S+\s+){0,2}$", re.IGNORECASE)
-_REASON: Final = re.compile(r"(?:or|otherwise|else|because|annars|eller|eftersom)\b", re.IGNORECASE)
-_ASKED: Final = re.compile(
-    r"(?:check|see|know|ask|look|wonder\w*|kolla|se|fråga|undersök|undrar)\s+$", re.IGNORECASE
-)
-_MODAL: Final = re.compile(
-    r"(?:must|ha[sv]e? to|needs? to|needed|should|required|måste|behöver|shall|ska ha|ska vara|ska|skall)",
-    re.IGNORECASE,
-)
-_MINE: Final = re.compile(r"(?:^|\b(?:i|we|you|jag|vi|du|ni|man|det))\s*$", re.IGNORECASE)
-_OFTEN: Final = re.compile(
-    r"\s+(?!(?:at|on|in|from|until|by|and|to|kl|till|vid|på|i)\b)[^\W\d_]", re.IGNORECASE
-)
-_EACH: Final = re.compile(r"\b(?:every|each|varje)$", re.IGNORECASE)
-_SEEKS: Final = re.compile(r"\b(?:sök|leta|titta|fråg|lig)\w*\b[^.;]*$", re.IGNORECASE)
-# Words on both sides of a limit that belong to it.
-_BEFORE: Final = re.compile(
-    r"(?:(?<![\w'’-])(?:a|an|the|for|with|within|between|by|at|in|of|to|from|under|below|before|until|till|max"
-    r"|maximum|min|minimum|most|least|up|no|not|more|than|less|later|fewer|higher|bigger|over|above|only|about"
-    r"|around|just|due|on|must|should|it|that|is|be|keep|stay|spend|budget|cost|costs|price|limit|latest|every"
-    r"|each|anywhere|anything|but|nothing|nowhere|outside|av|för|från|högst|senast|inom|minst|bara|endast|inte"
-    r"|never|exceed|exceeds|go|pay|leave|gå|överstiga|aldrig|mer|än|i|på|före|innan|får|kosta|som|mest|under|till|helst|ideally|preferably|gärna|have|has)[\s:(]+)"
-    r"{1,8}$",
-    re.IGNORECASE,
-)
-_BEHIND: Final = re.compile(
-    r"(?:\s*[,(]?\s*(?:max|maximum|tops|at most|or less|or more|or better|all in|in total|incl\S*|inkl\S*"
-    r"|excl\S*|exkl\S*|vat|moms|at the latest|latest|only|altogether|included|totalt|eller mindre|som mest"
-    r"|per \w+|an? \w+|each))+",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -94,7 +42,13 @@ class Coverage:
     """What of a goal is accounted for."""
 
     def __init__(self, clauses: Clauses, account: Account) -> None:
-        self.clauses, self.slots = clauses, account.slots
+        self.clauses, self.words, self.slots = clauses, clauses.words, account.slots
+        # What says something of the whole goal even where it fills a slot: it forbids, bounds or repeats.
+        self.strong = {
+            "negation": self.words.forbidding,
+            "amount": self.words.bounds,
+            "recurrence": self.words.repeats,
+        }
         self.prose, self.signs = clauses.prose, account.signs
         self.limits = [self._with_leads(one) for one in (*account.limits, *account.read)]
         self.before = [self._with_all_before(one) for one in account.read]
@@ -115,7 +69,8 @@ class Coverage:
         else what begins with such words."""
         about = clause is self.clauses.main or not free(clause.place, self.slots)
         signed = not free(clause.place, self.signs)
-        reason = _REASON.match(f"{clause.joined} {self.clauses.said(clause.place)}".strip()) is not None
+        text = self.clauses.said(clause.place)
+        reason = self.words.reason.match(f"{clause.joined} {text}".strip()) is not None
         found: list[Uncovered] = []
         for place, kind in self.clauses.marks(clause):
             if not free(place, (*self.limits, *self.clauses.quotes)) or self._owned(kind, place):
@@ -136,7 +91,7 @@ class Coverage:
             run = clause.place if whole else self._run(clause, place)
             if free(run, [one.place for one in found]):
                 found.append(Uncovered(run, kind))
-        wanted = clause is not self.clauses.main and wants(self.clauses.said(clause.place))
+        wanted = clause is not self.clauses.main and self.words.wants(text)
         if wanted and not found and free(clause.place, self.limits):
             found.append(Uncovered(clause.place, SECOND))
         if not about and not found and not reason and self._stands_alone(clause):
@@ -148,7 +103,11 @@ class Coverage:
     def _stands_alone(self, clause: Clause) -> bool:
         """Whether a clause, in which nothing was read, tells nothing but says how something must be."""
         untouched = free(clause.place, (*self.slots, *self.limits, *self.clauses.quotes))
-        return untouched and self._content(clause.place) and not tells(self.clauses.said(clause.place))
+        return (
+            untouched
+            and self._content(clause.place)
+            and not self.words.tells(self.clauses.said(clause.place))
+        )
 
     def _says_more(self, place: TextPlace) -> bool:
         """Whether a word at a place says something beside those that need an answer."""
@@ -158,14 +117,14 @@ class Coverage:
         """Whether a mark says there what it says by itself."""
         words, before = self.clauses.said(place), self.prose[clause.place.start : place.start]
         if kind == "condition":
-            asked = words.casefold() in ("if", "om", "ifall") and _ASKED.search(before)
-            mine = _MODAL.fullmatch(words) and _MINE.search(before)
+            asked = self.words.asked_if.fullmatch(words) and self.words.asked.search(before)
+            mine = self.words.duty.fullmatch(words) and self.words.mine.search(before)
             return not asked and not (clause is self.clauses.main and mine)
-        if kind == "recurrence" and _EACH.search(words) and self._leads_to(place):
+        if kind == "recurrence" and self.words.each.search(words) and self._leads_to(place):
             return False  # "every TODO" is how many of them, not how often
         if kind == "recurrence" and words.casefold().endswith("ly"):
-            return _OFTEN.match(self.prose, place.end) is None
-        if kind == "grouping" and words.casefold().startswith("efter") and _SEEKS.search(before):
+            return self.words.adverb.match(self.prose, place.end) is not None
+        if kind == "grouping" and words.casefold().startswith("efter") and self.words.seeking.search(before):
             return False
         return not (kind == SECOND and about and clause is self.clauses.main)
 
@@ -181,11 +140,11 @@ class Coverage:
 
     def _turns(self, kind: str, clause: Clause, place: TextPlace) -> bool:
         """Whether a mark says something of the whole goal although it stands in what fills a slot."""
-        strong = _STRONG.get(kind)
+        strong = self.strong.get(kind)
         if strong is None or (kind == "amount" and not self.clauses.takes_any):
             return False
         before = self.prose[clause.place.start : place.start]
-        if _TOLD.search(before):
+        if self.words.told.search(before):
             return False
         aside = clause is not self.clauses.main
         if kind == "negation" and place.start == clause.place.start and aside:
@@ -230,8 +189,8 @@ class Coverage:
         """Whether a word at a place says something and belongs to nothing."""
         taken = (*self.slots, *self.limits, *self.clauses.quotes, *self.clauses.filler, *self._marked)
         words = self.clauses.content(place, taken)
-        own, verbs = self.clauses.own_words, self.clauses.words
-        return any(word not in own and not verbs.is_verb(word) for word in words)
+        own = self.clauses.own_words
+        return any(word not in own and not self.words.is_verb(word) for word in words)
 
     @cached_property
     def _marked(self) -> list[TextPlace]:
@@ -251,9 +210,9 @@ class Coverage:
 
     def _with_leads(self, place: TextPlace) -> TextPlace:
         """The place of a limit with the words on both sides that lead to it."""
-        before = _BEFORE.search(
+        before = self.words.leads.before.search(
             self.prose, min(place.start, self.clauses.clause_of(place).start), place.start
         )
-        behind = _BEHIND.match(self.prose, place.end)
+        behind = self.words.leads.behind.match(self.prose, place.end)
         start, end = before.start() if before else place.start, behind.end() if behind else place.end
         return TextPlace(start, end)

@@ -2,12 +2,12 @@
 file names, dates, closed lists by name) need no model to be seen. Pure; the tables are those of `--no-ai`.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from mcl.compiler.stages.clauses import Clauses
+from mcl.compiler.stages.clauses import Clauses, quotes_of
 from mcl.compiler.stages.constraints import FIELDS
+from mcl.compiler.stages.limit_words import LimitLeads
 from mcl.compiler.stages.rules import Rules
 from mcl.model.cues import (
     Cues,
@@ -36,160 +36,132 @@ CHECKED = ("budget", "deadline", "jurisdiction_allow", "jurisdiction_deny", "qua
 _CLAUSES = ("rule", "preference")  # their patterns go on to the end of a clause
 _SIGNS = ("signed_off", "attestation")
 _WORDED = tuple(field for field in FIELDS if field not in CHECKED)
-# Words that only lead to what follows: no value ends with them where a limit comes next, and none is made
-# of them alone.
-LEADING = (
-    "a|an|the|for|with|within|between|by|at|in|of|to|from|under|below|before|until|till|max|maximum|most|least|"
-    "up|no|not|more|than|less|only|about|around|hosted|stored|based|certified|audited|approved|rated|costing|and|"
-    "or|but|once|when|after|without|never|on|suppliers|vendors|companies|av|för|från|högst|senast|inom|bara|i"
-)
-_TAIL = re.compile(rf"(?:[\s,;]+(?:{LEADING}))+$", re.IGNORECASE)
-_EMPTY = re.compile(rf"(?:(?:{LEADING})\b[\s,;]*)+", re.IGNORECASE)
-_BETWEEN = re.compile(rf"\s*(?:(?:{LEADING}|budget|cost|costs|price|limit)\s+)*", re.IGNORECASE)
-_QUOTED = re.compile(
-    r"""(?<![\w"])"([^"\n]+)"(?![\w"])|“([^“”\n]+)”|(?<![\w'’])['‘]([^'‘’\n]{2,})['’](?!\w)"""
-)
-_TELLS_WHICH = re.compile(r"\b(?:that|which|who|whose|where|valid)\b[^,;]*$", re.IGNORECASE)
 _DOUBTED = 0.9  # a text that the model is less certain of may end before a limit in it
 _GUESSED = 0.6  # or before what is only likely one
 
 
-def only_leads(text: str) -> bool:
-    """Whether words say nothing themselves, and only lead to others ("for at most")."""
-    return _EMPTY.fullmatch(text) is not None
+@dataclass(frozen=True)
+class _LimitPatterns:
+    """What patterns say of limits in a goal, beside what a model marked. texts: the fields of slots that take
+    any text; readable: whether code reads a limit's span as what it is said to be."""
 
+    prose: str
+    texts: frozenset[str]
+    leads: LimitLeads
+    readable: Readable
+    cues: Cues
 
-def with_limits(
-    prose: str,
-    form: ExtractForm,
-    spans: Sequence[Span],
-    patterns: Sequence[Span],
-    cues: Cues,
-    readable: Readable,
-) -> list[Span]:
-    """The spans with limits by patterns beside those of the model.
+    def beside(self, spans: Sequence[Span], patterns: Sequence[Span]) -> list[Span]:
+        """The spans with limits by patterns beside those of the model. Two readings of one place for one
+        field make it more certain."""
+        kept = [one for one in spans if one.field not in _WORDED or not self.leads.is_empty(one.value)]
+        quotes = [whole for whole, _ in quotes_of(self.prose)]
+        for told in patterns:
+            if not free(place_of(told), quotes):
+                continue  # who quotes means just these words
+            if told.field in CHECKED:
+                kept = self._checked(kept, told)
+            elif told.field in FIELDS:
+                kept = self._clause(kept, told)
+        return [self._without_tail(one, kept) for one in kept]
 
-    patterns: what patterns find, slots and limits. readable: whether code reads a limit's span as what it is
-    said to be. Two readings of one place for one field make it more certain.
-    """
-    kept = [one for one in spans if one.field not in _WORDED or not _EMPTY.fullmatch(one.value)]
-    texts = frozenset(
-        f"slot.{slot.name}" for slot in form.slots if not slot.options and not typed(slot, cues)
-    )
-    quotes = [TextPlace(*match.span()) for match in _QUOTED.finditer(prose)]
-    for told in patterns:
-        if not free(place_of(told), quotes):
-            continue  # who quotes means just these words
-        if told.field in CHECKED:
-            kept = _checked(prose, kept, told, texts, cues, readable)
-        elif told.field in FIELDS:
-            kept = _clause(kept, told, cues, readable)
-    return [_without_tail(prose, one, kept, texts, cues) for one in kept]
-
-
-def _checked(
-    prose: str,
-    kept: Sequence[Span],
-    told: Span,
-    texts: frozenset[str],
-    cues: Cues,
-    readable: Readable,
-) -> list[Span]:
-    """The spans, with what a pattern says of a limit that code can read."""
-    met = [one for one in kept if _meets(one, told)]
-    limits = [one for one in met if one.field in FIELDS]
-    own = [one for one in limits if one.field == told.field]
-    sure = told.probability >= cues.probability["pattern"]
-    if own:
-        if len(limits) > 1:
+    def _checked(self, kept: Sequence[Span], told: Span) -> list[Span]:
+        """The spans, with what a pattern says of a limit that code can read."""
+        met = [one for one in kept if _meets(one, told)]
+        limits = [one for one in met if one.field in FIELDS]
+        own = [one for one in limits if one.field == told.field]
+        sure = told.probability >= self.cues.probability["pattern"]
+        if own:
+            if len(limits) > 1:
+                return list(kept)
+            better = self._better(own[0], told)
+            told = replace(better, probability=both(own[0].probability, told.probability))
+            if better is own[0]:
+                return [told if one is own[0] else one for one in kept]
+        elif limits:
+            # A rule whose words are a moment or an amount, and nothing else, is what code reads there.
+            worded = [one for one in limits if one.field == "rule" and self._as_much(one, told)]
+            others = [one for one in limits if one not in worded]
+            held = any(one.field not in CHECKED or self.readable(one) for one in others)
+            if held or not self.readable(told):
+                return list(kept)
+        elif not self.readable(told) or not (met or sure):
             return list(kept)
-        better = _better(own[0], told, readable)
-        told = replace(better, probability=both(own[0].probability, told.probability))
-        if better is own[0]:
-            return [told if one is own[0] else one for one in kept]
-    elif limits:
-        # A rule whose words are a moment or an amount, and nothing else, is what code reads there.
-        worded = [one for one in limits if one.field == "rule" and _as_much(one, told)]
-        others = [one for one in limits if one not in worded]
-        if any(one.field not in CHECKED or readable(one) for one in others) or not readable(told):
+        slots = [one for one in met if one not in limits]
+        least = _DOUBTED if sure else _GUESSED
+        cut = [self._before(one, told) for one in slots]
+        if not all(cut) or any(one.field not in self.texts or one.probability >= least for one in slots):
             return list(kept)
-    elif not readable(told) or not (met or sure):
+        return [*(one for one in kept if one not in met), *(one for one in cut if one), told]
+
+    def _better(self, own: Span, told: Span) -> Span:
+        """Of two readings of one place that which code can read; of two such the longer.
+
+        Words that the model marked are not left out to make the rest readable: "early next week" is asked
+        about, not taken for next week. Only of places, what is around the name is no part of it.
+        """
+        mine, other = self.readable(own), self.readable(told)
+        if not mine and not told.field.startswith("jurisdiction") and self._says_more(own, told):
+            return own
+        if mine == other:
+            return told if len(told.value) > len(own.value) and (mine or _holds(told, own)) else own
+        return own if mine else told
+
+    def _says_more(self, own: Span, told: Span) -> bool:
+        """Whether words that mean something stand in `own` and not in `told`, which lies in it."""
+        if not _holds(own, told):
+            return False
+        shift = place_of(told).start - place_of(own).start
+        rest = (own.value[:shift], own.value[shift + len(told.value) :])
+        return any(part.strip(" ,;") and not self.leads.is_empty(part.strip(" ,;")) for part in rest)
+
+    def _as_much(self, own: Span, told: Span) -> bool:
+        """Whether `own` says no word that means something beside what `told` says."""
+        return _holds(told, own) or (_holds(own, told) and not self._says_more(own, told))
+
+    def _clause(self, kept: Sequence[Span], told: Span) -> list[Span]:
+        """The spans, with a rule or wish to the end of its clause, one that was overlooked, or a sign of
+        success that was taken for a limit which nobody can read."""
+        met = [one for one in kept if _meets(one, told)]
+        same = len(met) == 1 and met[0].field == told.field
+        if same and told.field in _CLAUSES and met[0].start == told.start and _holds(told, met[0]):
+            certain = both(met[0].probability, told.probability)
+            return [replace(told, probability=certain) if one is met[0] else one for one in kept]
+        if not met and told.field == "rule" and told.probability >= self.cues.probability["pattern"]:
+            return [*kept, told]
+        unread = all(one.field in CHECKED and not self.readable(one) for one in met)
+        if met and told.field in _SIGNS and unread:
+            return [*(one for one in kept if one not in met), told]
         return list(kept)
-    slots = [one for one in met if one not in limits]
-    least = _DOUBTED if sure else _GUESSED
-    cut = [_before(prose, one, told, cues) for one in slots]
-    if not all(cut) or any(one.field not in texts or one.probability >= least for one in slots):
-        return list(kept)
-    return [*(one for one in kept if one not in met), *(one for one in cut if one), told]
 
+    def _before(self, text: Span, told: Span) -> Span | None:
+        """A text that runs into a limit, as far as it goes before the limit and the words that lead to it."""
+        start, limit = place_of(text).start, place_of(told).start
+        value = self.leads.tail.sub("", self.prose[start:limit].rstrip(" \t\n,;"))
+        if (
+            limit <= start
+            or not value.strip()
+            or self.leads.is_empty(value)
+            or self.leads.relative.search(value)
+        ):
+            return None
+        certain = max(text.probability, self.cues.probability["trimmed"])
+        return span_at(text.field, self.prose, TextPlace(start, start + len(value)), certain)
 
-def _better(own: Span, told: Span, readable: Readable) -> Span:
-    """Of two readings of one place that which code can read; of two such the longer.
-
-    Words that the model marked are not left out to make the rest readable: "early next week" is asked about,
-    not taken for next week. Only of places, what is around the name is no part of it.
-    """
-    mine, other = readable(own), readable(told)
-    if not mine and not told.field.startswith("jurisdiction") and _says_more(own, told):
-        return own
-    if mine == other:
-        return told if len(told.value) > len(own.value) and (mine or _holds(told, own)) else own
-    return own if mine else told
-
-
-def _says_more(own: Span, told: Span) -> bool:
-    """Whether words that mean something stand in `own` and not in `told`, which lies in it."""
-    if not _holds(own, told):
-        return False
-    shift = place_of(told).start - place_of(own).start
-    rest = (own.value[:shift], own.value[shift + len(told.value) :])
-    return any(part.strip(" ,;") and not _EMPTY.fullmatch(part.strip(" ,;")) for part in rest)
-
-
-def _as_much(own: Span, told: Span) -> bool:
-    """Whether `own` says no word that means something beside what `told` says."""
-    return _holds(told, own) or (_holds(own, told) and not _says_more(own, told))
-
-
-def _clause(kept: Sequence[Span], told: Span, cues: Cues, readable: Readable) -> list[Span]:
-    """The spans, with a rule or wish to the end of its clause, one that was overlooked, or a sign of success
-    that was taken for a limit which nobody can read."""
-    met = [one for one in kept if _meets(one, told)]
-    same = len(met) == 1 and met[0].field == told.field
-    if same and told.field in _CLAUSES and met[0].start == told.start and _holds(told, met[0]):
-        certain = both(met[0].probability, told.probability)
-        return [replace(told, probability=certain) if one is met[0] else one for one in kept]
-    if not met and told.field == "rule" and told.probability >= cues.probability["pattern"]:
-        return [*kept, told]
-    if met and told.field in _SIGNS and all(one.field in CHECKED and not readable(one) for one in met):
-        return [*(one for one in kept if one not in met), told]
-    return list(kept)
-
-
-def _before(prose: str, text: Span, told: Span, cues: Cues) -> Span | None:
-    """A text that runs into a limit, as far as it goes before the limit and the words that lead to it."""
-    start, limit = place_of(text).start, place_of(told).start
-    value = _TAIL.sub("", prose[start:limit].rstrip(" \t\n,;"))
-    if limit <= start or not value.strip() or _EMPTY.fullmatch(value) or _TELLS_WHICH.search(value):
-        return None
-    certain = max(text.probability, cues.probability["trimmed"])
-    return span_at(text.field, prose, TextPlace(start, start + len(value)), certain)
-
-
-def _without_tail(prose: str, one: Span, kept: Iterable[Span], texts: frozenset[str], cues: Cues) -> Span:
-    """A text without words at its end that lead to the limit behind it."""
-    if one.field not in texts or one.end is None or not (tail := _TAIL.search(one.value)):
-        return one
-    behind = [
-        other.start
-        for other in kept
-        if other.field in FIELDS and other.start is not None and other.start >= one.end
-    ]
-    if not behind or not _BETWEEN.fullmatch(prose[one.end : min(behind)]):
-        return one
-    end = place_of(one).start + tail.start()
-    certain = max(one.probability, cues.probability["trimmed"])
-    return span_at(one.field, prose, TextPlace(place_of(one).start, end), certain)
+    def _without_tail(self, one: Span, kept: Iterable[Span]) -> Span:
+        """A text without words at its end that lead to the limit behind it."""
+        if one.field not in self.texts or one.end is None or not (tail := self.leads.tail.search(one.value)):
+            return one
+        behind = [
+            other.start
+            for other in kept
+            if other.field in FIELDS and other.start is not None and other.start >= one.end
+        ]
+        if not behind or not self.leads.between.fullmatch(self.prose[one.end : min(behind)]):
+            return one
+        end = place_of(one).start + tail.start()
+        certain = max(one.probability, self.cues.probability["trimmed"])
+        return span_at(one.field, self.prose, TextPlace(place_of(one).start, end), certain)
 
 
 def _meets(one: Span, other: Span) -> bool:
@@ -278,7 +250,7 @@ def with_patterns(
     12:00" before "12:00"); what the model is less certain of gives way where they overlap. An option that no
     word of the goal names counts for a slot that may stay empty only from `threshold.unnamed` of the module
     `frame` on. A value that both find is more certain. readable: whether code reads the span of a limit; with
-    it, patterns count for limits too (see limits). `weight.patterns` 0 leaves all to the model.
+    it, patterns count for limits too (_LimitPatterns). `weight.patterns` 0 leaves all to the model.
     """
     if not rules.pattern_weight:
         return tuple(spans)
@@ -309,7 +281,10 @@ def with_patterns(
             certain = replace(own[0], probability=both(own[0].probability, told[0].probability))
             kept = [certain if one is own[0] else one for one in kept]
     if readable is not None:
-        kept = with_limits(prose, form, kept, patterns, cues, readable)
+        texts = frozenset(
+            f"slot.{slot.name}" for slot in form.slots if not slot.options and not typed(slot, cues)
+        )
+        kept = _LimitPatterns(prose, texts, rules.coverage.leads, readable, cues).beside(kept, patterns)
     kept = _whole_quotes(prose, kept, {f"slot.{slot.name}" for slot in form.slots if slot.type == "string"})
     return tuple(sorted(kept, key=lambda one: (one.start if one.start is not None else -1, one.field)))
 
@@ -352,7 +327,7 @@ def _whole_quotes(prose: str, spans: Sequence[Span], texts: set[str]) -> list[Sp
     Who quotes means just these words, so that nothing else is read in them ("due on Friday" has no deadline).
     """
     kept = list(spans)
-    for marks, quote in _quotes(prose):
+    for marks, quote in quotes_of(prose):
         inside = [one for one in kept if one.start is not None and not free(place_of(one), [quote])]
         slots = [one for one in inside if one.field.startswith("slot.")]
         if len(slots) != 1 or slots[0].field not in texts:
@@ -363,15 +338,6 @@ def _whole_quotes(prose: str, spans: Sequence[Span], texts: set[str]) -> list[Sp
             whole = span_at(slots[0].field, prose, quote, slots[0].probability)
             kept = [one for one in kept if one not in inside] + [whole]
     return kept
-
-
-def _quotes(prose: str) -> Iterator[tuple[TextPlace, TextPlace]]:
-    """Each quote with its marks, and what stands between them less blanks at its ends."""
-    for match in _QUOTED.finditer(prose):
-        text = match[match.lastindex or 0]
-        start = match.start(match.lastindex or 0) + len(text) - len(text.lstrip())
-        if text.strip():
-            yield TextPlace(*match.span()), TextPlace(start, start + len(text.strip()))
 
 
 def _goes_on(told: Span, own: Span) -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from mcl.compiler.stages.constraints import Gap
+from mcl.compiler.stages.gaps import Gap
+from mcl.compiler.stages.phrases import either
 from mcl.core.errors import InputError
 from mcl.language.mtx.core import CoreModule
 from mcl.model.cues import TextPlace, free, place_of, span_at
@@ -46,8 +47,7 @@ class ExpiryWords:
     def of(cls, module: CoreModule) -> "ExpiryWords":
         """Read them. Raises SkillError NO_SETTING."""
         phrases = sorted(module.phrases("expiry.words"), key=len, reverse=True)
-        said = "|".join(r"\s+".join(map(re.escape, phrase.split())) for phrase in phrases) or r"(?!)"
-        pattern = re.compile(rf"{_BEGINS}(?P<said>(?:{said})\s+)", re.IGNORECASE)
+        pattern = re.compile(rf"{_BEGINS}(?P<said>{either(phrases)}\s+)", re.IGNORECASE)
         return cls(pattern, module.text("question.expires_at"))
 
     def found(self, prose: str, at: str, zone: str) -> list[Expiry]:

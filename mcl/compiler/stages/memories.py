@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from ir import Reference, SlotEntry
 from mcl.compiler.stages.classify import Classified
-from mcl.compiler.stages.constraints import FIELD_OF_PATH, Gap
+from mcl.compiler.stages.constraints import FIELD_OF_PATH
 from mcl.compiler.stages.extract import Understanding, read_answer
+from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import meant_by

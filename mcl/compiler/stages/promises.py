@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 from ir import PromiseError, is_place, parse_keeps
-from mcl.compiler.stages.constraints import Around
+from mcl.compiler.stages.limit_words import Around
+from mcl.compiler.stages.phrases import literal
 from mcl.language.mtx.core import CoreModule
 
 _TOKEN: Final = re.compile(r"<(\w+)>|(\S+)")
@@ -207,10 +208,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[\w'-]+", text.casefold().replace("’", "'")))
 
 
-def _literal(words: str) -> str:
-    return r"\s+".join(re.escape(word).replace("'", "['’]") for word in words.split())
-
-
 def _phrase(keeps: str, text: str, classes: Mapping[str, tuple[str, ...]]) -> _Phrase:
     made, needs = "", []
     for match in _TOKEN.finditer(text):
@@ -218,7 +215,7 @@ def _phrase(keeps: str, text: str, classes: Mapping[str, tuple[str, ...]]) -> _P
         ways = classes.get(name or "", () if name else (word.removesuffix("?"),))
         optional = not name and word.endswith("?")
         longest = sorted(ways, key=len, reverse=True)
-        one = _CAPTURES[name] if not ways else f"(?:{'|'.join(map(_literal, longest))})"
+        one = _CAPTURES[name] if not ways else f"(?:{'|'.join(map(literal, longest))})"
         one = rf"\s+{one}" if made else one
         made += f"(?:{one})?" if optional else one
         if ways and not optional:

@@ -7,10 +7,12 @@ from typing import Final, Literal, TypeAlias
 
 from executor.store.lifecycle.events import MAX_ROUNDS
 from ir.intent import SEVERITIES
-from mcl.compiler.stages.clauses import SECOND, CoverageWords
 from mcl.compiler.stages.commands import CommandWords
 from mcl.compiler.stages.constraints import LIMITS, SIGNS
+from mcl.compiler.stages.coverage_words import SECOND, CoverageWords
 from mcl.compiler.stages.expiry import ExpiryWords
+from mcl.compiler.stages.limit_words import LimitWords
+from mcl.compiler.stages.phrases import any_of
 from mcl.compiler.stages.promises import KeptWords
 from mcl.compiler.stages.signoff import Choices
 from mcl.language.mtx.core import Core, CoreModule
@@ -73,7 +75,8 @@ class Rules:
     check. questions: about limits and signs, by kind. sayings: what people say for each verb. no_goal: what
     is said of words that are none, by their kind. soft: matches the phrases that word a wish; approximate:
     those that do it where they stand just before an amount or a moment; more, less: those with which a
-    correction adds to what was said, or takes from it. coverage: which words must not be left out.
+    correction adds to what was said, or takes from it. limits: words that turn a limit. coverage:
+    which words must not be left out.
     """
 
     longest_prose: int
@@ -108,6 +111,7 @@ class Rules:
     less: re.Pattern[str]
     guess: float
     approximate: re.Pattern[str]
+    limits: LimitWords
     coverage: CoverageWords
     kept: KeptWords
     commands: CommandWords
@@ -157,12 +161,13 @@ class Rules:
             kinds=frozenset((*limits.words("kinds", LIMITS), *signs.words("kinds", SIGNS))),
             questions={kind: limits.text(f"question.{kind}") for kind in LIMITS if kind not in _OPEN}
             | {kind: signs.text(f"question.{kind}") for kind in SIGNS},
-            soft=_any_of(limits.phrases("soft.phrases")),
-            more=_any_of(core["frame"].phrases("more.phrases")),
-            less=_any_of(core["frame"].phrases("less.phrases")),
+            soft=any_of(limits.phrases("soft.phrases")),
+            more=any_of(core["frame"].phrases("more.phrases")),
+            less=any_of(core["frame"].phrases("less.phrases")),
             guess=limits.number("threshold.guess", 0, 1),
-            approximate=_any_of(limits.phrases("approximate.phrases")),
-            coverage=CoverageWords.of(core["coverage"]),
+            approximate=any_of(limits.phrases("approximate.phrases")),
+            limits=LimitWords.of(limits),
+            coverage=CoverageWords.of(core["coverage"], limits),
             kept=KeptWords.of(core["promise"]),
             commands=CommandWords.of(signs),
             expiry=ExpiryWords.of(limits),
@@ -224,8 +229,3 @@ def _ending(pipeline: CoreModule, name: str) -> Ending:
     if said.reason is None:
         raise pipeline.bad(name, "has no reason", "add reason=")
     return Ending(said.reason.value, action == "clarify", said.message.value if said.message else "")
-
-
-def _any_of(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    alternatives = "|".join(re.escape(phrase) for phrase in phrases)
-    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)" if phrases else r"(?!)", re.IGNORECASE)

@@ -1,7 +1,7 @@
 """Stage 6: how sure the compiler is, what follows from it, and the Intent that is signed."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import NamedTuple
@@ -10,14 +10,18 @@ from ir import (
     Budget,
     BudgetConstraint,
     CompileMetadata,
+    Constraint,
+    DeadlineConstraint,
     Intent,
     SlotEntry,
     derive_seed,
     key_of,
     with_hash,
 )
-from mcl.compiler.stages.constraints import Gap, doubt, one_a_field, slot_question, unknowns_of
-from mcl.compiler.stages.extract import Extraction, Understanding, deadline_of
+from mcl.compiler.stages.constraints import doubt
+from mcl.compiler.stages.extract import Understanding
+from mcl.compiler.stages.frame_draft import Extraction
+from mcl.compiler.stages.gaps import Gap, one_a_field, slot_question, unknowns_of
 from mcl.compiler.stages.rules import CONFIDENCE_DIGITS, Route, Rules
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.language.mtx.procedure import Interpretation, Resolver, SlotValue, interpret
@@ -157,13 +161,20 @@ def build(goal: Understanding, verdict: ScoreVerdict, provenance: Provenance) ->
             state="clarifying" if verdict.outcome == "clarify" else "proposed",
             confidence=verdict.confidence,
             budget=budget,
-            deadline=deadline_of(extraction.frame.constraints),
+            deadline=_deadline_of(extraction.frame.constraints),
             created_at=request.at,
             expires_at=min((one for one in (request.expires, extraction.expires) if one), default=""),
             goal_id=request.goal_id,
             signed_by=key_of(request.actor).hex(),
             compile_metadata=metadata,
         )
+    )
+
+
+def _deadline_of(constraints: Iterable[Constraint]) -> str:
+    """The earliest hard deadline, or ""."""
+    return min(
+        (one.by for one in constraints if isinstance(one, DeadlineConstraint) and one.hard), default=""
     )
 
 

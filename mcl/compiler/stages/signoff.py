@@ -19,7 +19,8 @@ from ir import (
     SignedOffPredicate,
 )
 from ir.errors import REFUSED
-from mcl.compiler.stages.constraints import CONSTRAINTS, Gap, Stated, sentence
+from mcl.compiler.stages.constraints import CONSTRAINTS, Stated
+from mcl.compiler.stages.gaps import Gap, sentence
 from mcl.core.errors import InputError
 from mcl.language.mtx.core import Core
 
@@ -103,6 +104,9 @@ class KeyNames:
     @classmethod
     def _of(cls, entries: "Sequence[KeyEntry]") -> "KeyNames":
         return cls(_by_label([one for one in entries if one.role == "user"]), _by_label(entries))
+
+
+NO_KEYS: Final = KeyNames()
 
 
 def _by_label(entries: "Sequence[KeyEntry]") -> dict[str, tuple[str, str]]:

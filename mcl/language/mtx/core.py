@@ -74,8 +74,8 @@ class CoreModule:
         return words
 
     def phrases(self, key: str) -> tuple[str, ...]:
-        """A setting that is a list of phrases, separated by `|`; none where there is no such setting."""
-        return tuple(phrase.strip() for phrase in self.settings.get(key, "").split("|") if phrase.strip())
+        """A setting that is a list of phrases, separated by `|`. Raises SkillError NO_SETTING."""
+        return tuple(phrase.strip() for phrase in self.text(key).split("|") if phrase.strip())
 
     def family(self, prefix: str) -> dict[str, str]:
         """The settings below `prefix.`, by what follows it, in order of declaration."""

@@ -1,0 +1,208 @@
+"""The words of the module `coverage`: what joins and begins clauses, what they forbid, want or tell, and
+which of their words need an answer."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, NamedTuple, TypeAlias
+
+from mcl.compiler.stages.limit_words import LimitLeads
+from mcl.compiler.stages.phrases import any_of, compiled, either, literal
+from mcl.language.mtx.core import CoreModule
+from mcl.model.cues import TextPlace, free
+
+SECOND: Final = "second"
+KINDS: Final = ("negation", "amount", "time", "recurrence", "condition", "grouping", SECOND)
+FILLER: Final = "filler"
+MANNER: Final = "manner"
+
+WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_FORMS: Final = {  # what the module names by <…>
+    "<number>": re.compile(
+        r"(?<![\w./#-])(?:[$€£]?\d[\d\s.,:]*(?:[%°]|(?=\D)|$)|\d+(?:st|nd|rd|th|:[ea]))(?![\w/-])"
+    ),
+    "<not>": re.compile(r"(?<=\w)n['’]t\b", re.IGNORECASE),
+}
+_BY: Final = "<by>"
+Form: TypeAlias = tuple[re.Pattern[str], str]
+
+
+class WordRun(NamedTuple):
+    """Words that belong together, and what kind they are of."""
+
+    words: tuple[str, ...]
+    kind: str
+
+
+@dataclass(frozen=True)
+class CoverageWords:
+    """The words of the module `coverage`. phrases: by their first word; stems: those whose first word goes on
+    as it likes; forms: what is no list of words; verbs: as they begin a clause; inflected: those of which
+    other forms count too; leading: verbs that only lead to what is wanted; placing: those that say where its
+    result goes; beside_manner: what says nothing beside how something is done. leads: words around limits.
+
+    Of clauses: joined, opening, closing: what joins, begins and ends one; adding: what joins verbs, with the
+    next word; noun: what stands behind a word that is no verb; forbidding (first: at the beginning of a
+    clause), wanting, telling: what forbids, wants and tells; also:
+    what makes of what is wanted a further wish. Of words that need an answer: bounds, repeats:
+    what does so of the whole goal; adverb: what never stands behind an adverb that does; each: before what is
+    counted; told: before what is said of a thing; reason: what begins a reason;
+    asked, asked_if: before and of a condition that is only asked about; duty, mine: a duty, and whose it is;
+    seeking: what looks for something.
+    """
+
+    phrases: Mapping[str, tuple[WordRun, ...]]
+    stems: tuple[WordRun, ...]
+    forms: tuple[tuple[re.Pattern[str], str], ...]
+    empty: frozenset[str]
+    verbs: frozenset[str]
+    inflected: frozenset[str]
+    leading: frozenset[str]
+    placing: frozenset[str]
+    beside_manner: frozenset[str]
+    leads: LimitLeads
+    joined: re.Pattern[str]
+    opening: re.Pattern[str]
+    closing: re.Pattern[str]
+    adding: re.Pattern[str]
+    noun: re.Pattern[str]
+    forbidding: re.Pattern[str]
+    forbidding_first: re.Pattern[str]
+    wanting: re.Pattern[str]
+    telling: re.Pattern[str]
+    also: re.Pattern[str]
+    bounds: re.Pattern[str]
+    repeats: re.Pattern[str]
+    adverb: re.Pattern[str]
+    each: re.Pattern[str]
+    told: re.Pattern[str]
+    reason: re.Pattern[str]
+    asked: re.Pattern[str]
+    asked_if: re.Pattern[str]
+    duty: re.Pattern[str]
+    mine: re.Pattern[str]
+    seeking: re.Pattern[str]
+
+    @classmethod
+    def of(cls, module: CoreModule, limits: CoreModule) -> "CoverageWords":
+        """Read them. limits: the module `constraint`. Raises SkillError NO_SETTING, BAD_SETTING."""
+
+        def said(key: str) -> str:
+            return either(module.phrases(key))
+
+        def words(key: str) -> frozenset[str]:
+            return frozenset(module.text(key).split())
+
+        inflected = words("verbs.sv")
+        before = "".join(rf"(?<!\b{one}\s)" for one in map(literal, module.phrases("turning.not")))
+        bounds = either((*limits.phrases("most"), *limits.phrases("least")))
+        # "weekly" repeats something by itself, "the weekly report" does not.
+        alone = rf"(?!\s+(?!{said('adverbs.behind')}\b)[^\W\d_])"
+        return cls(
+            *_runs(module),
+            empty=words("empty"),
+            verbs=inflected | words("verbs.en"),
+            inflected=inflected,
+            leading=words("leading"),
+            placing=words("placing"),
+            beside_manner=words("manner.beside"),
+            leads=LimitLeads.of(limits),
+            joined=compiled(
+                rf"(?<=\s){before}(?P<turn>{said('turning')})\s+"
+                rf"|(?<=\s)(?P<join>{said('joining')}(?:\s+{said('joining.more')})*)\s+"
+            ),
+            opening=compiled(rf"(?:{said('opening')}[\s,]+)+"),
+            closing=compiled(rf"(?:[\s,;]+{said('closing')})+$"),
+            adding=compiled(rf"\b{said('adding')}\s+(\w+)"),
+            noun=compiled(rf"\s+{said('nouns.behind')}\b"),
+            forbidding=any_of(module.phrases("forbids")),
+            forbidding_first=any_of(module.phrases("forbids.first")),
+            wanting=any_of(module.phrases("wants")),
+            telling=any_of(module.phrases("tells")),
+            also=any_of(module.phrases("also")),
+            bounds=compiled(
+                rf"(?<!\w){bounds}\s+(?:\w+\s+){{0,2}}[$€£]?(?:\d|{said('numerals')}\b)"
+                rf"|\d\s*\w*\s+{either(limits.phrases('behind.most'))}\b(?!\s*[$€£]?\d)"
+            ),
+            repeats=compiled(
+                rf"\b(?:{said('each')}\s+(?:\w+\s+)?(?:{said('periods')}|\d+)|{said('repeats')}"
+                rf"|{said('adverbs')}{alone})\b"
+            ),
+            adverb=compiled(alone),
+            each=compiled(rf"\b{said('each')}$"),
+            told=compiled(
+                rf"\b(?:{either(limits.phrases('relative'))}|{said('purpose')})\s+(?:\S+\s+){{0,2}}$"
+            ),
+            reason=any_of(module.phrases("reasons")),
+            asked=compiled(rf"{said('asking')}\s+$"),
+            asked_if=any_of(module.phrases("asking.if")),
+            duty=any_of(module.phrases("duties")),
+            mine=compiled(rf"(?:^|\b{said('persons')})\s*$"),
+            seeking=compiled(rf"\b{said('seeking')}\b[^.;]*$"),
+        )
+
+    def forbids(self, text: str) -> bool:
+        """Whether a text begins with words that forbid something."""
+        return (self.forbidding_first.match(text) or self.forbidding.match(text)) is not None
+
+    def wants(self, text: str) -> bool:
+        """Whether a text begins as people say what they want."""
+        return self.wanting.match(text) is not None
+
+    def tells(self, text: str) -> bool:
+        """Whether a text tells how something is."""
+        return self.telling.search(text) is not None
+
+    def is_verb(self, word: str) -> bool:
+        """Whether a word is one of the verbs, or a form of one."""
+        word = word.casefold()
+        stems = (word.removesuffix(ending) for ending in ("a", "r", "ar", "er") if word.endswith(ending))
+        return word in self.verbs or any(len(stem) > 2 and stem in self.inflected for stem in stems)
+
+    def found(self, prose: str, words: Sequence[re.Match[str]]) -> dict[str, list[TextPlace]]:
+        """Where the phrases stand in a text, by kind, in its order; of one kind the longest. words: of it."""
+        said = [match[0].casefold().replace("’", "'") for match in words]
+        places: dict[str, list[TextPlace]] = {}
+        for at, word in enumerate(said):
+            for phrase in (*self.phrases.get(word, ()), *self.stems):
+                last = at + len(phrase.words) - 1
+                if last >= len(said) or not all(map(_fits, phrase.words, said[at : last + 1])):
+                    continue
+                place = TextPlace(words[at].start(), words[last].end())
+                near = all(
+                    prose[one.end() : two.start()].isspace() for one, two in pairwise(words[at : last + 1])
+                )
+                if near and free(place, places.get(phrase.kind, [])[-1:]):
+                    places.setdefault(phrase.kind, []).append(place)
+        for form, kind in self.forms:
+            for match in form.finditer(prose):
+                places.setdefault(kind, []).append(TextPlace(*match.span()))
+        return {kind: sorted(found) for kind, found in places.items()}
+
+
+def _fits(phrase: str, word: str) -> bool:
+    return phrase in ("<word>", word) or (phrase.endswith("*") and word.startswith(phrase[:-1]))
+
+
+def _runs(
+    module: CoreModule,
+) -> tuple[dict[str, tuple[WordRun, ...]], tuple[WordRun, ...], tuple[Form, ...]]:
+    """The phrases by their first word, those whose first word goes on, and what is no list of words."""
+    by = either(module.phrases("by.not"))
+    forms = _FORMS | {_BY: re.compile(rf"(?<![\w-])(?:by|efter)\s+(?!{by}\b)[a-zåäö]+")}
+    phrases: dict[str, list[WordRun]] = {}
+    stems, others = [], []
+    for key, kind in {FILLER: FILLER, MANNER: MANNER, **{f"blocks.{kind}": kind for kind in KINDS}}.items():
+        for said in module.phrases(key):
+            words = tuple(said.casefold().split())
+            if said.startswith("<"):
+                if said not in forms:
+                    raise module.bad(key, f"names {said}", f"forms: {' '.join(forms)}")
+                others.append((forms[said], kind))
+            elif words[0].endswith("*"):
+                stems.append(WordRun(words, kind))
+            else:
+                phrases.setdefault(words[0], []).append(WordRun(words, kind))
+    ordered = {first: tuple(sorted(more, key=lambda one: -len(one.words))) for first, more in phrases.items()}
+    return ordered, tuple(stems), tuple(others)

@@ -1,0 +1,41 @@
+"""The phrases of a core module's tables, as patterns: a list of words of a language is data, and never
+written as a pattern.
+
+Words of a phrase stand between blanks. `word?` may be left out (not the first), `*` stands for letters,
+`<word>` for any word, and ' for either apostrophe.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+
+def either(phrases: Iterable[str]) -> str:
+    """What matches one of the phrases, the first that does; nothing where there are none."""
+    return f"(?:{'|'.join(map(_pattern, phrases)) or '(?!)'})"
+
+
+def any_of(phrases: Iterable[str]) -> re.Pattern[str]:
+    """Matches one of the phrases where no letter stands beside it, whatever the case."""
+    return compiled(rf"(?<!\w){either(phrases)}(?!\w)")
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern, whatever the case; made once a process, however often core modules are read."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def literal(words: str) -> str:
+    """What matches these words, with any blanks between them and either apostrophe."""
+    return r"\s+".join(re.escape(word).replace("'", "['’]") for word in words.split())
+
+
+def _pattern(phrase: str) -> str:
+    made = ""
+    for word in phrase.split():
+        bare = word.removesuffix("?")
+        one = r"\w+" if bare == "<word>" else literal(bare).replace(r"\*", r"\w*")
+        one = rf"\s+{one}" if made else one
+        made += one if bare == word else f"(?:{one})?"
+    return made
