@@ -8,7 +8,7 @@ import re
 import pytest
 
 ALWAYS = {"ms", "stored", "cached"}
-COMPILED = {"status", "id", "review", "intent", "plan", "no_plan", "next", *ALWAYS}
+COMPILED = {"status", "id", "review", "intent", "plan", "no_plan", "unanswerable", "next", *ALWAYS}
 SHOWN = {
     *("id", "state", "prose", "intent", "plan", "questions"),
     *("nodes", "outputs", "said", "accepted_by", "unseen", "reason", "next"),
