@@ -13,13 +13,14 @@ OUTCOMES PREDICATE_TYPES PROTOCOL REFUSED ROLE_OF_KIND SEVERITIES SIDE_EFFECTS S
 TERMINAL_KINDS ULID_PATTERN UNVERIFIED USAGE VERBS AssetAmount AttestationPredicate Body Budget
 BudgetConstraint CborError ClarifyQuestion CommandPredicate CompileMetadata Constraint DeadlineConstraint
 DeliveredPredicate Document DocumentError Envelope EnvelopeError ExtensionConstraint ExtensionPredicate
-ExternalPredicate Finding Frame Gate Header Intent IntentAcceptBody IntentAnswerBody IntentAttestBody
+ExternalPredicate Finding Frame FurtherWish Gate Header Intent IntentAcceptBody IntentAnswerBody
+IntentAttestBody
 IntentCancelBody IntentClarifyBody IntentCompiledBody IntentCorrectBody IntentDispatchBody IntentDraftBody
 IntentFailBody IrError JurisdictionConstraint KeyShape KeyTextError MclError OutputRef PlanNode PlanOutputBody
 PlanProposedBody PlanStepBody PlanTree PolicyConstraint PolicyGateBody PolicyGateResolveBody Predicate
 Preference Promise PromiseError PromiseStanding PublicKey QualityConstraint Reference Restriction Role
 RuleConstraint Seed SignedOffPredicate SkillScope SlotEntry SpanMark Step SubDispatch ToolCall Unknown
-as_document canonical_bytes check_plan content_hash decode_cbor derive_seed did_of encode_cbor
+as_document canonical_bytes check_plan content_hash decode_cbor derive_seed did_of dispatch_of encode_cbor
 find_secret frame_digest is_instant is_pinned is_place is_ulid key_of open_envelope parse_json
 parse_keeps parse_references promises_of read_unverified seal valid_verb verify_signature with_hash
 """.split()  # noqa: SIM905  # a list of a hundred quoted names reads worse
