@@ -329,9 +329,9 @@ class Walker:
         """Write how the run ended, under what counts by then. Raises Superseded where it goes on instead."""
         while True:
             run.adopt()
-            undone = next((one for _, one in unplanned(run.scope.mandate, self._sub_skills)), None)
-            if failure is None and undone is not None:  # its node was taken out meanwhile
-                failure = Failure(undone.code, undone.reason, undone.fix)
+            if failure is None:  # the node of a wish may have been taken out meanwhile
+                undone = (one for _, one in unplanned(run.scope.mandate, self._sub_skills))
+                failure = next((Failure(one.code, one.reason, one.fix) for one in undone), None)
             try:
                 promised = run.scope.context.standings()
                 return close(ledger, run.scope.mandate, failure, criteria, self._failures, promised)

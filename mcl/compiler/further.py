@@ -40,7 +40,8 @@ def with_wishes(
             isinstance(outcome, Compiled)
             and _goes_with(outcome, read.frame)
             and not any(_points(one.value, empty) for one in outcome.intent.frame.objects)
-            and (_is_handed_on(skill) or _is_done(outcome, skills))
+            # Where nothing here does the first either, whoever is handed the Intent does all of it.
+            and (not skill.does_goals or _is_done(outcome, skills))
         ):
             read = _with(read, outcome, words, place)
     return read
@@ -57,11 +58,6 @@ def _goes_with(outcome: Compiled, frame: Frame) -> bool:
 def _points(value: str, empty: Collection[str]) -> bool:
     """Whether a value only points at something that is said elsewhere."""
     return all(word in empty for word in value.casefold().split())
-
-
-def _is_handed_on(skill: Skill) -> bool:
-    """Whether nothing here does what a skill is for: whoever is handed the Intent does all of it."""
-    return skill.template is None or skill.takes_any
 
 
 def _is_done(outcome: Compiled, skills: Skills) -> bool:

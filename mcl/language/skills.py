@@ -112,6 +112,12 @@ class Skill:
         """Whether it is for every goal that no other skill takes (`mcl.takes=any`)."""
         return self._settings.get("mcl.takes") == "any"
 
+    @property
+    def does_goals(self) -> bool:
+        """Whether a plan of its own does a goal: without a plan.yaml it has none, and one for any goal keeps
+        the goal's words."""
+        return self.template is not None and not self.takes_any
+
     @cached_property
     def examples(self) -> tuple[str, ...]:
         """Goals that it must be chosen for (`example.N` lines)."""

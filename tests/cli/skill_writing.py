@@ -45,6 +45,28 @@ slot text: string
 §FAILURE_MODES
 none
 """
+
+# Its plan where a step says something of the page; KIND is the kind of that step.
+STEP = """\
+version: 1
+plans:
+  - root:
+      id: page
+      kind: sequential
+      children:
+        - id: read
+          kind: tool_call
+          tool_call:
+            tool_ref: matrix://tool/fs/read@1.0.0
+            side_effect_class: read
+            args: {path: "${slot.file}", max_bytes: "${slot.size}"}
+        - id: tell
+          kind: step
+          step:
+            kind: KIND
+            inputs: {page: "${read.output.text}"}
+            expected_outputs: [text]
+"""
 PLAN = """\
 version: 1
 plans:

@@ -13,29 +13,8 @@ from ir import IntentAcceptBody, derive_seed
 from mcl.core.home import sealed
 from mcl.model.matcher import PatternMatcher
 from tests.cli.conftest import Shell
-from tests.cli.skill_writing import SKILL
+from tests.cli.skill_writing import SKILL, STEP
 from tests.model.random_gguf import small_words, write_gguf
-
-STEP = """\
-version: 1
-plans:
-  - root:
-      id: page
-      kind: sequential
-      children:
-        - id: read
-          kind: tool_call
-          tool_call:
-            tool_ref: matrix://tool/fs/read@1.0.0
-            side_effect_class: read
-            args: {path: "${slot.file}", max_bytes: "${slot.size}"}
-        - id: tell
-          kind: step
-          step:
-            kind: KIND
-            inputs: {page: "${read.output.text}"}
-            expected_outputs: [text]
-"""
 
 
 @pytest.fixture

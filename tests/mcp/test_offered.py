@@ -36,26 +36,9 @@ from mcl.serve.server import Face
 from mcl.serve.service import GoalCompiler
 from mcl.upstream.servers import Servers
 from mcl.usecases.accept import accept
-from tests.cli.skill_writing import SKILL
+from tests.cli.skill_writing import SKILL, STEP
 
 ERAS = ("legacy", "auto")
-PLAN_THAT_WRITES = """\
-version: 1
-plans:
-  - root:
-      id: page
-      kind: sequential
-      children:
-        - id: read
-          kind: tool_call
-          tool_call:
-            tool_ref: matrix://tool/fs/read@1.0.0
-            side_effect_class: read
-            args: {path: "${slot.file}", max_bytes: "${slot.size}"}
-        - id: tell
-          kind: step
-          step: {kind: write, inputs: {page: "${read.output.text}"}, expected_outputs: [text]}
-"""
 READ = {"operation_type": "read", "reason": "to look"}
 
 
@@ -220,7 +203,7 @@ def test_an_agent_is_told_before_a_run_that_no_model_here_can_answer_a_step(offi
     folder = office.home.path / "skills" / "read-page"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "SKILL.mtx").write_text(SKILL)
-    (folder / "plan.yaml").write_text(PLAN_THAT_WRITES)
+    (folder / "plan.yaml").write_text(STEP.replace("KIND", "write"))
     goal = {"goal": "read the page notes/one.txt", "skill": "read-page", "verb": "find"}
     made = office.told("compile_intent", goal, era)
     if made["status"] == "clarify":

@@ -44,12 +44,11 @@ class CoverageWords:
 
     Of clauses: joined, opening, closing: what joins, begins and ends one; adding: what joins verbs, with the
     next word; noun: what stands behind a word that is no verb; forbidding (first: at the beginning of a
-    clause), wanting, telling: what forbids, wants and tells; also:
-    what makes of what is wanted a further wish. Of words that need an answer: bounds, repeats:
-    what does so of the whole goal; adverb: what never stands behind an adverb that does; each: before what is
-    counted; told: before what is said of a thing; reason: what begins a reason;
-    asked, asked_if: before and of a condition that is only asked about; duty, mine: a duty, and whose it is;
-    seeking: what looks for something.
+    clause), wanting, telling: what forbids, wants and tells; also: what makes of what is wanted a further
+    wish. Of words that need an answer: bounds, repeats: what does so of the whole goal; adverb: what never
+    stands behind an adverb that does; each: before what is counted; told: before what is said of a thing;
+    reason: what begins a reason; asked, asked_if: before and of a condition that is only asked about; duty,
+    mine: a duty, and whose it is; seeking: what looks for something.
     """
 
     phrases: Mapping[str, tuple[WordRun, ...]]

@@ -25,7 +25,7 @@ from mcl.compiler.stages.gaps import Gap, one_a_field, slot_question, unknowns_o
 from mcl.compiler.stages.rules import CONFIDENCE_DIGITS, Route, Rules
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.language.mtx.procedure import Interpretation, Resolver, SlotValue, interpret
-from mcl.language.skills import Skill, Slot
+from mcl.language.skills import Slot
 from mcl.values.slots import is_memory
 
 _LOOKS = ("frame.verb",)
@@ -85,7 +85,7 @@ def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
     doubts = _doubts(goal, rules)
     if doubts or any(gap.severity == "blocking" for gap in gaps):
         # One round for all that is open; what is only worth a look is not asked beside it.
-        worth_a_look = _LOOKS if _does_it(goal.skill) else (*_LOOKS, PROMISE)
+        worth_a_look = _LOOKS if goal.skill.does_goals else (*_LOOKS, PROMISE)
         looks = tuple(
             gap for gap in gaps if gap.severity != "blocking" and gap.field.startswith(worth_a_look)
         )
@@ -105,11 +105,6 @@ def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
     if left:
         said = left if rules.routing(confidence).route == "compiled" else f"{said}; {left}"
     return ScoreVerdict("review", whole, gaps, said, parts)
-
-
-def _does_it(skill: Skill) -> bool:
-    """Whether a plan of the skill does a goal: one without has none, and one for any goal keeps its words."""
-    return skill.template is not None and not skill.takes_any
 
 
 def _open(goal: Understanding) -> tuple[Gap, ...]:
