@@ -5,18 +5,19 @@ The way is that of `mcl correct` and `mcl gate correct`; whoever fills in a form
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
 
+from executor.store.materiality.plans import is_leaf
 from executor.walker.questions import first_error
 from ir import ClarifyQuestion, MclError
 from ir.display import clear, of_value
 from mcl.core.errors import InputError
 from mcl.core.text import one_line, safe
-from mcl.serve.exchange import Form, Json
+from mcl.serve.exchange import Filled, Form, Json
 from mcl.serve.forms import CORRECTION, MAX_CORRECTION, Show, correction_field, filled_by, signs, words_in
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ SIGN: Final = "sign"
 LEAVE: Final = "leave it as it is"
 _NOTHING: Final = "Not corrected: nothing was signed."
 _ROUNDS: Final = 3  # of questions that one correction leaves open
+RETRY: Final = "retry_from"  # the field for the node from which what failed is to run again
+_RETRIED: Final = 20  # nodes that it offers
 _LOOK_S: Final = 0.25  # how often it is looked whether somebody accepted meanwhile
 _PROMPT: Final = 400  # characters of a question
 _TERMINAL: Final = "say it at a terminal: mcl correct, or mcl gate correct"
@@ -41,7 +44,7 @@ class FormCorrections:
 
     def __init__(self, session: Service) -> None:
         self._session = session
-        self._left: set[tuple[str, str]] = set()  # intents, with their hashes, of which no more is to be said
+        self._left: set[tuple[str, str]] = set()  # intents as they were when no more was to be said of them
 
     async def at_gate(self, show: Show, gate: GateQuestion, words: str) -> tuple[str, bool]:
         """Take what is to be otherwise, as it was said at a gate of a running plan: what came of it, in a
@@ -52,18 +55,24 @@ class FormCorrections:
         return await self._taken(show, propose, words, gate.intent_id, gate=gate.gate_id, node=gate.node_id)
 
     def may_ask(self, found: Shown, caller: Caller) -> bool:
-        """Whether a client may be shown a form before the accept: where it can show one, where an answer in
-        it counts, and not again where nothing was to be otherwise."""
-        waits = found.state == "proposed" and found.plan is not None and _mark(found) not in self._left
-        return waits and caller.can_elicit and signs(self._session.home)
+        """Whether a client may be shown a form before the accept, of a plan or of what becomes of one whose
+        run failed: where it can show one, where an answer in it counts, and not again where nothing was to be
+        otherwise."""
+        from mcl.usecases.corrections import waits_for_words
+
+        home = self._session.home
+        if not caller.can_elicit or _mark(found) in self._left or not signs(home):
+            return False
+        return (found.state == "proposed" and found.plan is not None) or waits_for_words(home, found)
 
     async def before_accept(self, show: Show, found: Shown) -> None:
-        """Ask what is to be otherwise about a plan that nobody accepted, until it is nothing more, somebody
-        accepts at a terminal, or the time for an answer is over. Nothing that is said here accepts."""
+        """Ask what is to be otherwise about a plan that nobody accepted, or whose run failed, until it is
+        nothing more, somebody accepts at a terminal, or the time for an answer is over. Nothing that is said
+        here accepts."""
         home = self._session.home
 
         async def look() -> None:
-            while home.journal.view(found.id).state == "proposed":
+            while home.journal.view(found.id).state in ("proposed", "failed"):
                 await anyio.sleep(_LOOK_S)
             tasks.cancel_scope.cancel()
 
@@ -81,11 +90,15 @@ class FormCorrections:
         from mcl.usecases.corrections import propose_correction
         from mcl.usecases.intents import show as shown
 
-        said, propose = "", partial(propose_correction, found.id)
+        said = ""
         while True:
-            form = self._redacted(accept_form(found, said))
-            if not (words := words_in(form, await filled_by(show, form))):
+            asked = failed_form if found.state == "failed" else accept_form
+            form = self._redacted(asked(found, said))
+            filled = await filled_by(show, form)
+            words, node = words_in(form, filled), _node_in(form, filled)
+            if not (words or node):
                 return _mark(found)
+            propose = partial(propose_correction, found.id, retry_from=node)
             said, _ = await self._taken(show, propose, words, found.id)
             found = shown(found.id, home=self._session.home)
 
@@ -144,28 +157,54 @@ class FormCorrections:
 
 
 def _mark(found: Shown) -> tuple[str, str]:
-    return found.id, found.view.intent_hash
+    return found.id, found.view.last_id
+
+
+def _node_in(form: Form, filled: Filled | None) -> str:
+    """The node to run again from in a form that came back, whether it offered it or not; "" for none."""
+    if filled is None or filled.action != "accept" or RETRY not in cast("Json", form.schema["properties"]):
+        return ""
+    node = filled.content.get(RETRY)
+    return one_line(node, _PROMPT) if isinstance(node, str) else ""
 
 
 def accept_form(found: Shown, said: str = "") -> Form:
     """The form about a plan that nobody accepted. said: what came of the correction before it."""
-    lines = [one_line(said, MAX_CORRECTION)] if said else []
-    lines += ["A program asks to run a plan that you have not accepted.", ""]
+    lines = ["A program asks to run a plan that you have not accepted.", ""]
     lines += ["You accept it at a terminal alone, once you have read it:"]
-    lines += [f"  mcl show {found.id}", f"  mcl accept {found.id}", "The goal:"]
-    lines += [
-        f"    | {line}" for line in safe(found.intent.prose if found.intent else found.prose).split("\n")
-    ]
-    lines += ["The plan:", *_nodes(found), "", "Is something to be otherwise? Left empty, it stays as it is."]
-    properties = {CORRECTION: correction_field("What is to be otherwise")}
-    return Form("\n".join(lines), {"type": "object", "properties": properties, "required": []})
+    return _plan_form(found, said, lines)
+
+
+def failed_form(found: Shown, said: str = "") -> Form:
+    """The form about a plan whose run failed. said: what came of the correction before it."""
+    lines = ["A program asks to go on with a run that failed:"]
+    lines += [f"    | {line}" for line in safe(found.reason).split("\n")]
+    lines += ["", "What completed stays done. Once you have said what is to be otherwise, you accept it at a"]
+    lines += ["terminal alone:"]
+    ended = (node.id for node, _ in found.plan.root.walk() if is_leaf(node)) if found.plan is not None else ()
+    failed = [id for id in ended if found.view.nodes.get(id) in ("failed", "denied", "cancelled")]
+    again: dict[str, object] = {"type": "string", "title": "Or: run this node again, and what waits for it"}
+    return _plan_form(found, said, lines, {RETRY: again | {"enum": failed[:_RETRIED]}} if failed else {})
+
+
+def _plan_form(
+    found: Shown, said: str, lines: Sequence[str], more: Mapping[str, object] | None = None
+) -> Form:
+    prose = found.intent.prose if found.intent else found.prose
+    shown = [one_line(said, MAX_CORRECTION)] if said else []
+    shown += [*lines, f"  mcl show {found.id}", f"  mcl accept {found.id}", "The goal:"]
+    shown += [f"    | {line}" for line in safe(prose).split("\n")]
+    shown += ["The plan:", *_nodes(found), "", "Is something to be otherwise? Left empty, it stays as it is."]
+    properties = {CORRECTION: correction_field("What is to be otherwise"), **(more or {})}
+    return Form("\n".join(shown), {"type": "object", "properties": properties, "required": []})
 
 
 def _nodes(found: Shown) -> Iterator[str]:
     for node, depth in found.plan.root.walk() if found.plan is not None else ():
-        call = node.tool_call
+        call, state = node.tool_call, found.view.nodes.get(node.id, "")
         what = f"{call.tool_ref} ({call.side_effect_class})" if call is not None else node.kind
-        yield f"    | {'  ' * (depth - 1)}{clear(node.id)}: {clear(what)}"
+        ended = f", {state}" if state else ""
+        yield f"    | {'  ' * (depth - 1)}{clear(node.id)}: {clear(what)}{ended}"
 
 
 def questions_form(questions: Sequence[ClarifyQuestion]) -> Form:

@@ -45,6 +45,7 @@ from mcl.usecases.intents import find_intent, read_view
 if TYPE_CHECKING:
     from executor.walker import Verdict
     from mcl.model import Model
+    from mcl.usecases.intents import Shown
 
 _SLOT: Final = re.compile(r"slot\.[A-Za-z_][\w-]*")
 
@@ -326,6 +327,18 @@ def correct(
         home=home,
     )
     return sign_correction(proposal, home=home)
+
+
+def waits_for_words(home: Home, found: "Shown") -> bool:
+    """Whether the run of a compiled goal failed, and can go on once a person says what is to be otherwise."""
+    intent = found.intent
+    if found.state != "failed" or found.plan is None or intent is None or intent.compile_metadata is None:
+        return False
+    try:
+        _correctable(home, found.view, found.id)
+    except (LifecycleError, InputError):
+        return False
+    return True
 
 
 def _correctable(home: Home, view: View, id: str) -> View:

@@ -14,6 +14,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from asking import room
 from mcp import Client
 from mcp.types import ElicitResult
+from walks import without_critic
 
 import mcl
 from executor import Home
@@ -91,6 +92,18 @@ class Hall:
         """An intent whose plan asks before it reads a page: of its words nothing is made."""
         given = {"skill": "read-page", "verb": "find", "slots": {"file": "one.txt"}, "ai": False}
         return mcl.compile_goal("read the page one.txt", **given, home=self.home).require().intent.id  # type: ignore[arg-type]
+
+    def failed(self) -> str:
+        """An intent whose run failed, as its page is gone."""
+        without_critic(self.home)
+        intent = self.accepted(self.page())
+        (self.workspace / "one.txt").rename(self.workspace / "gone")
+        assert code(self.runs(intent, "auto", {"decision": "approve"})) == "NOT_FOUND"
+        self.seen.clear()
+        return intent
+
+    def page_is_back(self) -> None:
+        (self.workspace / "gone").rename(self.workspace / "one.txt")
 
     def accepted(self, intent: str) -> str:
         accept(intent, home=self.home)
@@ -325,3 +338,115 @@ def test_a_client_that_shows_no_forms_is_refused_at_once_and_one_that_does_not_w
     assert code(hall.portal.call(unable)) == "NOT_ACCEPTED"
     told = hall.runs(intent, "legacy", wait_s=0).structured_content
     assert (told["state"], f"mcl accept {intent}" in told["how_to_go_on"]) == ("proposed", True)
+
+
+# ---- after a run failed ----
+
+
+@ERAS
+def test_what_failed_is_corrected_in_words_and_goes_on_once_a_person_accepted(hall: Hall, era: str) -> None:
+    without_critic(hall.home)
+    (hall.workspace / "archive").mkdir()
+    (hall.workspace / "archive" / "a.md").write_text("invoice 12\n")
+    slots = {"text": "invoice", "folder": "notes", "pattern": "*", "report": "report.md"}
+    given = {"skill": "files-report", "verb": "deliver", "slots": slots, "ai": False}
+    goal = "write the lines with invoice in notes to report.md"
+    made = mcl.compile_goal(goal, **given, home=hall.home)  # type: ignore[arg-type]
+    intent = hall.accepted(made.require().intent.id)
+    ended = hall.runs(intent, era)
+    assert code(ended) == "NOT_FOUND"
+    assert f"mcl correct {intent}" in ended.structured_content["data"]["how_to_go_on"]
+
+    def accepts() -> dict[str, str]:
+        assert hall.state(intent) == "proposed", "a signed correction accepts nothing"
+        accept(intent, home=hall.home)
+        return {}
+
+    words = {"correction": "in the folder archive instead"}
+    ended = hall.runs(intent, era, words, {"decision": "sign"}, accepts, {"decision": "approve"})
+    assert ended.structured_content["state"] == "completed"
+    assert "invoice 12" in (hall.workspace / "report.md").read_text()
+    failed, shown, waits = hall.seen[:3]
+    assert "A program asks to go on with a run that failed:" in failed
+    assert "search: matrix://tool/fs/search@1.0.0 (read), failed" in failed
+    assert hall.fields[0] == {"correction", "retry_from"}
+    assert "| notes → archive" in shown
+    assert f"Material: it needs a new accept, at a terminal: mcl accept {intent}" in shown
+    assert waits.startswith(f"Corrected: it needs a new accept, at a terminal: mcl accept {intent}\n")
+    [signed] = hall.corrections(intent)
+    assert signed.unseen
+
+
+@ERAS
+def test_a_node_that_failed_is_run_again_without_another_word(hall: Hall, era: str) -> None:
+    intent = hall.failed()
+    hall.page_is_back()
+    typo = {"retry_from": "raed"}
+    ended = hall.runs(intent, era, typo, {"retry_from": "read"}, {"decision": "sign"}, {})
+    assert code(ended) == "NOT_ACCEPTED"
+    assert "no node of the plan is called raed (CORRECTION_INVALID)" in hall.seen[1]
+    assert "Runs again: read" in hall.seen[2]
+    assert hall.refusals(intent) == ["CORRECTION_INVALID"]
+    assert hall.state(intent) == "proposed"
+    accept(intent, home=hall.home)
+    assert hall.runs(intent, era).structured_content["state"] == "completed"
+    [signed] = hall.corrections(intent)
+    assert (signed.retry_from, signed.unseen) == ("read", True)
+
+
+def test_who_has_nothing_to_say_of_what_failed_is_asked_once_until_it_failed_again(hall: Hall) -> None:
+    intent = hall.failed()
+    again = hall.runs(intent, "auto", {})
+    assert (code(again), len(hall.seen), hall.state(intent)) == ("NOT_ACCEPTED", 1, "failed")
+    assert again.structured_content["message"] == (
+        "the run of this intent failed, and no person has corrected it"
+    )
+    assert f"mcl correct {intent}" in again.structured_content["fix"]
+    hall.runs(intent, "auto", {})
+    assert len(hall.seen) == 1
+    mcl.correct(intent, retry_from="read", home=hall.home)
+    hall.accepted(intent)
+    assert code(hall.runs(intent, "auto")) == "NOT_FOUND"
+    hall.runs(intent, "auto", {})
+    assert len(hall.seen) == 2
+
+
+def test_who_does_not_wait_is_told_what_a_person_does_about_what_failed(hall: Hall) -> None:
+    intent = hall.failed()
+    told = hall.runs(intent, "legacy", wait_s=0).structured_content
+    assert (told["state"], f"mcl correct {intent}" in told["how_to_go_on"]) == ("failed", True)
+
+    async def look() -> Any:
+        async with Client(hall.face.server, mode="legacy") as client:
+            ran = await client.call_tool("run_intent", {"intent": intent})
+            return ran, await client.call_tool("get_intent", {"intent": intent})
+
+    ran, got = hall.portal.call(look)
+    assert code(ran) == "NOT_ACCEPTED", "a client without forms is refused at once"
+    assert ran.structured_content["fix"] == got.structured_content["how_to_go_on"] == told["how_to_go_on"]
+
+
+def test_what_cannot_go_on_from_where_it_failed_shows_no_form(hall: Hall) -> None:
+    skill = hall.home.path / "skills" / "read-page"
+    (skill / "SKILL.mtx").write_text(
+        SKILL.replace("§TOOLS\n", "§TOOLS\nmatrix://tool/fs/write@1.0.0\n", 1).replace("find", "build", 1)
+    )
+    save = """\
+        - id: ask
+          kind: tool_call
+          tool_call:
+            tool_ref: matrix://tool/fs/write@1.0.0
+            side_effect_class: write
+            args: {path: copy.txt, content: x}
+"""
+    before, after = PLAN.index("        - id: ask"), PLAN.index("        - id: read")
+    (skill / "plan.yaml").write_text(PLAN[:before] + save + PLAN[after:])
+    given = {"skill": "read-page", "verb": "build", "slots": {"file": "gone.txt"}, "ai": False}
+    made = mcl.compile_goal("read the page gone.txt", **given, home=hall.home)  # type: ignore[arg-type]
+    intent = hall.accepted(made.require().intent.id)
+    assert code(hall.runs(intent, "auto", {"decision": "approve"})) == "NOT_FOUND"
+    assert mcl.undo(intent, workspace=hall.workspace, home=hall.home).state == "undone"
+    hall.seen.clear()
+    ended = hall.runs(intent, "auto", {"retry_from": "read"})
+    assert (code(ended), hall.seen) == ("NOT_ACCEPTED", [])
+    assert ended.structured_content["message"] == "this intent is failed, and runs no more"

@@ -530,6 +530,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
     ]
     assert set(imported) == {
         *(("corrections.py", one) for one in ("Proposal", "propose_correction", "propose_at_gate")),
+        *((file, "waits_for_words") for file in ("corrections.py", "intents.py")),  # it only looks
     }, "what signs is called by its module alone, so that it is seen above"
     signing = [ast.unparse(one) for _, one in nodes if isinstance(one, ast.Attribute) and one.attr in SIGNS]
     assert signing == ["corrections.sign_correction"]

@@ -54,6 +54,28 @@ def how_to_accept(id: str) -> str:
     return f"a person reads it (mcl show {id}) and signs it (mcl accept {id}); then run_intent runs it"
 
 
+def how_it_goes_on(home: Home, found: Shown) -> str:
+    """What brings an intent further, as it is now; "" where nothing does."""
+    from mcl.usecases.corrections import waits_for_words
+
+    match found.state:
+        case "proposed":
+            return how_to_accept(found.id)
+        case "clarifying":
+            return "call compile_intent with intent (this id) and answers"
+        case "accepted":
+            return "call run_intent"
+        case "executing":
+            return "it runs, or a run was interrupted: run_intent with resume"
+        case "failed" if waits_for_words(home, found):
+            return (
+                f'a person says what is to be otherwise (mcl correct {found.id} "…", or in the form that'
+                f" run_intent shows) and signs it (mcl accept {found.id}); then run_intent goes on from where"
+                " it failed"
+            )
+    return ""
+
+
 def of_intent(home: Home, found: Shown) -> dict[str, object]:
     """An intent as it is now, with what its run left: outputs, evidence, questions that wait."""
     told = of_shown(found)
@@ -65,17 +87,7 @@ def of_intent(home: Home, found: Shown) -> dict[str, object]:
         for id, gate in found.view.gates.items()
         if not gate.decision and not found.view.terminal
     ]
-    match found.state:
-        case "proposed":
-            told["how_to_go_on"] = how_to_accept(found.id)
-        case "clarifying":
-            told["how_to_go_on"] = "call compile_intent with intent (this id) and answers"
-        case "accepted":
-            told["how_to_go_on"] = "call run_intent"
-        case "executing":
-            told["how_to_go_on"] = "it runs, or a run was interrupted: run_intent with resume"
-        case _:
-            told["how_to_go_on"] = ""
+    told["how_to_go_on"] = how_it_goes_on(home, found)
     return told
 
 

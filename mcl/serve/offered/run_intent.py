@@ -11,7 +11,7 @@ from anyio import create_task_group, get_cancelled_exc_class, move_on_after
 from executor.core.errors import WalkError
 from executor.core.hashing import json_hash
 from mcl.serve.exchange import Caller, Filled, Form, Json, Reply, WantedForms, refused
-from mcl.serve.offered.intents import ACCEPT_FIRST, bounded, how_to_accept
+from mcl.serve.offered.intents import ACCEPT_FIRST, bounded, how_it_goes_on
 from mcl.serve.offered.tool import OBJECT, OBJECTS, TEXT, Offered, gives, takes, text
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
     if run is None:
         asks = session.corrections.may_ask(found, caller)
         if not asks:
-            _require_accepted(found)
+            _require_accepted(session, found)
         run = _begin(session, found, caller, asks=asks, resume=bool(arguments.get("resume")))
     elif not (run.begun or caller.can_elicit):
-        _require_accepted(found)
+        _require_accepted(session, found)
     _answer(session, run, caller)
     wait: Any = arguments.get("wait_s", LONGEST)
     try:
@@ -52,7 +52,10 @@ async def _run(session: Service, arguments: Json, caller: Caller) -> Reply:
         run.scope.cancel()
         raise
     if not (run.done or run.begun):
-        return Reply({"id": found.id, "state": "proposed", "how_to_go_on": how_to_accept(found.id)})
+        found = show(found.id, home=session.home)
+        return Reply(
+            {"id": found.id, "state": found.state, "how_to_go_on": how_it_goes_on(session.home, found)}
+        )
     if not run.done:
         return Reply(
             {
@@ -121,8 +124,8 @@ async def _shown(run: ServedRun, form: Form, caller: Caller) -> bool:
 
 
 def _begin(session: Service, found: Shown, caller: Caller, *, asks: bool, resume: bool) -> ServedRun:
-    """Walk a plan. asks: which nobody accepted yet; it is asked first what is to be otherwise, and walked if
-    somebody accepts it meanwhile."""
+    """Walk a plan. asks: which nobody accepted yet, or whose run failed; it is asked first what is to be
+    otherwise, and walked if somebody accepts it meanwhile."""
     from mcl.serve.forms import plan_people
     from mcl.usecases.intents import show
     from mcl.usecases.run import walk_plan
@@ -133,7 +136,7 @@ def _begin(session: Service, found: Shown, caller: Caller, *, asks: bool, resume
         if asks:
             run.begun = False
             await session.corrections.before_accept(run.elicit, found)
-            _require_accepted(show(found.id, home=session.home))
+            _require_accepted(session, show(found.id, home=session.home))
             run.begun = True
         shows = replace(caller, elicit=run.elicit if caller.can_elicit else None)
         with session.channels.open(found.id, "", _Aside(caller.channel)):
@@ -187,19 +190,17 @@ class _Aside:
         await self._channel.log(level, data, logger)
 
 
-def _require_accepted(found: Shown) -> None:
+def _require_accepted(session: Service, found: Shown) -> None:
     """Raise WalkError NOT_ACCEPTED for what no person accepted, or what has ended."""
     if found.state in RUNNABLE:
         return
-    fix = {
-        "proposed": how_to_accept(found.id),
-        "clarifying": "answer its questions first: compile_intent with intent and answers",
-    }.get(found.state, "")
+    fix = how_it_goes_on(session.home, found)
+    message = f"no person accepted this intent: it is {found.state}"
+    if found.state == "failed" and fix:
+        message = "the run of this intent failed, and no person has corrected it"
     raise WalkError(
         "NOT_ACCEPTED",
-        f"no person accepted this intent: it is {found.state}"
-        if fix
-        else f"this intent is {found.state}, and runs no more",
+        message if fix else f"this intent is {found.state}, and runs no more",
         place=found.id,
         fix=fix or "get_intent tells what came of it; state the goal again: compile_intent",
         data={"state": found.state},
@@ -207,7 +208,9 @@ def _require_accepted(found: Shown) -> None:
 
 
 def _told(session: Service, id: str, outcome: Outcome | None) -> Reply:
-    """How a run ended; what did not complete is an error that says why."""
+    """How a run ended; what did not complete is an error that says why, and how it goes on."""
+    from mcl.usecases.intents import show
+
     if outcome is None:
         return refused(
             "INTERRUPTED",
@@ -227,6 +230,8 @@ def _told(session: Service, id: str, outcome: Outcome | None) -> Reply:
     failure = outcome.failure
     if failure is None:
         return Reply(answer)
+    if way := how_it_goes_on(session.home, show(id, home=session.home)):
+        answer["how_to_go_on"] = way
     return refused(
         failure.code,
         session.redactor.text(failure.message),
@@ -241,7 +246,8 @@ RUN_INTENT: Final = Offered(
     name="run_intent",
     title="Run an accepted intent",
     description="Run the plan of an intent that a person accepted, and wait for its end; what nobody"
-    " accepted is refused. Each call is judged, gates ask a person, and progress is told a node. A call that"
+    " accepted is refused. Each call is judged, gates ask a person, and progress is told a node. What failed"
+    " goes on from there once a person corrected and accepted it. A call that"
     f" is cancelled stops the run; resume goes on with it. {ACCEPT_FIRST}",
     input_schema=takes(
         "intent",
@@ -260,7 +266,7 @@ RUN_INTENT: Final = Offered(
     output_schema=gives(
         "id state",
         id=TEXT,
-        state={"enum": ["completed", "executing", "cancelled", "proposed"]},
+        state={"enum": ["completed", "executing", "cancelled", "proposed", "failed"]},
         nodes=OBJECT,
         outputs=OBJECT,
         criteria=OBJECTS,
