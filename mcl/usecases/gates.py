@@ -16,7 +16,7 @@ from executor import GateError, Home, LifecycleError, Record, Row, View
 from executor.core.clock import instant
 from executor.core.hashing import json_hash
 from executor.gate.approvals import APPROVE, DENY, Offer, binding_hash
-from executor.store.lifecycle.events import GateState
+from executor.store.lifecycle.events import GateState, is_past
 from executor.walker.questions import listed
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
 from mcl.catalog.tools.foreign import all_tools
@@ -72,11 +72,11 @@ class ShownGate(OpenGate):
     """One question with all that a person must see before deciding it.
 
     goal: the person's words. state: that of the intent. standing: "open", "decided", "expired", "closed" (the
-    intent has ended) or "asked again" (a resumed run has put the question once more). decision, reason, by,
-    decided_at, unseen (nobody looked when it was signed): of a decided one. Of an exact call: tool, declared
-    side-effect class, args as they would be passed, why a person is asked, and ``bound``: what an approval is
-    bound to. holds: are these arguments and these hashes what the binding was made of? Where not, the
-    question cannot be trusted.
+    intent has ended, or counts no longer) or "asked again" (a resumed run has put the question once more).
+    decision, reason, by, decided_at, unseen (nobody looked when it was signed): of a decided one. Of an exact
+    call: tool, declared side-effect class, args as they would be passed, why a person is asked, and
+    ``bound``: what an approval is bound to. holds: are these arguments and these hashes what the binding was
+    made of? Where not, the question cannot be trusted.
 
     Of a call over MCP also: the server and whether a person trusts it, operation and effects, what the
     program says of itself and of the call (not to be believed), and ``flaw``: why it cannot be approved any
@@ -151,9 +151,9 @@ def decide_gate(
     Raises:
         InputError: GATE_UNKNOWN, NOT_AN_OPTION, REASON_TOO_LONG.
         GateError: GATE_RESOLVED (somebody was first: ``data`` says who, when and what), GATE_EXPIRED,
-            GATE_CLOSED (the intent has ended, the question was put again, or whoever wanted the call is
-            gone), APPROVAL_MISMATCH (what can be shown is not what an approval would be bound to),
-            TOOL_CHANGED (of a call over MCP: the tool is not what it was).
+            INTENT_EXPIRED (of signed work), GATE_CLOSED (the intent has ended, the question was put again, or
+            whoever wanted the call is gone), APPROVAL_MISMATCH (what can be shown is not what an approval
+            would be bound to), TOOL_CHANGED (of a call over MCP: the tool is not what it was).
     """
     question = _named(home or open_home(), gate)
     return question.decide(_checked(question.gate, decision, reason, approves), reason)
@@ -224,13 +224,21 @@ class _PlanQuestion:
     def standing(self) -> str:
         if self.state.decision:
             return "decided"
-        if self.view.terminal:
+        if self.view.terminal or self._is_over:
             return "closed"
         gates = self.view.gates.items()
         if any(one.node_id == self.state.node_id and id > self.row.id for id, one in gates):
             return "asked again"
         late = self.state.expires_at and self.state.expires_at < self.home.clock.now()
         return "expired" if late else "open"
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether it is about what has no plan, and counts no longer; a run that began ends as it would."""
+        intent = self.view.intent
+        if intent is None or self.view.plan is not None or self.view.terminal:
+            return False
+        return is_past(intent.expires_at, self.home.clock.now())
 
     def shown(self) -> ShownGate:
         found, state = self.gate, self.state
@@ -304,6 +312,9 @@ class _PlanQuestion:
                 fix = f"mcl run {intent} --resume asks again"
                 message = f"the question closed at {state.expires_at}"
                 raise GateError("GATE_EXPIRED", message, place=id, fix=fix)
+            case "closed" if self._is_over and self.view.intent is not None:
+                message = f"what it is about was to count until {self.view.intent.expires_at}"
+                raise GateError("INTENT_EXPIRED", message, place=id, fix="sign that anew")
             case "closed":
                 message, fix = f"the intent is {self.view.state}", "there is nothing to decide any more"
                 raise GateError("GATE_CLOSED", message, place=id, fix=fix)

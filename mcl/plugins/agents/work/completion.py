@@ -25,7 +25,7 @@ from mcl.core.event_loop import at_once
 from mcl.plugins.agents.work.file import follow
 from mcl.plugins.agents.work.item import CRITERION, WorkItem, in_words
 from mcl.plugins.agents.work.leases import Leases
-from mcl.plugins.agents.work.store import STATUS, SignedWork
+from mcl.plugins.agents.work.store import STATUS, SignedWork, keep_refusal, require_counting
 
 # ---- The criteria of a piece of work as they stand: looked at where a program can, else put to a person.
 
@@ -184,9 +184,31 @@ def complete(
     wait in the journal for one: mcl gate). With somebody there the lease need not be held.
 
     Raises:
-        WorkError: NOTHING_HELD, NOT_HELD, NOT_FOUND, INVALID_TRANSITION, NOTES_TOO_LONG, CHANGED.
+        WorkError: NOTHING_HELD, NOT_HELD, NOT_FOUND, INVALID_TRANSITION, INTENT_EXPIRED, NOTES_TOO_LONG,
+            CHANGED. Each is recorded.
         KeyringError where a key is sealed; HomeError; ScopeError where the folder cannot be opened.
     """
+    try:
+        return _completed(home, work, leases, root, label, agent, notes=notes, people=people)
+    except WorkError as problem:
+        held = leases.held(root, agent)
+        named = label or (held.label if held else "")
+        who = agent if people is None else ""
+        keep_refusal(home, "complete", named, who, problem, work.labels(root).get(named, ""))
+        raise
+
+
+def _completed(
+    home: Home,
+    work: SignedWork,
+    leases: Leases,
+    root: Path,
+    label: str,
+    agent: str,
+    *,
+    notes: str,
+    people: People | None,
+) -> CompleteResult:
     if len(notes) > MAX_NOTES:
         raise WorkError(
             "NOTES_TOO_LONG",
@@ -259,6 +281,7 @@ def _meant(work: SignedWork, leases: Leases, root: Path, label: str, agent: str,
             fix="there is nothing to complete" if item.status == "DONE" else f"mcl work select {item.label}",
             data={"from": item.status, "to": "DONE"},
         )
+    require_counting(item, work.home.clock.now())
     return item
 
 
@@ -284,6 +307,7 @@ def _done(
         if now != item:
             raise WorkError("CHANGED", f"{item.label} has just changed", place=item.label, fix="try again")
         at, by = home.clock.now(), agent or home.keyring.user.did
+        require_counting(item, at)  # people take their time
         holders = [lease for lease in leases.all(item.root) if lease.intent_id == item.intent_id]
         if agent and agent not in [lease.agent for lease in holders]:
             raise WorkError(

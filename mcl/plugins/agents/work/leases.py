@@ -104,8 +104,10 @@ class Leases:
         Writes only once a third of the time has gone.
         """
         lease = self.held(root, agent)
-        if lease is None:
-            return None
+        return self.renewed(lease) if lease is not None else None
+
+    def renewed(self, lease: Lease) -> Lease | None:
+        """The same of a lease that holds; None where it has just ended."""
         until, now = self._terms()
         left = datetime.fromisoformat(lease.expires_at) - datetime.fromisoformat(now)
         if left > 2 / 3 * timedelta(minutes=self.minutes):
@@ -114,9 +116,9 @@ class Leases:
             changed = connection.execute(
                 "UPDATE agent_leases SET expires_at = max(expires_at, ?)"
                 " WHERE root = ? AND agent = ? AND number = ? AND expires_at > ?",
-                (until, lease.root, agent, lease.number, now),
+                (until, lease.root, lease.agent, lease.number, now),
             ).rowcount
-        return self.held(root, agent) if changed else None
+        return self.held(lease.root, lease.agent) if changed else None
 
     def release(self, root: Path | str, agent: str) -> Lease | None:
         """Give up what an agent holds, also where it has expired; what it was, or None."""
@@ -199,13 +201,17 @@ class BoundCheckouts:
         return self._work.governed(self.root)
 
     def held(self) -> Checkout | None:
-        """What the agent has checked out; its lease is renewed. None where that or the work has expired,
-        or it was blocked, cancelled or completed meanwhile, or what was signed cannot be believed."""
-        lease = self._leases.renew(self.root, self.agent)
+        """What the agent has checked out; its lease is renewed. None, and nothing is renewed, where that or
+        the work has expired, or it was blocked, cancelled or completed meanwhile, or what was signed cannot
+        be believed."""
+        lease = self._leases.held(self.root, self.agent)
         item = self._believed(lease.label) if lease is not None else None
         if lease is None or item is None or item.intent_id != lease.intent_id or item.status != "IN_PROGRESS":
             return None
         if item.is_expired(self._work.home.clock.now()):
+            return None
+        lease = self._leases.renewed(lease)
+        if lease is None or lease.intent_id != item.intent_id:  # it ended, or became another, just now
             return None
         return Checkout(item.intent_id, item.label, item.checkout_scope, self.agent, lease.expires_at)
 

@@ -19,7 +19,7 @@ from mcl.plugins.agents.work.file import follow, read_document
 from mcl.plugins.agents.work.item import WorkItem
 from mcl.plugins.agents.work.leases import Lease, Leases, already_active
 from mcl.plugins.agents.work.signature import differences
-from mcl.plugins.agents.work.store import SignedWork, status_record
+from mcl.plugins.agents.work.store import SignedWork, keep_refusal, require_counting, status_record
 
 # ---- The context that an agent is given with a checkout: what it may change, must heed, and has to reach.
 
@@ -103,6 +103,8 @@ def select(home: Home, work: SignedWork, leases: Leases, root: Path, label: str,
         item = _selectable(document, work, leases, root, label, agent)
         lease, now = _taken(home, work, leases, item, agent)
     except WorkError as problem:
+        signed = work.labels(root).get(label, "")
+        keep_refusal(home, "select", label, agent, problem, signed)
         return SelectResult(False, error=problem.message, code=problem.code)
     warnings = list(_doubts(document.entry(label), item, work, root))
     if now.status != item.status and (left := follow(root, label, item.status, now.status, now.updated_at)):
@@ -175,13 +177,7 @@ def _selectable(
             "Ask a person to read it and run: mcl work import",
             place=label,
         )
-    if item.is_expired(work.home.clock.now()):
-        raise WorkError(
-            "INTENT_EXPIRED",
-            f"Intent '{label}' was to count until {item.expires_at}. Cannot activate expired intents. "
-            "A person gives what is left of it an intent of its own.",
-            place=label,
-        )
+    require_counting(item, work.home.clock.now())
     return item
 
 

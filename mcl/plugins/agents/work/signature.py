@@ -108,8 +108,8 @@ def plan_import(work: SignedWork, leases: Leases, root: Path, data: bytes) -> Im
         raise _invalid(report)
     held = {lease.label: lease for lease in leases.all(root)}
     signed = {item.label: item for item in work.items(root)}
-    listed = {entry.label for entry in document.entries}
-    changes = [_change(entry, signed.get(entry.label)) for entry in document.entries]
+    listed, now = {entry.label for entry in document.entries}, work.home.clock.now()
+    changes = [_change(entry, signed.get(entry.label), now) for entry in document.entries]
     for label, item in signed.items():
         if label not in listed:
             changes.append(ImportChange("gone", label, None, item, before=item.status))
@@ -166,11 +166,12 @@ def sign_import(
     return tuple(intents)
 
 
-def _change(entry: IntentEntry, item: WorkItem | None) -> ImportChange:
+def _change(entry: IntentEntry, item: WorkItem | None, now: str) -> ImportChange:
     if item is None:
         return ImportChange("new", entry.label, entry, None, after=entry.status)
     require_legal(entry.label, item.status, entry.status)
     fields = differences(entry, item)
+    fields += ("expires_at",) if item.is_expired(now) else ()  # signed anew, it counts again
     before, after = item.status, entry.status
     if fields and item.status == "DONE":
         raise WorkError(

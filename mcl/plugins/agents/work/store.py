@@ -97,6 +97,7 @@ def _line(file: Path) -> str:
 
 SIGNED: Final = "record.work.signed"  # of a folder: the labels that count now, each with its intent
 STATUS: Final = "record.work.status"  # of an intent: how far it is
+REFUSED: Final = "record.work.refused"  # what an agent, or a person, could not have done with it
 _MAX_ITEMS: Final = 4096  # kept in memory
 # The rows of an intent that say what it is and how far: not what agents wrote under it, which are many.
 _TELLING: Final = f"(kind NOT LIKE 'record.%' OR kind = '{STATUS}')"
@@ -277,6 +278,30 @@ def root_to_sign(work: SignedWork, place: Path) -> Path:
 
 def _with_file(real: Path) -> Path | None:
     return next((one for one in (real, *real.parents) if (one / FILE).is_file()), None)
+
+
+# ---- What is refused of a piece of work.
+
+
+def require_counting(item: WorkItem, at: str) -> None:
+    """Raise WorkError INTENT_EXPIRED for work whose Intent counts no longer at a moment (ISO 8601)."""
+    if item.is_expired(at):
+        raise WorkError(
+            "INTENT_EXPIRED",
+            f"Intent '{item.label}' was to count until {item.expires_at}. It is neither activated nor"
+            " completed any more. A person signs it anew: mcl work import.",
+            place=item.label,
+            fix="give it up (mcl work release), and ask a person to sign it anew (mcl work import)",
+            data={"expires_at": item.expires_at},
+        )
+
+
+def keep_refusal(home: Home, act: str, label: str, agent: str, problem: WorkError, intent: str = "") -> None:
+    """Record that an act on a piece of work was refused. agent: "" for a person; intent: its ULID, where it
+    is known."""
+    body = {"act": act, "label": label[:80], "agent": agent, "code": problem.code}
+    with suppress(MclError):  # of a sealed key, above all; it is refused all the same
+        home.journal.record(REFUSED, body, intent=intent or None)
 
 
 # ---- How far a piece of work is: which status may follow which, and the record that says so.
