@@ -22,6 +22,7 @@ from mcl.compiler.promised import Finder, with_promises
 from mcl.compiler.skill_plans import SkillPlans
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.commands import declared_in
+from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.extract import Understanding, extract
 from mcl.compiler.stages.gaps import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
@@ -29,7 +30,7 @@ from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
 from mcl.compiler.stages.signoff import FIELD as PROMISE
-from mcl.compiler.stages.signoff import KeyNames, asked_about
+from mcl.compiler.stages.signoff import KeyNames, asked_about, open_words
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core
 from mcl.language.mtx.procedure import ResolveRule, SlotValue
@@ -173,7 +174,7 @@ class Pipeline:
             plan, goal.attempts = self._plans.of(goal.classified, intent, model)
             if isinstance(plan, PlanTree):
                 plan = with_promises(self.home, intent, plan, self._finder)
-                if unsure := (*_left_out(goal, verdict), *self._unsure(goal, plan)):
+                if unsure := (*_left_out(goal, intent, verdict), *self._unsure(goal, plan)):
                     verdict = _asking(verdict, unsure)
                     return self._clarify(goal, verdict, intent_of(verdict))
             if isinstance(plan, Refused):
@@ -352,11 +353,15 @@ def _asking(verdict: ScoreVerdict, gaps: tuple[Gap, ...]) -> ScoreVerdict:
     return replace(verdict, outcome="clarify", gaps=(*gaps, *others), asked=len(gaps))
 
 
-def _left_out(goal: _Goal, verdict: ScoreVerdict) -> tuple[Gap, ...]:
-    """What is open of the goal's own words, where a plan would leave it out; one for any goal keeps all."""
+def _left_out(goal: _Goal, intent: Intent, verdict: ScoreVerdict) -> tuple[Gap, ...]:
+    """What is open of the goal's own words, where a plan would leave it out, and its further wishes that no
+    skill does: a plan that a model writes does the first. One for any goal keeps all."""
     if goal.classified.skill.takes_any:
         return ()
-    return tuple(replace(gap, severity="blocking") for gap in verdict.gaps if gap.field.startswith(PROMISE))
+    undone = (one.prose for one in intent.frame.further if not one.skill_ref)
+    gaps = [gap for gap in verdict.gaps if gap.field.startswith(PROMISE)]
+    gaps += [open_words(SECOND, words, goal.rules.choices) for words in undone]
+    return tuple(replace(gap, severity="blocking") for gap in gaps)
 
 
 def _only_verb(request: GoalRequest, gap: Gap) -> str:

@@ -20,6 +20,7 @@ from executor.tools.manifest import Manifest
 from ir import SIDE_EFFECTS, Intent, PlanTree, with_hash
 from mcl.core.errors import ModelError, SkillError
 from mcl.language.mtx.ast import prompt_names
+from mcl.language.plans.binding import Binder
 from mcl.language.plans.checks import CheckedTools, check_against
 from mcl.language.plans.document import Steps, YamlFile
 from mcl.language.plans.planner import make_plan
@@ -80,11 +81,13 @@ def write_plan(
     nodes: int,
     repairs: int,
     earlier: tuple[Attempt, ...] = (),
+    binder: Binder | None = None,
 ) -> Writing:
     """Have a plan written for an Intent. Deterministic, as the model is.
 
     nodes: how many there may be. repairs: how often the model may write another one, told what was wrong.
-    earlier: plans that were written before, with what was wrong with them.
+    earlier: plans that were written before, with what was wrong with them. binder: as of `make_plan`: the
+    further wishes of the goal are dispatched to skills, after what the model wrote.
     """
     form = plan_form(skill, intent, tools, nodes)
     if not form.tools:
@@ -101,7 +104,7 @@ def write_plan(
             if not attempts:
                 return Writing(None, error.message)
             break
-        plan, flaws = _held(read_plan(text, intent.prose, form), skill, intent, origin, tools)
+        plan, flaws = _held(read_plan(text, intent.prose, form), skill, intent, origin, tools, binder)
         attempts.append(Attempt(text, flaws))
         if plan is not None:
             marked = with_hash(plan.model_copy(update={"grammar": writer.plan_grammar}))
@@ -194,7 +197,12 @@ def _argument(name: str, schema: Mapping[str, Any], required: bool) -> PlanArgum
 
 
 def _held(
-    written: WrittenPlan, skill: Skill, intent: Intent, origin: PlanOrigin, tools: CheckedTools
+    written: WrittenPlan,
+    skill: Skill,
+    intent: Intent,
+    origin: PlanOrigin,
+    tools: CheckedTools,
+    binder: Binder | None,
 ) -> tuple[PlanTree | None, tuple[str, ...]]:
     """The plan, or the first of what is wrong with it."""
     case = {"when": {}, "root": _root(written, tools)}
@@ -213,6 +221,7 @@ def _held(
                 created_at=origin.created_at,
                 created_by=origin.created_by,
                 registry=tools,
+                binder=binder,
             )
         except SkillError as error:
             if error.code not in _UNHELD:

@@ -99,7 +99,8 @@ class SkillPlans:
         tools = self.tools()
         origin = PlanOrigin(_plan_id(intent), intent.created_at, intent.agent)
         nodes, repairs = rules.plan_nodes, rules.plan_repairs
-        made = write_plan(writer, skill, intent, origin, tools, nodes=nodes, repairs=repairs)
+        binder = Bindings(self.skills)
+        made = write_plan(writer, skill, intent, origin, tools, nodes=nodes, repairs=repairs, binder=binder)
         attempts = made.attempts
         if made.plan is not None:
             return _beyond_verb(skill, intent, made.plan, rules) or made.plan, attempts

@@ -289,7 +289,7 @@ class _Again:
         try:
             made = write_plan(
                 writer, skill, self.intent, origin, registry(),
-                nodes=rules.plan_nodes, repairs=rules.plan_repairs,
+                nodes=rules.plan_nodes, repairs=rules.plan_repairs, binder=Bindings(self.skills),
             )  # fmt: skip
         except MclError as error:
             return missing("plan", plan.hash, f"{error.code}: {error.message}")

@@ -10,6 +10,7 @@ from ir import PlanTree, canonical_bytes
 from mcl.compiler.plan_writing import Attempt, PlanOrigin, write_plan
 from mcl.compiler.stages.rules import Rules
 from mcl.language.mtx.core import core_of
+from mcl.language.plans.binding import Binder
 from mcl.language.plans.checks import CheckedTools
 from mcl.language.skills import Skill
 from mcl.model.protocol import plan_writer
@@ -22,12 +23,19 @@ if TYPE_CHECKING:
 class PlanRewriter:
     """Writes another plan, held to the grammar and the skill's tools like the first.
 
-    skill, model: open what the plan was written for and with, when they are needed.
+    skill, model: open what the plan was written for and with, when they are needed. binder: names the skills
+    of further wishes by their content.
     """
 
     def __init__(
-        self, home: Home, tools: CheckedTools, skill: Callable[[], Skill], model: Callable[[], Model]
+        self,
+        home: Home,
+        tools: CheckedTools,
+        skill: Callable[[], Skill],
+        model: Callable[[], Model],
+        binder: Callable[[], Binder],
     ) -> None:
+        self._binder = binder
         self._home, self._tools, self._skill, self._model = home, tools, skill, model
 
     def __call__(self, trouble: Trouble) -> PlanTree | None:
@@ -45,5 +53,6 @@ class PlanRewriter:
         made = write_plan(
             writer, skill, trouble.intent, origin, self._tools,
             nodes=rules.plan_nodes, repairs=rules.plan_repairs, earlier=(told,),
+            binder=self._binder(),
         )  # fmt: skip
         return made.plan if made.plan is not None and made.plan.root != plan.root else None

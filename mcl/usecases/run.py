@@ -16,6 +16,7 @@ from mcl.compiler.execution import CurrentPrompts, InstalledSkills, SkillFailure
 from mcl.core.event_loop import at_once, outside_loop
 from mcl.core.home import open_home
 from mcl.language.mtx.core import core_of
+from mcl.language.plans.binding import Bindings
 from mcl.language.skills import Skill, as_compiled
 from mcl.usecases.authority.door import require_not_governed_elsewhere
 from mcl.usecases.installed import installed, the_skill
@@ -164,7 +165,11 @@ def _critic(
 
     most = core_of(home.path).once(Rules.of).replans
     rewrite = PlanRewriter(
-        home, tools, lambda: _skill_of(home, found.intent, skills), lambda: _model(home, model, ai=ai)
+        home,
+        tools,
+        lambda: _skill_of(home, found.intent, skills),
+        lambda: _model(home, model, ai=ai),
+        lambda: Bindings(installed(home.path, skills)),
     )
     return RunCritic(home, tools, failures, workspace, most=most, rewrite=rewrite, skills=skills)
 

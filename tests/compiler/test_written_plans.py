@@ -1,6 +1,7 @@
 """A plan that a model writes: of its skill's own tools, held against them, signed by who has read it."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,10 +20,11 @@ from mcl.catalog.tools import registry
 from mcl.compiler.compiler import Clarify, Compiled, Refused, compile_goal, recompile_with_answers
 from mcl.compiler.plan_writing import PlanOrigin, plan_form, write_plan
 from mcl.language.mtx.core import Core
+from mcl.language.plans.binding import Bindings
 from mcl.language.skills import Skill, find_skills, load_skill
 from mcl.model import load_model
 from mcl.model.chat import ChatModel
-from mcl.model.protocol import PlanForm
+from mcl.model.protocol import Candidate, Choice, PlanForm
 from mcl.usecases.critic import Trouble
 from mcl.usecases.rewriter import PlanRewriter
 from tests.compiler.conftest import AT, Scripted
@@ -300,6 +302,68 @@ def test_a_written_plan_is_for_review_signed_by_its_hash_run_and_made_again(
     assert blind["plan"].verdict == "not available"
 
 
+class _Two(Writer):
+    """Hears a further wish behind "and then"; one to order is for the skill of orders, which has a plan."""
+
+    def choose(self, prose: str, candidates: Sequence[Candidate]) -> Choice:
+        self.skill, self.verb = ("order", "acquire") if prose.startswith("order") else ("keep", "build")
+        found, (first, then, _) = super().choose(prose, candidates), prose.partition("and then ")
+        return replace(found, begins=(len(first + then),)) if then else found
+
+    def write_plan(self, prose: str, form: PlanForm) -> str:
+        return answer(keep(content=prose.split()[1]))
+
+
+def of_two(further: str, home: Home, folders: list[Path], core: Core) -> tuple[str, Compiled | Clarify]:
+    goal = f"keep milk in a.txt and then {further}"
+    says = {**SAYS, "slot.item": "paper"}
+    model, skills = _Two(says=says, quotes=True), find_skills(folders)
+    made = compile_goal(goal, home=home, skills=skills, core=core, model=model, tools=registry)
+    assert isinstance(made, Compiled | Clarify), made
+    return made.intent.id, made
+
+
+def test_a_wish_that_a_written_plan_leaves_out_is_asked_about_before_anybody_signs(
+    home: Home, shelf: Path, core: Core, tmp_path: Path
+) -> None:
+    id, asked = of_two("keep eggs in b.txt", home, [shelf], core)
+    assert isinstance(asked, Clarify)
+    (question,) = asked.questions
+    assert (question.field, question.required) == ("promise.keep eggs in b.txt", True)
+    assert "keep eggs in b.txt" in question.prompt
+    made = recompile_with_answers(
+        id,
+        {question.field: question.options[-1]},
+        home=home,
+        skills=find_skills([shelf]),
+        load_model=lambda: _Two(says=SAYS, quotes=True),
+        core=core,
+        tools=registry,
+    )
+    assert isinstance(made, Compiled)
+    assert made.plan is not None
+    assert made.intent.frame.further == ()
+    accept(id, home=home, plan_hash=made.plan.hash)
+    (tmp_path / "work").mkdir()
+    assert run(id, home=home, workspace=tmp_path / "work", skills=[shelf]).state == "completed"
+    assert (tmp_path / "work" / "a.txt").read_text() == "milk"
+
+
+def test_a_wish_whose_skill_has_a_plan_is_done_after_a_written_one(
+    home: Home, shelf: Path, core: Core, tmp_path: Path, skills_folder: Path
+) -> None:
+    folders = [shelf, skills_folder]
+    id, made = of_two("order paper", home, folders, core)
+    assert isinstance(made, Compiled), made
+    assert made.plan is not None
+    accept(id, home=home, plan_hash=made.plan.hash)
+    (tmp_path / "work").mkdir()
+    outcome = run(id, home=home, workspace=tmp_path / "work", skills=folders)
+    assert outcome.state == "completed", outcome.failure
+    assert (tmp_path / "work" / "a.txt").read_text() == "milk"
+    assert (tmp_path / "work" / "order.txt").read_text() == "paper"
+
+
 class _Twice(Writer):
     """The same writer, asked for two whole plans: once with the Intent, once for the plan itself."""
 
@@ -398,7 +462,8 @@ def test_a_plan_that_failed_is_written_anew_by_the_model_that_is_told_so(tmp_pat
     trouble = Trouble(
         *(intent, made.plan, "EXISTS", "'a.txt' is there", False, node, FailureMode(), None, lambda _: True)
     )
-    rewriter = PlanRewriter(home, TOOLS, lambda: skill, lambda: writer)
+    binder = Bindings(find_skills([]))
+    rewriter = PlanRewriter(home, TOOLS, lambda: skill, lambda: writer, lambda: binder)
     assert rewriter(trouble) is None  # it wrote the same once more
     again = rewriter(trouble)
     assert again is not None
