@@ -21,6 +21,7 @@ from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, note_error, write_event, write_line
 from mcl.cli.progress import progress_bar
 from mcl.cli.views.layout import BAD, DIM, GOOD, WARN, commands, joined, listing, plain, rows
+from mcl.core.text import some
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,6 +29,18 @@ if TYPE_CHECKING:
     from mcl.language.skills import Skill, Slot
 
 skills = noun("skill", "Skills: what can be asked for.", "mcl skill list", "mcl skill new tidy-up")
+
+
+def _lacking(home: Path) -> "dict[str, tuple[str, ...]]":
+    """What a home's own core modules leave to the shipped ones, by module; {} where they cannot be read,
+    which every compile tells."""
+    from mcl.core.errors import SkillError
+    from mcl.language.mtx.core import core_of
+
+    try:
+        return {name: module.lacking for name, module in core_of(home).modules.items()}
+    except SkillError:
+        return {}
 
 
 OneSkill = Annotated[
@@ -70,7 +83,10 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
     lines += [((name, BAD), ("broken", BAD), (str(error), "")) for name, error in broken.items()]
     out.tell([listing(("skill", "version", "what it does, and its verbs"), lines)])
     out.tell(joined(((f"{one.path}", WARN), (f"is hidden by {one.by}", DIM))) for one in found.shadowed)
-    out.tell(joined(((str(path), WARN), ("takes the place of a core module", DIM))) for path in own.values())
+    lacking = _lacking(locate()) if own else {}
+    for name, path in own.items():
+        more = f", but for what it lacks: {some(lacking[name], 5)}" if lacking.get(name) else ""
+        out.tell([joined(((str(path), WARN), (f"takes the place of a core module{more}", DIM)))])
 
 
 # ---- `mcl skill show`: one skill.

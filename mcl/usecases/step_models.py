@@ -37,9 +37,9 @@ class StepRules:
     def of(cls, core: Core) -> StepRules:
         """Read it. Raises SkillError NO_SETTING, BAD_SETTING."""
         module = core["step"]
-        needs, ask = module.family("needs"), {}
+        needs, ask = {kind: module.text(f"needs.{kind}") for kind in STEP_KINDS}, {}
         for kind in STEP_KINDS:
-            if module.text(f"needs.{kind}") not in _NEEDS:
+            if needs[kind] not in _NEEDS:
                 raise module.bad(f"needs.{kind}", "is none of copy, write", "write copy or write")
             ask[kind] = tuple(module.text(f"ask.{kind}").split())
             if not ask[kind]:

@@ -771,6 +771,80 @@ def test_a_setting_that_is_missing_is_told(kit: Kit, home: Home, edit: Edit, tol
     assert refused.value.place == str(core[edit[0]].path)
 
 
+# ---- a file of before, in a home: what it lacks is read of the shipped one ----
+
+
+def own(home: Home, name: str, *lacks: str) -> Path:
+    """A home's own module: the shipped one without some settings."""
+    text = core_modules()[name].read_text()
+    for key in lacks:
+        text, gone = re.subn(rf"(?m)^{re.escape(key)}=.*\n", "", text)
+        assert gone, key
+    file = home.path / "core" / f"{name}.mtx"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def test_lists_that_a_file_of_before_lacks_are_the_shipped_ones(
+    kit: Kit, home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goal = "look up the ferry. Never wake the captain"
+    shipped = load_core()
+    lists = [key for key in shipped["coverage"].settings if key not in IDENTITY and key != "filler"]
+    own(home, "coverage", *lists)
+    own(home, "constraint", "soft.phrases", "approximate.phrases")
+    core = core_of(home.path)
+    assert set(core["coverage"].lacking) == set(lists)
+    assert core["coverage"].text("blocks.negation") == shipped["coverage"].text("blocks.negation")
+    assert seen(kit.run(core, goal)) == seen(kit.run(shipped, goal))
+    done = mcl.compile_goal("make a note that the ship sails", ai=False, home=home)
+    assert isinstance(done, Compiled)
+    home.close()
+    monkeypatch.setenv("MCL_HOME", str(home.path))
+    assert main(["skill", "list"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "but for what it lacks: soft.phrases, approximate.phrases" in told
+
+
+def test_what_the_file_says_itself_counts_and_a_family_of_its_own_is_whole(home: Home) -> None:
+    own(home, "verb", "cue.delegate", "say.delegate")
+    own(home, "pipeline", "said.question", "said.chat", "limits.rounds")
+    core = core_of(home.path)
+    assert "delegate" not in core["verb"].family("cue"), "who leaves one out does not want it"
+    assert core["pipeline"].family("said") == load_core()["pipeline"].family("said")
+    assert core["pipeline"].whole("limits.rounds") == 3
+    text = own(home, "pipeline", "limits.rounds").read_text()
+    (home.path / "core" / "pipeline.mtx").write_text(text.replace("\nout_of_time\n", "\nslow\n"))
+    assert core_of(home.path)["pipeline"].failure("out_of_time").name == "out_of_time"
+    own(home, "step", "needs.write", "ask.write")
+    assert StepRules.of(core_of(home.path)) == StepRules.of(load_core())
+
+
+def test_where_it_reads_of_both_files_its_digest_is_of_both(home: Home, tmp_path: Path) -> None:
+    shipped = load_core()
+    own(home, "coverage")
+    assert core_of(home.path).digests == shipped.digests, "a whole file counts by itself, as before"
+    own(home, "coverage", "manner")
+    lacking = core_of(home.path)["coverage"].digest
+    other = tmp_path / "coverage.mtx"
+    other.write_text(shipped["coverage"].path.read_text().replace('manner="', 'manner="proudly | '))
+    newer = load_core(
+        {**core_modules(), "coverage": other}, own={"coverage": home.path / "core/coverage.mtx"}
+    )
+    alone = load_core({**core_modules(), "coverage": home.path / "core/coverage.mtx"})
+    assert len({lacking, newer["coverage"].digest, alone["coverage"].digest, shipped["coverage"].digest}) == 4
+
+
+def test_a_mistake_in_the_file_is_told_at_its_place(kit: Kit, home: Home) -> None:
+    file = own(home, "pipeline", "limits.max_prose")
+    file.write_text(file.read_text().replace("limits.rounds=3", "limits.rounds=many"))
+    with pytest.raises(SkillError) as refused:
+        Pipeline(home, kit.skills, core_of(home.path), None, lambda: 0.0)
+    assert refused.value.code == "BAD_SETTING"
+    assert refused.value.place.startswith(f"{file}:")
+
+
 def test_the_question_which_skill_is_meant_is_answered_with_one(kit: Kit) -> None:
     core = kit.core(("pipeline", "fail\n  reason=out_of_scope", "clarify\n  reason=out_of_scope"))
     with kit.home() as home:

@@ -5,7 +5,7 @@ prompts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,23 +25,36 @@ MODULES = (
 
 @dataclass(frozen=True)
 class CoreModule:
-    """One module: its file and tree (for `interpret`), its digest, and its §SKILL settings by dotted key."""
+    """One module: its file and tree (for `interpret`), its digest, and its §SKILL settings by dotted key.
+
+    shipped: the module whose place it takes, which says what this one says nothing of; a file of before lacks
+    what came since.
+    """
 
     name: str
     path: Path
     file: File
     digest: str
     settings: Mapping[str, str]
+    shipped: CoreModule | None = None
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """The settings and failure modes that are read of the shipped module, by name."""
+        if self.shipped is None:
+            return ()
+        known = {failure.name for failure in self.file.failures}
+        modes = (one.name for one in self.shipped.file.failures if one.name not in known)
+        return (*(key for key in self.shipped.settings if key not in self.settings), *modes)
 
     def text(self, key: str) -> str:
         """A setting. Raises SkillError NO_SETTING."""
-        try:
+        if key in self.settings:
             return self.settings[key]
-        except KeyError:
-            message = f"core module {self.name} has no setting {key}"
-            raise SkillError(
-                "NO_SETTING", message, place=str(self.path), fix=f"add {key}= to §SKILL"
-            ) from None
+        if self.shipped is not None:
+            return self.shipped.text(key)
+        message = f"core module {self.name} has no setting {key}"
+        raise SkillError("NO_SETTING", message, place=str(self.path), fix=f"add {key}= to §SKILL")
 
     def number(self, key: str, low: float = 0.0, high: float = 1e9) -> float:
         """A number from `low` to `high`. Raises SkillError NO_SETTING, BAD_SETTING."""
@@ -78,13 +91,17 @@ class CoreModule:
         return tuple(phrase.strip() for phrase in self.text(key).split("|") if phrase.strip())
 
     def family(self, prefix: str) -> dict[str, str]:
-        """The settings below `prefix.`, by what follows it, in order of declaration."""
+        """The settings below `prefix.`, by what follows it, in order of declaration. A module that has some
+        of its own has no others: who leaves one out does not want it."""
         start = prefix + "."
-        return {key[len(start) :]: value for key, value in self.settings.items() if key.startswith(start)}
+        found = {key[len(start) :]: value for key, value in self.settings.items() if key.startswith(start)}
+        return found if found or self.shipped is None else self.shipped.family(prefix)
 
     def failure(self, name: str) -> FailureNode:
         """A failure mode. Raises SkillError NO_SETTING."""
         found = next((failure for failure in self.file.failures if failure.name == name), None)
+        if found is None and self.shipped is not None:
+            return self.shipped.failure(name)
         if found is None:
             message = f"core module {self.name} does not say what follows when {name}"
             fix = f"add {name} to §FAILURE_MODES"
@@ -98,6 +115,8 @@ class CoreModule:
         nodes += [one for one in (section.entries if section else ()) if getattr(one, "key", "") == key]
         place = f"{self.path}:{nodes[0].at.line}:{nodes[0].at.column}" if nodes else str(self.path)
         said = f"={self.settings[key]}" if key in self.settings else ""
+        if not said and self.shipped is not None and key in self.shipped.settings:
+            return self.shipped.bad(key, why, fix)
         return SkillError(
             "BAD_SETTING", f"{key}{said} of core module {self.name} {why}", place=place, fix=fix
         )
@@ -131,21 +150,33 @@ class Core:
         return value_digest(self.digests)
 
 
-def load_core(paths: Mapping[str, Path] | None = None, *, cache: Path | None = None) -> Core:
+def load_core(
+    paths: Mapping[str, Path] | None = None,
+    *,
+    own: Mapping[str, Path] | None = None,
+    cache: Path | None = None,
+) -> Core:
     """Read and check the core modules.
 
-    paths: files by module name (None: the shipped ones). cache: a folder for parsed trees (None: parse anew).
-    Raises SkillError CORE_MISSING, or SKILL_INVALID with every error of the first module that has any.
+    paths: files by module name (None: the shipped ones). own: files that take the place of some of them, and
+    leave to them what they lack. cache: a folder for parsed trees (None: parse anew). Raises SkillError
+    CORE_MISSING, or SKILL_INVALID with every error of the first module that has any.
     """
     paths = core_modules() if paths is None else paths
     missing = [name for name in MODULES if name not in paths]
     if missing:
         raise SkillError("CORE_MISSING", f"no core module {', '.join(missing)}", fix="reinstall mcl")
     store = Cache(cache)
-    modules = {}
-    for name in sorted(paths):
-        loaded = load_file(paths[name], store)
-        modules[name] = CoreModule(name, loaded.path, loaded.file, loaded.digest, loaded.file.settings())
+
+    def module(name: str, path: Path, shipped: CoreModule | None = None) -> CoreModule:
+        loaded = load_file(path, store)
+        made = CoreModule(name, loaded.path, loaded.file, loaded.digest, loaded.file.settings(), shipped)
+        if shipped is None or not made.lacking:
+            return replace(made, shipped=None)
+        return replace(made, digest=value_digest({"own": made.digest, "shipped": shipped.digest}))
+
+    modules = {name: module(name, paths[name]) for name in sorted(paths)}
+    modules |= {name: module(name, path, modules[name]) for name, path in sorted((own or {}).items())}
     return Core(modules)
 
 
@@ -155,7 +186,8 @@ def own_modules(home: Path) -> dict[str, Path]:
 
 
 def core_of(home: Path) -> Core:
-    """The core modules that a home uses: those in its folder `core`, else the shipped ones.
+    """The core modules that a home uses: those in its folder `core`, with what they lack of the shipped ones,
+    and the others as shipped.
 
     Raises SkillError CORE_UNKNOWN for a file there that is no module's, and what load_core raises.
     """
@@ -164,4 +196,4 @@ def core_of(home: Path) -> Core:
         if name not in MODULES:
             hint = nearest(name, MODULES) or f"modules: {' '.join(MODULES)}"
             raise SkillError("CORE_UNKNOWN", f"there is no core module {name}", place=str(path), fix=hint)
-    return load_core({**core_modules(), **own}, cache=home / "cache")
+    return load_core(own=own, cache=home / "cache")
