@@ -83,9 +83,9 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
     lines += [((name, BAD), ("broken", BAD), (str(error), "")) for name, error in broken.items()]
     out.tell([listing(("skill", "version", "what it does, and its verbs"), lines)])
     out.tell(joined(((f"{one.path}", WARN), (f"is hidden by {one.by}", DIM))) for one in found.shadowed)
-    lacking = _lacking(locate()) if own else {}
+    absent = _lacking(locate()) if own else {}
     for name, path in own.items():
-        more = f", but for what it lacks: {some(lacking[name], 5)}" if lacking.get(name) else ""
+        more = f", but for what it lacks: {some(absent[name], 5)}" if absent.get(name) else ""
         out.tell([joined(((str(path), WARN), (f"takes the place of a core module{more}", DIM)))])
 
 

@@ -102,7 +102,7 @@ def test_who_signs_off_while_it_expires_has_completed_nothing(project: Project) 
     assert project.select("INT-001").success
 
     class Slow(AlwaysApprove):
-        async def ask(self, gate: GateQuestion) -> GateAnswer:
+        async def ask(self, gate: GateQuestion) -> GateAnswer | None:
             project.clock.later(minutes=6)
             return await super().ask(gate)
 
