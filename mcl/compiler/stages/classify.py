@@ -170,7 +170,8 @@ def _weighed(
     if total <= 0:
         return choice
     others = {one.skill_id for one in candidates if not one.takes_any} - evidence.known
-    if evidence.known and choice.skill_id in others and choice.skill_probability >= 0.5:
+    sure = choice.skill_probability >= 0.5  # likelier than all else together
+    if evidence.known and choice.skill_id in others and sure:
         weighed = _beside(choice.probabilities, weighed, others)
         total = math.fsum(weighed)
     known = math.fsum(
