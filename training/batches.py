@@ -15,7 +15,6 @@ from mcl.model.form import FIELDS
 from mcl.model.heads import CHANGES, KINDS, OPTION, SLOT
 from mcl.model.protocol import SlotForm
 from mcl.plugins.train.tuner.generator.skills import GENERAL as GENERAL_SKILL
-from training.bert import WordPieces
 from training.examples import (
     GENERAL,
     NONE,
@@ -26,6 +25,7 @@ from training.examples import (
     WishExample,
 )
 from training.network import MarkItems, SkillTexts
+from training.pieces import Pieces
 
 UNKNOWN = -100
 """A label that is not known: nothing is learned from it."""
@@ -85,9 +85,7 @@ class MarkingBatch:
 class Sampler:
     """Draws batches. Everything random comes from one seed."""
 
-    def __init__(
-        self, examples: TrainingExamples, pieces: WordPieces, seed: int, noise: float = 0.12
-    ) -> None:
+    def __init__(self, examples: TrainingExamples, pieces: Pieces, seed: int, noise: float = 0.12) -> None:
         self.examples, self.pieces, self.random, self.noise = examples, pieces, random.Random(seed), noise
         self.hands = [name for name in examples.goals if "/" in name]
         self.by_skill = {name: examples.by_skill(name) for name in examples.goals if "/" not in name}
@@ -211,21 +209,20 @@ class Sampler:
 
     def _noisy(self, goal: GoalExample) -> list[str]:
         """Units of a goal, now and then with a slip of the keyboard."""
-        r, units = self.random, [unit.text for unit in goal.units]
+        r, units = self.random, form.spaced(goal.units)
         if r.random() > self.noise:
             return units
         for _ in range(r.randint(1, 2)):
             i = r.randrange(len(units))
-            word = units[i]
+            word = units[i].lstrip(" ")
             if len(word) > 3 and word.isalpha():
                 j = r.randrange(1, len(word) - 1)
-                units[i] = r.choice(
-                    (
-                        word[:j] + word[j + 1 :],
-                        word[:j] + word[j + 1] + word[j] + word[j + 2 :],
-                        word[:j] + word[j] + word[j:],
-                    )
+                slips = (
+                    word[:j] + word[j + 1 :],
+                    word[:j] + word[j + 1] + word[j] + word[j + 2 :],
+                    word[:j] + word[j] + word[j:],
                 )
+                units[i] = units[i].replace(word, r.choice(slips))
         return units
 
     # ---- marking
@@ -285,7 +282,7 @@ class Sampler:
             tags = self._tags(goal, wish, at, set(allowed))
             if tags is None:
                 continue
-            ids, places_ = self.pieces.of_units(self._noisy(goal) if vary else [u.text for u in goal.units])
+            ids, places_ = self.pieces.of_units(self._noisy(goal) if vary else form.spaced(goal.units))
             batch.goals.append(ids)
             batch.places.append(places_)
             batch.items.append(items)

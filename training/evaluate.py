@@ -11,7 +11,6 @@ from mcl.model.encoder import skill_text
 from mcl.model.form import FIELDS
 from mcl.model.heads import CHANGES, KINDS
 from training.batches import MarkingBatch, Sampler, tag_targets
-from training.bert import WordPieces
 from training.examples import (
     GENERAL,
     NONE,
@@ -21,12 +20,13 @@ from training.examples import (
     WishExample,
 )
 from training.network import EncoderNetwork, SkillTexts, mean, nearest_word, within
+from training.pieces import Pieces
 
 BATCH = 50
 
 
 def evaluate(
-    network: EncoderNetwork, examples: TrainingExamples, pieces: WordPieces, limit: int
+    network: EncoderNetwork, examples: TrainingExamples, pieces: Pieces, limit: int
 ) -> dict[str, float]:
     """Percentages by set: skill, refused, F1 of values."""
     network.eval()
@@ -53,7 +53,7 @@ def evaluate(
 
 def _chosen(
     network: EncoderNetwork, name: str, goals: Sequence[GoalExample], told: Mapping[SkillKey, str],
-    pieces: WordPieces,
+    pieces: Pieces,
 ) -> dict[str, float]:  # fmt: skip
     keys = list(told)
     shown = SkillTexts()
@@ -63,7 +63,7 @@ def _chosen(
     right = inside = refused = outside = lost = 0
     for at in range(0, len(goals), BATCH):
         part = goals[at : at + BATCH]
-        vectors = network.texts([pieces.of_units([u.text for u in g.units])[0] for g in part])
+        vectors = network.texts([pieces.of_units(form.spaced(g.units))[0] for g in part])
         for goal, best in zip(part, network.choices(vectors, shown, skills).argmax(1).tolist(), strict=True):
             wanted = goal.wishes[0].skill
             if wanted[1] == NONE:
@@ -83,7 +83,7 @@ def _percent(part: int, whole: int) -> float:
 
 
 def _marked(
-    network: EncoderNetwork, examples: TrainingExamples, pieces: WordPieces,
+    network: EncoderNetwork, examples: TrainingExamples, pieces: Pieces,
     wishes: Sequence[tuple[GoalExample, WishExample]],
 ) -> float:  # fmt: skip
     found_all = wanted_all = both = 0
@@ -148,7 +148,7 @@ def values(
 
 
 def evaluate_hands(
-    network: EncoderNetwork, examples: TrainingExamples, pieces: WordPieces, goals: Sequence[GoalExample],
+    network: EncoderNetwork, examples: TrainingExamples, pieces: Pieces, goals: Sequence[GoalExample],
     own: Sequence[SkillKey],
 ) -> dict[str, float]:  # fmt: skip
     """Figures on goals by hand: skill, verb, values and constraints, kinds, where wishes begin."""
@@ -163,7 +163,7 @@ def evaluate_hands(
             shown.add(pieces.of_text(skill_text(key[1], examples.skills[key].descriptions[0])))
         cards = network.texts(shown.pieces)
         for goal in goals:
-            ids, places = pieces.of_units([u.text for u in goal.units])
+            ids, places = pieces.of_units(form.spaced(goal.units))
             vectors, mask = network.encode([ids])
             kind += KINDS[int(network.heads.kind(mean(vectors, mask)).argmax())] == goal.kind
             words = within(vectors, [places], len(goal.units))

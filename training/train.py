@@ -21,9 +21,11 @@ import torch.multiprocessing as mp
 from torch import nn
 
 from training.batches import UNKNOWN, ChoosingBatch, MarkingBatch, Sampler, tag_targets
-from training.bert import WordPieces, pretrained
+from training.bert import pretrained
 from training.examples import load
 from training.network import EncoderNetwork, mean, nearest_word, within
+from training.pieces import pieces_of
+from training.vocabulary import prepare
 
 RATE, WORDS_RATE, HEADS_RATE, SCALE_RATE = 1.5e-4, 2e-4, 9e-4, 0.02
 WARM_UP = 60  # steps
@@ -174,7 +176,7 @@ def work(rank: int, ranks: int, given: argparse.Namespace) -> None:
         network.load_state_dict(saved["network"])
         average, spent, step, goals = saved["average"], saved["spent"], saved["step"], saved["goals"]
         optimiser.load_state_dict(torch.load(given.out / f"optimiser-{rank}-{step}.pt", weights_only=True))
-    sampler = Sampler(load(given.data), WordPieces(given.base), SEED)
+    sampler = Sampler(load(given.data), pieces_of(given.base), SEED)
     begun = time.monotonic() - spent
     running: dict[str, float] = defaultdict(float)
     while step < given.steps:
@@ -249,6 +251,7 @@ def main() -> None:
     parser.add_argument("--port", default="29517")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
+    prepare(given.base, given.data)
     if given.processes == 1:
         work(0, 1, given)
     else:

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import itertools
 import struct
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +42,6 @@ MOST_ITEMS = 256
 """Slots and options that the words of a goal are compared with at once."""
 KINDS_OF_ANSWERS = ("pick", "verb", "kind", "wish", "tag", "option")
 """What has a temperature of its own."""
-_BEGIN, _END = 101, 102  # [CLS] and [SEP] of BERT's vocabulary
 _GOALS_KEPT, _TEXTS_KEPT = 8, 20_000
 _SHOWN_EXAMPLES = 16
 _TAKEN_BY_ANY = 0.3
@@ -171,6 +171,7 @@ class EncoderModel:
         self.heads, self.told = read_heads(weights.path, start, size)
         self.temperatures = {kind: _temperature(self.told, kind, weights.path) for kind in KINDS_OF_ANSWERS}
         self.verb_weight = _between(0, self.told.get("verb_weight", 0.0), 20, "weight of verbs", weights.path)
+        self._begin, self._end = weights.around
         self._context = EmbeddingContext(weights)
         if self._context.width != self.heads.width:
             message = f"its heads are for vectors of {self.heads.width}, not of {self._context.width}"
@@ -432,13 +433,12 @@ class EncoderModel:
         sums = np.zeros((len(units), self.heads.width), np.float32)
         counts = np.zeros(len(units), np.float32)
         edges, marks, at = np.zeros(self.heads.width, np.float32), 0.0, 0
-        for run in self._runs(units):
-            tokens, places = [_BEGIN], [-1]
-            for place, unit in enumerate(run):
-                pieces = self._of_unit(unit.text[: shape.UNIT_CHARS])
-                tokens += pieces
-                places += [at + place] * len(pieces)
-            vectors = self._context.vectors([*tokens, _END])
+        pieces = [self._of_unit(unit) for unit in shape.spaced(units)]
+        for run in self._runs(units, [len(one) for one in pieces]):
+            own = range(at, at + len(run))
+            tokens = [self._begin, *(token for place in own for token in pieces[place]), self._end]
+            places = [-1, *(place for place in own for _ in pieces[place])]
+            vectors = self._context.vectors(tokens)
             edges += vectors[0] + vectors[-1]
             marks += 2
             np.add.at(sums, places[1:], vectors[1:-1])
@@ -446,12 +446,13 @@ class EncoderModel:
             at += len(run)
         return GoalVectors(tuple(units), sums, counts, (edges, marks))
 
-    def _runs(self, units: Sequence[shape.Unit]) -> Iterable[Sequence[shape.Unit]]:
-        size = shape.WINDOW_UNITS
+    def _runs(self, units: Sequence[shape.Unit], lengths: Sequence[int]) -> Iterable[Sequence[shape.Unit]]:
+        """Runs of units, each short enough for one pass. lengths: of each its number of pieces."""
+        size, room = shape.WINDOW_UNITS, self._context.longest - 2
         while size > 1:
             runs = shape.windows(units, size)
-            room = self._context.longest - 2
-            if all(sum(len(self._of_unit(u.text[: shape.UNIT_CHARS])) for u in run) <= room for run in runs):
+            rest = iter(lengths)
+            if all(sum(itertools.islice(rest, len(run))) <= room for run in runs):
                 return runs
             size //= 2
         return shape.windows(units, 1)
@@ -461,7 +462,7 @@ class EncoderModel:
         if known is None:
             if len(self._pieces) > _TEXTS_KEPT:
                 self._pieces.clear()
-            known = self._pieces[unit] = self._weights.tokens(unit)
+            known = self._pieces[unit] = self._weights.tokens(unit)[: shape.UNIT_PIECES]
         return known
 
 

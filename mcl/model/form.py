@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mcl.model.protocol import REST
@@ -29,7 +29,7 @@ FIELDS = (
     "delivered", "signed_off", "external", "attestation", "preference", "recurrence",
 )  # fmt: skip
 WINDOW_UNITS = 128
-UNIT_CHARS = 40  # what the model sees of one unit; its span is the whole unit
+UNIT_CHARS, UNIT_PIECES = 40, 64  # what the model sees of one unit; its span is the whole unit
 
 
 class Unit(NamedTuple):
@@ -87,6 +87,16 @@ def _peel(prose: str, start: int, end: int) -> Iterator[Unit]:
     if start < end:
         yield Unit(prose[start:end], start, end)
     yield from reversed(tail)
+
+
+def spaced(units: Iterable[Unit]) -> list[str]:
+    """What the model sees of each unit: a blank before it where one stands in the prose (and at its start),
+    so that a mark that stands right behind a word is read as such."""
+    texts, last = [], -1
+    for text, start, end in units:
+        texts.append(text[:UNIT_CHARS] if start == last else f" {text[:UNIT_CHARS]}")
+        last = end
+    return texts
 
 
 def windows(units: Sequence[Unit], size: int = WINDOW_UNITS) -> list[Sequence[Unit]]:

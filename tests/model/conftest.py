@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from random_gguf import small_words, words_of, write_encoder, write_gguf
+from random_gguf import few_pieces, small_words, words_of, write_encoder, write_gguf
 from real_models import real_model
 from vocabularies import NotHereError, vocabularies
 
@@ -19,6 +19,11 @@ CHAT_TEMPLATE = (
 @pytest.fixture(scope="session")
 def encoder_path(tmp_path_factory) -> Path:
     return write_encoder(tmp_path_factory.mktemp("encoder") / "encoder.gguf")
+
+
+@pytest.fixture(scope="session")
+def unigram_path(tmp_path_factory) -> Path:
+    return write_encoder(tmp_path_factory.mktemp("unigram") / "unigram.gguf", unigram=few_pieces())
 
 
 @pytest.fixture(scope="session")

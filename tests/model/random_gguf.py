@@ -11,6 +11,8 @@ from mcl.model import form
 from mcl.model.form import FORM
 from mcl.model.heads import CHANGES, KINDS, SIZE_KEY, packed_heads
 from mcl.model.skill_classifier import SIZE_KEY as SKILLS_SIZE_KEY
+from training import tokenizer_keys
+from training.unigram import UnigramVocabulary
 
 _HEAD = 16
 
@@ -231,10 +233,10 @@ def random_heads(width: int, seed: int = 0, scale: float = 0.4) -> dict[str, np.
 def write_encoder(
     path: Path, *, seed: int = 0, layers: int = 2, width: int = 24, positions: int = 512,
     heads: dict[str, np.ndarray] | None = None, more: dict[str, object] | None = None,
-    form_name: str = FORM, skills: bytes = b"",
+    form_name: str = FORM, skills: bytes = b"", around: bool = True, unigram: UnigramVocabulary | None = None,
 ) -> Path:  # fmt: skip
-    """A model of the form enc@1 (architecture bert, word pieces) of random weights. skills: what it knows of
-    skills by name."""
+    """A model of the form enc@1 (architecture bert) of random weights. skills: what it knows of skills by
+    name; around: whether it states what a text stands between; unigram: its vocabulary, None: word pieces."""
     random = np.random.default_rng(seed)
     packed = packed_heads(heads or random_heads(width, seed), more or {})
     writer = gguf.GGUFWriter(path, "bert")
@@ -248,23 +250,9 @@ def write_encoder(
     writer.add_causal_attention(False)
     writer.add_pooling_type(gguf.PoolingType.NONE)
     writer.add_token_type_count(2)
-    special = ["[PAD]", *(f"[unused{i}]" for i in range(99)), "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    tokens = [*special, *(f"\N{LOWER ONE EIGHTH BLOCK}{piece}" for piece in _PIECES), *_PIECES]
-    kinds = gguf.TokenType
-    writer.add_tokenizer_model("bert")
-    writer.add_tokenizer_pre("default")
-    writer.add_token_list([token.encode() for token in tokens])
-    writer.add_token_types(
-        [kinds.UNKNOWN if token == "[UNK]" else kinds.CONTROL for token in special]
-        + [kinds.NORMAL] * (2 * len(_PIECES))
-    )
-    for name in ("bos", "cls"):
-        writer.add_uint32(f"tokenizer.ggml.{name}_token_id", 101)
-    writer.add_eos_token_id(102)
-    writer.add_sep_token_id(102)
-    writer.add_unk_token_id(100)
-    writer.add_pad_token_id(0)
-    writer.add_mask_token_id(103)
+    if unigram is not None:
+        tokenizer_keys.unigram(writer, unigram)
+    words = len(unigram.pieces) if unigram is not None else _word_pieces(writer, around)
     writer.add_string("mcl.form", form_name)
     writer.add_uint64(SIZE_KEY, len(packed))
     if skills:
@@ -274,7 +262,7 @@ def write_encoder(
         made = random.normal(0, 0.4, shape) if value is None else np.full(shape, value)
         writer.add_tensor(name, made.astype(np.float32))
 
-    tensor("token_embd.weight", len(tokens), width)
+    tensor("token_embd.weight", words, width)
     tensor("position_embd.weight", positions, width)
     tensor("token_types.weight", 2, width)
     tensor("token_embd_norm.weight", width, value=1.0)
@@ -296,3 +284,38 @@ def write_encoder(
     with path.open("ab") as file:
         file.write(packed + skills)
     return path
+
+
+def _word_pieces(writer: gguf.GGUFWriter, around: bool) -> int:
+    special = ["[PAD]", *(f"[unused{i}]" for i in range(99)), "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokens = [*special, *(f"\N{LOWER ONE EIGHTH BLOCK}{piece}" for piece in _PIECES), *_PIECES]
+    kinds = gguf.TokenType
+    writer.add_tokenizer_model("bert")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list([token.encode() for token in tokens])
+    writer.add_token_types(
+        [kinds.UNKNOWN if token == "[UNK]" else kinds.CONTROL for token in special]
+        + [kinds.NORMAL] * (2 * len(_PIECES))
+    )
+    for name, token in (("bos", 101), ("cls", 101), ("eos", 102), ("seperator", 102)) if around else ():
+        writer.add_uint32(f"tokenizer.ggml.{name}_token_id", token)
+    writer.add_unk_token_id(100)
+    writer.add_pad_token_id(0)
+    writer.add_mask_token_id(103)
+    return len(tokens)
+
+
+def few_pieces(read_as: dict[str, str] | None = None) -> UnigramVocabulary:
+    """A unigram vocabulary of letters and a few words, with scores; read_as None: a little of everything."""
+    texts = ["\u2581", *"abcdefghijklmnopqrstuvwxyzåäöABC0123456789.,:'\"()!?-/€😀", *_PIECES[-7:]]
+    texts += [f"\u2581{word}" for word in ("the", "find", "a", "i", "nästa", "12")]
+    texts += ["äst", "ing", "in", "1⁄2"]
+    pieces = list(dict.fromkeys(texts))
+    random = np.random.default_rng(3)
+    scores = [-2.0 * len(piece) ** 0.5 - float(random.random()) for piece in pieces]
+    scores = [float(np.float32(score)) for score in scores]
+    if read_as is None:
+        read_as = {"\n": " ", "\t": " ", "\u2581": " ", "\x07": "", "A": "a", "½": "1⁄2", "①": "1"}
+        read_as["a\u0308"] = "ä"
+    special = ("<s>", "<pad>", "</s>", "<unk>")
+    return UnigramVocabulary((*special, *pieces), (*[0.0] * 4, *scores), read_as)

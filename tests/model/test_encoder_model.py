@@ -31,9 +31,15 @@ PROSE = st.text(st.characters(exclude_categories=["Cs"]), max_size=400) | st.lis
 ANY = Candidate("matrix://skill/general@1.0.0", "Anything", "whatever else", (), takes_any=True)
 
 
+@pytest.fixture(scope="module", params=["word pieces", "unigram"])
+def path(request, encoder_path, unigram_path):
+    """A model with each kind of vocabulary."""
+    return encoder_path if request.param == "word pieces" else unigram_path
+
+
 @pytest.fixture(scope="module")
-def model(encoder_path):
-    return load_model(encoder_path, home_path=None)
+def model(path):
+    return load_model(path, home_path=None)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -147,18 +153,24 @@ def test_damaged_vectors_on_disk_are_thrown_away(encoder_path, tmp_path):
     assert load_model(encoder_path, home_path=tmp_path).extract(GOAL, FORM) == expected
 
 
-def test_two_processes_give_the_same_bytes(encoder_path, model):
+def test_two_processes_give_the_same_bytes(path, model):
     script = (
         "import sys, json, pathlib\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         "from model_requests import CANDIDATES, FORM, GOAL\n"
         "from mcl.model import load_model\n"
-        f"m = load_model(pathlib.Path({str(encoder_path)!r}), home_path=None)\n"
+        f"m = load_model(pathlib.Path({str(path)!r}), home_path=None)\n"
         "print(repr((m.choose(GOAL, CANDIDATES), m.extract(GOAL, FORM))))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == repr((model.choose(GOAL, CANDIDATES), model.extract(GOAL, FORM)))
     assert done.stderr == ""
+
+
+def test_a_file_that_does_not_state_what_a_text_stands_between_is_refused(tmp_path):
+    with pytest.raises(ModelError) as caught:
+        load_model(write_encoder(tmp_path / "open.gguf", around=False), home_path=None)
+    assert caught.value.code == "MODEL_BROKEN"
 
 
 def test_the_model_says_what_it_is(model):

@@ -148,6 +148,20 @@ class Weights:
         return self._ask(data, specials=specials, begin=begin)
 
     @cached_property
+    def around(self) -> tuple[int, int]:
+        """What an encoder's text stands between, as the file states it. Raises ModelError MODEL_BROKEN where
+        it does not."""
+        return self._stated("cls", "bos"), self._stated("seperator", "eos")  # the format spells it so
+
+    def _stated(self, *names: str) -> int:
+        for name in names:
+            said = self.meta(f"tokenizer.ggml.{name}_token_id")
+            if said is not None and said.isdecimal() and int(said) < self.vocab_size:
+                return int(said)
+        message = f"its vocabulary has no token {' or '.join(names)}"
+        raise ModelError("MODEL_BROKEN", message, place=str(self.path), fix=NO_AI)
+
+    @cached_property
     def _lead(self) -> list[int]:
         """The tokens of a line break alone where the tokeniser puts a blank before its input, else none."""
         plain = self._ask(_LEAD, specials=False, begin=False)
@@ -156,8 +170,14 @@ class Weights:
 
     def _ask(self, data: bytes, *, specials: bool, begin: bool) -> list[int]:
         room = len(data) + 8
-        buffer = (ctypes.c_int32 * room)()
-        count: int = self.library.c.llama_tokenize(self.vocab, data, len(data), buffer, room, begin, specials)
+        while True:
+            buffer = (ctypes.c_int32 * room)()
+            count: int = self.library.c.llama_tokenize(
+                self.vocab, data, len(data), buffer, room, begin, specials
+            )
+            if -count <= room:
+                break
+            room = -count  # one character may be read as many
         if count < 0:
             raise ModelError("MODEL_TOKENS", "the text cannot be tokenised", place=str(self.path), fix=NO_AI)
         return buffer[:count]
