@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import torch
 
 from mcl.model import form
-from mcl.model.encoder import option_text, skill_text, slot_text
 from mcl.model.form import FIELDS
 from mcl.model.heads import CHANGES, KINDS, OPTION, SLOT
 from mcl.model.protocol import SlotForm
+from mcl.model.text_vectors import option_text, skill_text, slot_text
 from mcl.plugins.train.tuner.generator.skills import GENERAL as GENERAL_SKILL
 from training.examples import (
     GENERAL,

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from mcl.model import form
-from mcl.model.encoder import skill_text
 from mcl.model.form import FIELDS
 from mcl.model.heads import CHANGES, KINDS
+from mcl.model.text_vectors import skill_text
 from training.batches import MarkingBatch, Sampler, tag_targets
 from training.examples import (
     GENERAL,

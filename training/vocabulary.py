@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mcl.model import form
-from mcl.model.encoder import option_text, skill_text, slot_text
+from mcl.model.text_vectors import option_text, skill_text, slot_text
 from training import corpora
 from training.base import MINILM, base_of, weights_of
 from training.examples import TrainingExamples, load
