@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import multiprocessing
 import tempfile
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 
 import gguf
@@ -14,7 +17,8 @@ from mcl.model.encoder import EncoderModel
 from mcl.model.heads import Vectors, unit_length
 from mcl.model.loader import load_model
 
-_STEP = 2000  # texts between two writes to disk
+_STEP = 1000  # texts between two writes to disk
+_PROCESSES = 2
 
 
 class GoalVectorFiles:
@@ -22,11 +26,7 @@ class GoalVectorFiles:
 
     def __init__(self, gguf: Path, folder: Path) -> None:
         """gguf: the model that reads. folder: where vectors are kept."""
-        with tempfile.TemporaryDirectory() as home:
-            model = load_model(gguf, home_path=Path(home))
-        if not isinstance(model, EncoderModel):
-            raise TypeError(f"{gguf} does not encode")
-        self._model, self._folder, self._tensors = model, folder, _digest_of(gguf)
+        self._gguf, self._folder, self._tensors = gguf, folder, _digest_of(gguf)
         self._known: dict[bytes, Vectors] = {}
         folder.mkdir(parents=True, exist_ok=True)
         for path in sorted(folder.glob(f"{self._tensors}-*.texts.npy")):
@@ -42,13 +42,30 @@ class GoalVectorFiles:
         """Read and keep those that are not known yet."""
         new = {_digest(text): text for text in texts if _digest(text) not in self._known}
         keys = sorted(new)
-        for start in range(0, len(keys), _STEP):
-            some = keys[start : start + _STEP]
-            rows = np.stack([unit_length(self._model.vector(new[key])) for key in some]).astype(np.float32)
-            name = f"{self._tensors}-{hashlib.sha256(b''.join(some)).hexdigest()[:16]}"
-            np.save(self._folder / f"{name}.npy", rows)
-            np.save(self._folder / f"{name}.texts.npy", np.array([list(key) for key in some], np.uint8))
-            self._known.update(zip(some, rows, strict=True))
+        steps = [keys[start : start + _STEP] for start in range(0, len(keys), _STEP)]
+        begun = multiprocessing.get_context("spawn")  # a process that runs llama.cpp is not forked
+        with ProcessPoolExecutor(_PROCESSES, begun) as processes:
+            texts_of = [[new[key] for key in some] for some in steps]
+            read = processes.map(partial(_vectors, self._gguf), texts_of)
+            for some, rows in zip(steps, read, strict=True):
+                name = f"{self._tensors}-{hashlib.sha256(b''.join(some)).hexdigest()[:16]}"
+                np.save(self._folder / f"{name}.npy", rows)
+                np.save(self._folder / f"{name}.texts.npy", np.array([list(key) for key in some], np.uint8))
+                self._known.update(zip(some, rows, strict=True))
+
+
+@cache
+def _model(gguf: Path) -> EncoderModel:
+    with tempfile.TemporaryDirectory() as home:
+        model = load_model(gguf, home_path=Path(home))
+    if not isinstance(model, EncoderModel):
+        raise TypeError(f"{gguf} does not encode")
+    return model
+
+
+def _vectors(gguf: Path, texts: Sequence[str]) -> Vectors:
+    """[len(texts), width], read by a process of its own."""
+    return np.stack([unit_length(_model(gguf).vector(text)) for text in texts]).astype(np.float32)
 
 
 def _digest_of(path: Path) -> str:
