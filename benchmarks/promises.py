@@ -16,7 +16,7 @@ nothing more is asked. Nothing is stored. Counted of the hard promises:
 | unsigned | the goal was refused, or is still unclear: nothing was promised |
 | dropped | nothing says it, and nobody was asked |
 | inverted | what says it says the opposite, or holds a run to something else than was meant |
-| softened | it became a wish or a sign-off, and nobody was asked |
+| softened | it became a wish or a sign-off, and nobody was asked; but manner, by the closed list |
 
 and of the goals: values that the goal does not say, and those that were asked about what promises nothing.
 --cost: instead, what looking at every word and at how each promise is kept costs of a warm compile.
@@ -199,7 +199,8 @@ def _fate(
         fate.word, fate.by = "open", opened[0]
     elif said:
         soft = all(not one.hard or (label["type"] not in _SIGNED and _signs(one)) for one in said)
-        fate.word = "softened" if soft and label["hard"] else "kept"
+        manner = label["words"].casefold() in load_core()["coverage"].phrases("manner")
+        fate.word = "softened" if soft and label["hard"] and not manner else "kept"
         fate.by = f"{said[0].kind}: {said[0].says}"
     elif wish := _wished(intent, place):
         fate.word, fate.by = "kept", wish

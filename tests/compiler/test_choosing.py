@@ -107,7 +107,7 @@ def test_words_that_a_skill_shares_with_the_goal_count_nothing_beside_it(
 
 def test_a_skill_taught_by_name_is_chosen_though_the_model_says_another(tmp_path: Path, rules: Rules) -> None:
     skills = catalogue(tmp_path, *numbered(0, 200))
-    margin = dict.fromkeys(numbered(0, 100), -1.2) | {"bc-thing": 0.4}
+    margin = dict.fromkeys(numbered(0, 100), -1.2) | {"bc-thing": 1.0}
     model = Scripted(skill="ab-thing", sure=0.6, margin=margin, takes_all=True)
     found = classify(request("how much have I got left"), skills, model, rules)
     assert isinstance(found, Classified)

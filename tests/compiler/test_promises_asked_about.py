@@ -206,3 +206,27 @@ def test_a_goal_without_limits_has_a_plan_as_before(home: Home, skills: Skills) 
     assert isinstance(done, Compiled)
     assert done.plan is not None
     assert done.plan.promises == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "hard"),
+    [
+        ("inget från China och helst billigt", True),
+        ("nothing from China and ideally made here", True),
+        ("utom China", True),
+        ("var som helst utom i China", True),
+        ("ideally nothing from China", False),
+    ],
+)
+def test_a_ban_is_a_wish_only_where_its_own_words_say_so(
+    home: Home, skills: Skills, words: str, hard: bool
+) -> None:
+    done = ask(home, skills, f"order paper, {words}", jurisdiction_deny="China")
+    (found,) = (one for one in done.intent.frame.constraints if one.type == "jurisdiction")
+    assert (found.deny, found.hard) == (("CN",), hard)
+
+
+def test_words_that_begin_a_clause_are_not_torn_from_those_that_repeat(home: Home, skills: Skills) -> None:
+    asked = ask(home, skills, "order paper, så fort lådan är tom")
+    assert isinstance(asked, Clarify)
+    assert [one.field for one in asked.questions] == ["promise.så fort lådan är tom"]

@@ -94,14 +94,21 @@ class Clauses:
 
     def _clause(self, start: int, end: int, joined: str, begins: bool) -> Iterator[Clause]:
         lead = self.words.opening.match(self.prose, start + _blank(self.prose[start:end]), end)
-        if lead is not None and self.prose[lead.end() : end].strip(TIDY):
-            joined = f"{joined} {lead[0]}".strip().lower()
-            start = lead.end()
+        ends = self._ends(lead) if lead else start
+        if lead is not None and self.prose[ends:end].strip(TIDY):
+            joined = f"{joined} {self.prose[lead.start() : ends]}".strip().lower()
+            start = ends
         text = self.prose[start:end]
         start += len(text) - len(text.lstrip(TIDY))
         end = start + len(self.prose[start:end].rstrip(TIDY))
         if end > start:
             yield Clause(TextPlace(start, end), joined, begins)
+
+    def _ends(self, lead: re.Match[str]) -> int:
+        """Where the words end that a clause begins with; not in the middle of others: "så fort" repeats."""
+        marks = [one for kind in KINDS for one in self.found.get(kind, ())]
+        cut = [one.start for one in marks if lead.start() <= one.start < lead.end() < one.end]
+        return min(cut, default=lead.end())
 
     def _sentence_end(self, start: int) -> int:
         """Where the sentence ends that `start` stands in."""
@@ -247,6 +254,11 @@ class Clauses:
     def own_words(self) -> frozenset[str]:
         """What the skill says of itself: words, and each two that follow one another."""
         return _own_words(self._skill)
+
+    def tells_much(self, place: TextPlace) -> bool:
+        """Whether at least two words at a place say something and are no verbs of a wish."""
+        words = (one for one in self.content(place, self.filler) if not self.words.is_verb(one))
+        return len(list(islice(words, 2))) == 2
 
     def is_manner(self, place: TextPlace) -> bool:
         """Whether words say how something is done and nothing else."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
 from mcl.compiler.stages.limit_words import LimitLeads
-from mcl.compiler.stages.phrases import any_of, compiled, either, literal
+from mcl.compiler.stages.phrases import any_of, compiled, either, not_behind
 from mcl.language.mtx.core import CoreModule
 from mcl.model.cues import TextPlace, free
 
@@ -94,7 +94,7 @@ class CoverageWords:
             return frozenset(module.text(key).split())
 
         inflected = words("verbs.sv")
-        before = "".join(rf"(?<!\b{one}\s)" for one in map(literal, module.phrases("turning.not")))
+        before = not_behind(module.phrases("turning.not"))
         bounds = either((*limits.phrases("most"), *limits.phrases("least")))
         # "weekly" repeats something by itself, "the weekly report" does not.
         alone = rf"(?!\s+(?!{said('adverbs.behind')}\b)[^\W\d_])"

@@ -225,11 +225,16 @@ class FrameDraft:
         for one in Coverage(clauses, account).uncovered():
             if clauses.is_manner(one.place):
                 self._state("preference", self.span("preference", one.place))
-            elif one.kind and "rule" in self.rules.kinds:
+            elif (one.kind or self._left_out(clauses, one.place)) and "rule" in self.rules.kinds:
                 self.open("rule", one.place)
             else:
                 rest.append(clauses.said(one.place))
         self.rest = tuple(rest)
+
+    @staticmethod
+    def _left_out(clauses: Clauses, place: TextPlace) -> bool:
+        """Whether words say something to whoever does a goal that no skill here is for: they read it all."""
+        return clauses.takes_any and clauses.tells_much(place)
 
     def open(self, name: str, place: TextPlace) -> None:
         """What nothing that was read says: as it was answered, else an Unknown that quotes it."""
@@ -349,8 +354,11 @@ class FrameDraft:
             return True
         around = self._around(span)
         clause = f"{around.before}{span.value}{around.after}"
-        if self.rules.soft.search(clause) is not None:
-            return False
+        ends = len(around.before) + len(span.value)
+        for wish in self.rules.soft.finditer(clause):
+            behind = clause[ends : wish.start()] if wish.start() >= ends else ""
+            if not self.rules.coverage.joined.search(behind):  # "nothing from China and ideally made here"
+                return False
         near = span.field in CHECKED and _just_before(self.rules.approximate, around.before, span.value)
         return not near
 

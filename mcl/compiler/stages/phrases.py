@@ -15,9 +15,15 @@ def either(phrases: Iterable[str]) -> str:
     return f"(?:{'|'.join(map(_pattern, phrases)) or '(?!)'})"
 
 
-def any_of(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Matches one of the phrases where no letter stands beside it, whatever the case."""
-    return compiled(rf"(?<!\w){either(phrases)}(?!\w)")
+def any_of(phrases: Iterable[str], *, unless_behind: Iterable[str] = ()) -> re.Pattern[str]:
+    """Matches one of the phrases where no letter stands beside it, whatever the case, and no word of
+    `unless_behind` before it."""
+    return compiled(rf"(?<!\w){not_behind(unless_behind)}{either(phrases)}(?!\w)")
+
+
+def not_behind(words: Iterable[str]) -> str:
+    """What matches where none of these words stands just before."""
+    return "".join(rf"(?<!\b{literal(one)}\s)" for one in words)
 
 
 @lru_cache(maxsize=256)

@@ -161,7 +161,7 @@ class Rules:
             kinds=frozenset((*limits.words("kinds", LIMITS), *signs.words("kinds", SIGNS))),
             questions={kind: limits.text(f"question.{kind}") for kind in LIMITS if kind not in _OPEN}
             | {kind: signs.text(f"question.{kind}") for kind in SIGNS},
-            soft=any_of(limits.phrases("soft.phrases")),
+            soft=any_of(limits.phrases("soft.phrases"), unless_behind=limits.phrases("soft.not")),
             more=any_of(core["frame"].phrases("more.phrases")),
             less=any_of(core["frame"].phrases("less.phrases")),
             guess=limits.number("threshold.guess", 0, 1),
