@@ -215,6 +215,7 @@ def test_a_goal_without_limits_has_a_plan_as_before(home: Home, skills: Skills) 
         ("nothing from China and ideally made here", True),
         ("utom China", True),
         ("var som helst utom i China", True),
+        ("ideally red but never from China", True),
         ("ideally nothing from China", False),
     ],
 )

@@ -135,16 +135,17 @@ class FrameDraft:
     def slot(self, slot: Slot, spans: Sequence[Span], bundle: Bundle) -> None:
         """Fill a slot with what was answered, else given, else found, else its default."""
         name = f"slot.{slot.name}"
-        self.slots += [place_of(one) for one in spans if one.start is not None]
         answer = self.request.answers.get(name)
         said = self.request.slots.get(slot.name) if answer is None else answer
+        known = [span for span in spans if self._said(span, slot, bundle)] if said is None else []
+        # What could not be read fills nothing: "twice a day" is no part of an optional number of seconds.
+        unread = [span for span in known[: slot.most] if not self._fill(slot, span.value, span)]
+        lost = () if slot.required else unread
+        self.slots += [place_of(one) for one in spans if one.start is not None and one not in lost]
         if said is not None:
             for text in texts_of(slot, said):
                 self._fill(slot, text, None)
             return
-        known = [span for span in spans if self._said(span, slot, bundle)]
-        for span in known[: slot.most]:
-            self._fill(slot, span.value, span)
         others = tuple(
             dict.fromkeys(span.value for span in known[slot.most :] if span.value != known[0].value)
         )
@@ -277,21 +278,23 @@ class FrameDraft:
             expires=self.expires,
         )
 
-    def _fill(self, slot: Slot, text: str, span: Span | None) -> None:
+    def _fill(self, slot: Slot, text: str, span: Span | None) -> bool:
+        """Add a value to a slot. Gives whether its words could be read as one."""
         # An address is taken as it is: reading it as a value would lose its version.
         if _ADDRESS.fullmatch(text) and (slot.type == "string" or slot.type.endswith("Ref")):
             self.objects.append(SlotEntry(name=slot.name, value=text, uri=text, type=slot.type))
-            return
+            return True
         value = read_slot(text, slot.type, slot.options, self.request.at, self.request.zone, slot.name)
         if value is None:
             severity = self.rules.severities[f"frame.{'required' if slot.required else 'optional'}_unread"]
             why = f"“{text}” is not {expected(slot)}"
             question = f"{sentence(why)}. {slot_question(slot.name, slot.hint)}"
             self.gaps.append(Gap(f"slot.{slot.name}", slot.type, severity, why, question, slot.options))
-            return
+            return False
         self._mark(f"frame.objects[{len(self.objects)}]", span)
         uri = value if is_memory(slot.type) else ""
         self.objects.append(SlotEntry(name=slot.name, value=value, uri=uri, type=slot.type))
+        return True
 
     def _state(self, name: str, span: Span, *, held: bool = True) -> None:
         """Add what a span says. held: whether a rule may be one that a run can be held to."""
@@ -354,13 +357,21 @@ class FrameDraft:
             return True
         around = self._around(span)
         clause = f"{around.before}{span.value}{around.after}"
-        ends = len(around.before) + len(span.value)
-        for wish in self.rules.soft.finditer(clause):
-            behind = clause[ends : wish.start()] if wish.start() >= ends else ""
-            if not self.rules.coverage.joined.search(behind):  # "nothing from China and ideally made here"
-                return False
+        if any(
+            self._meant(wish, clause, len(around.before), span) for wish in self.rules.soft.finditer(clause)
+        ):
+            return False
         near = span.field in CHECKED and _just_before(self.rules.approximate, around.before, span.value)
         return not near
+
+    def _meant(self, wish: re.Match[str], clause: str, start: int, span: Span) -> bool:
+        """Whether a word that makes a wish means the span that begins at `start` of its clause: not "nothing
+        from China and ideally made here", nor "ideally red but never in plastic"."""
+        joined = self.rules.coverage.joined
+        if wish.start() < start:
+            between = joined.finditer(clause, wish.end(), start)
+            return not any(one["turn"] for one in between)
+        return joined.search(clause, start + len(span.value), wish.start()) is None
 
     def reads(self, span: Span) -> bool:
         """Whether the span of a limit is read as what it is said to be, as it stands in the prose."""
