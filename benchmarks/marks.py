@@ -30,6 +30,7 @@ from mcl.plugins.review.question import ReviewQuestion, the_pass
 PARTS, KINDS = ("fit", "held"), ("planted", "clean")
 _PAIRS = Path(__file__).with_name("review_pairs.toml")
 _STEPS = [step / 20 for step in range(21)]
+_FEWEST = 4
 _RIGHT = 0.75  # of the marks on the fitting half that must be planted defects
 
 
@@ -64,7 +65,7 @@ def fitted(found: list[tuple[str, Choice]]) -> float:
     best = 1.0
     for step in reversed(_STEPS):
         of = marks(found, step)
-        if not any(of.values()):  # where nothing is marked, nothing is right
+        if sum(of.values()) < _FEWEST:  # one mark that happens to be right says nothing
             continue
         if of["planted"] < _RIGHT * sum(of.values()):
             break

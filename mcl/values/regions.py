@@ -76,8 +76,9 @@ _NOUN = re.compile(
     r"(?:\s+(?:only|compan(?:y|ies)|suppliers?|vendors?|providers?|servers?|soil|territory|region|citizens?|"
     r"residents?|"
     r"countries|states|member (?:states|countries)|jurisdictions?|laws?|banks?|sellers?|firms?|regions?|"
+    r"baker(?:y|ies)|farms?|farmers|growers|brewer(?:y|ies)|factor(?:y|ies)|hotels?|airlines?|websites?|sites?|"
     r"lawyers?|makers?|manufacturers?|shops?|stores?|data cent(?:er|re)s?|clouds?|"
-    r"leverantörer|företag|länder))+$"
+    r"leverantörer|företag|länder|bagerier|gårdar|odlare|fabriker|hotell|butiker))+$"
 )
 _BASED = re.compile(r"[- ](?:based|made|owned|hosted|registered)(?=\s|$)")
 _SPLIT = re.compile(r"\s*(?:,\s*(?:and|or|och|eller)\s|,|/|;|&|\s(?:and|or|och|eller|nor)\s)\s*")

@@ -193,9 +193,9 @@ def test_examples_that_teach_nothing_are_refused_and_the_old_model_stays(home: H
     told = "Waters the plants in the greenhouse"
     a_skill(tmp_path / "skills", "water-greenhouse-plants", told, "what", "what is watered")
     goals = [
-        "water the plants in the greenhouse",
-        "water the greenhouse plants",
-        "the plants in the greenhouse: water",
+        "waters the plants in the greenhouse",
+        "waters plants in the greenhouse",
+        "waters the plants in the greenhouse, please",
     ]
     rows = [{"prose": goal, "skill": "water-greenhouse-plants"} for goal in goals]
     with pytest.raises(ModelError) as caught:

@@ -2,12 +2,13 @@
 file names, dates, closed lists by name) need no model to be seen. Pure; the tables are those of `--no-ai`.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from mcl.compiler.stages.clauses import Clauses, quotes_of
 from mcl.compiler.stages.constraints import FIELDS
-from mcl.compiler.stages.limit_words import LimitLeads
+from mcl.compiler.stages.limit_words import Around, LimitLeads
 from mcl.compiler.stages.rules import Rules
 from mcl.model.cues import (
     Cues,
@@ -26,6 +27,7 @@ from mcl.model.cues import (
 )
 from mcl.model.limits import is_said
 from mcl.model.protocol import ExtractForm, SlotForm, Span
+from mcl.values.regions import read_regions
 from mcl.values.slots import UNIT_SECONDS
 
 # ---- Limits, signs of success and wishes: what a model marks, beside what patterns find of the same.
@@ -36,6 +38,7 @@ CHECKED = ("budget", "deadline", "jurisdiction_allow", "jurisdiction_deny", "qua
 _CLAUSES = ("rule", "preference")  # their patterns go on to the end of a clause
 _SIGNS = ("signed_off", "attestation")
 _WORDED = tuple(field for field in FIELDS if field not in CHECKED)
+_WORD_STARTS = re.compile(r"(?<=\s)\S")
 _DOUBTED = 0.9  # a text that the model is less certain of may end before a limit in it
 _GUESSED = 0.6  # or before what is only likely one
 
@@ -233,8 +236,24 @@ def as_said(
         elif manner:
             field = "preference"
         place = clauses.whole(place_of(one), others) if field == "rule" else place_of(one)
+        field, place = _region(clauses, place, rules) if field == "rule" else (field, place)
         kept.append(span_at(field, clauses.prose, place, one.probability))
     return tuple(kept)
+
+
+def _region(clauses: Clauses, place: TextPlace, rules: Rules) -> tuple[str, TextPlace]:
+    """What a rule is, and where it stands: a region that it is only, or not, about ("only from Swedish
+    bakeries"), where it says nothing else."""
+    words, text = rules.limits, clauses.said(place)
+    for match in _WORD_STARTS.finditer(text):
+        lead, rest = text[: match.start()], text[match.start() :]
+        turned = words.region_is(Around(lead), "")
+        field = f"jurisdiction_{turned}"
+        plain = words.only.sub("", words.negates.sub("", lead)).strip()
+        alone = not plain or rules.coverage.leads.alone.fullmatch(plain) is not None
+        if field in rules.kinds and alone and read_regions(rest):
+            return field, TextPlace(place.start + match.start(), place.end)
+    return "rule", place
 
 
 _HELD = ("rule", "preference", "signed_off")
