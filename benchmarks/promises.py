@@ -351,7 +351,7 @@ def cost(model: Model, skills: Skills, folder: Path, runs: int) -> dict[str, flo
         yield "a compile", lambda: compiled(goal)
         yield "coverage", lambda: covered(intent, skill, account)
         if plan is not None:
-            yield "standings", lambda: promised(home, intent, plan)
+            yield "standings", lambda: promised(home, intent, plan, None)
 
     for name, work in (one for goal in GOALS for one in of(goal)):
         work()

@@ -107,7 +107,7 @@ class Skill:
         """The verbs it may be chosen with; any of the ten where its file names none."""
         return tuple(self._settings.get("mcl.verbs", "").split()) or VERBS
 
-    @property
+    @cached_property
     def takes_any(self) -> bool:
         """Whether it is for every goal that no other skill takes (`mcl.takes=any`)."""
         return self._settings.get("mcl.takes") == "any"

@@ -41,7 +41,7 @@ MOST_ITEMS = 256
 """Slots and options that the words of a goal are compared with at once."""
 KINDS_OF_ANSWERS = ("pick", "verb", "kind", "wish", "tag", "option")
 """What has a temperature of its own."""
-_GOALS_KEPT, _UNITS_KEPT = 8, 20_000
+_GOALS_KEPT, _SHELVES_KEPT, _UNITS_KEPT = 8, 3, 20_000
 _SHOWN_EXAMPLES = 16
 _TAKEN_BY_ANY = 0.3
 """What a share of none of these counts where one takes any goal: with it most development goals are given to
@@ -111,7 +111,7 @@ class EncoderModel:
             raise ModelError("MODEL_BROKEN", message, place=str(weights.path), fix=NO_AI)
         kept = cache / f"vectors-{digest[:16]}" if cache else None
         self.texts = TextVectors(lambda text: self._read(text).mean(), self.heads.width, kept, shipped)
-        self._cards: tuple[tuple[Candidate, ...], CardForm] = ((), CardForm.of(()))
+        self._cards: list[tuple[tuple[Candidate, ...], CardForm]] = []
         self._goals: OrderedDict[str, GoalVectors] = OrderedDict()
         self.goals_kept = _GOALS_KEPT
         self._pieces: dict[str, list[int]] = {}
@@ -314,12 +314,14 @@ class EncoderModel:
     def _cards_of(self, candidates: Sequence[Candidate]) -> CardForm:
         """The same skills are asked about for goal after goal: what they say of themselves is kept."""
         asked = tuple(candidates)
-        if self._cards[0] != asked:
+        known = next((one for one in self._cards if one[0] == asked), None)
+        if known is None:
             texts = [
                 [skill_text(one.skill_id, one.description), *one.examples[:_SHOWN_EXAMPLES]] for one in asked
             ]
-            self._cards = asked, CardForm.of([self.texts.of(own) for own in texts])
-        return self._cards[1]
+            known = asked, CardForm.of([self.texts.of(own) for own in texts])
+        self._cards = [known, *(one for one in self._cards if one is not known)][:_SHELVES_KEPT]
+        return known[1]
 
     def _marked(
         self, words: Vectors, slots: Sequence[tuple[int, SlotForm]], items: MarkForm
