@@ -532,7 +532,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("constraint", "rule ", ""), everything, ()),
     (("constraint", " preference", ""), everything, ()),
     (("constraint", "ideally | ", ""), wish, ()),
-    (("constraint", 'not="som"', 'not="zzz"'), anywhere, ()),
+    (("constraint", "soft.not=som", "soft.not=zzz"), anywhere, ()),
     (
         ("constraint", "severity.unread=preferred", "severity.unread=optional"),
         goal("order paper, ideally for 500 pesos", item="paper", budget="500 pesos"),
