@@ -17,12 +17,18 @@ from executor.core.errors import PolicyError
 from executor.store.home import Home
 from executor.store.journal.rows import Message
 from mcl.core.errors import WorkError
-from mcl.plugins.agents.work.leases import BoundCheckouts, Leases
+from mcl.plugins.agents.work.leases import BoundCheckouts, Lease, Leases
 from mcl.plugins.agents.work.store import SignedWork
 from tests.agents.conftest import Project, SetClock, Written
 
 ROOT = Path(__file__).resolve().parents[2]
 TWO = (Written("INT-001"), Written("INT-002", "Write it down", scope=("docs/**",)))
+
+
+def renew(project: Project, agent: str) -> Lease | None:
+    """What an agent holds, renewed; None where it holds nothing."""
+    held = project.leases.held(project.root, agent)
+    return project.leases.renew(held) if held is not None else None
 
 
 def test_agents_work_side_by_side_on_different_files(project: Project) -> None:
@@ -43,7 +49,7 @@ def test_a_lease_that_nobody_renews_expires_and_is_taken_over(project: Project) 
     assert project.select("INT-001", "two").code == "LEASED"
     project.clock.later(minutes=1)  # to the very moment
     assert project.leases.held(project.root, "one") is None
-    assert project.leases.renew(project.root, "one") is None
+    assert renew(project, "one") is None
     assert project.select("INT-001", "two").success
     second = project.leases.held(project.root, "two")
     assert second is not None
@@ -60,7 +66,7 @@ def test_a_clock_that_is_set_back_keeps_no_work_with_an_agent_that_died(project:
     assert project.select("INT-001", "two").code == "LEASED"
     project.clock.later(minutes=-600)
     assert project.leases.held(project.root, "one") is None
-    assert project.leases.renew(project.root, "one") is None
+    assert renew(project, "one") is None
     assert project.leases.all(project.root) == ()
     assert project.select("INT-001", "two").success
     assert project.select("INT-002", "one").success
@@ -81,11 +87,11 @@ def test_a_call_renews_a_lease_once_a_third_of_its_time_has_gone(project: Projec
     project.select("INT-001", "one")
     project.clock.later(minutes=4.9)
     stamp = project.home.db.stamp("work")
-    kept = project.leases.renew(project.root, "one")
+    kept = renew(project, "one")
     assert kept is not None
     assert (kept.expires_at, project.home.db.stamp("work")) == ("2026-11-21T10:15:00.000Z", stamp)
     project.clock.later(minutes=0.2)
-    renewed = project.leases.renew(project.root, "one")
+    renewed = renew(project, "one")
     assert renewed is not None
     assert renewed.expires_at == "2026-11-21T10:20:06.000Z"
     assert renewed.number == kept.number
@@ -99,7 +105,7 @@ def test_the_operator_says_how_long_a_lease_holds(project: Project) -> None:
     for wrong in ("lease_minutes = 0", "lease_minutes = 1441", 'lease_minutes = "15"', "other = 1"):
         policy.write_text(f"[agents]\n{wrong}\n")
         with pytest.raises(PolicyError, match="agents"):
-            project.leases.renew(project.root, "one")
+            renew(project, "one")
 
 
 @pytest.mark.parametrize("ended", ["cancelled", "blocked", "released"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -188,54 +189,49 @@ def complete(
             CHANGED. Each is recorded.
         KeyringError where a key is sealed; HomeError; ScopeError where the folder cannot be opened.
     """
+    with _refusals_kept(home, work, leases, root, label, agent, person=people is not None):
+        if len(notes) > MAX_NOTES:
+            raise WorkError(
+                "NOTES_TOO_LONG",
+                f"the notes have {len(notes)} characters",
+                place="notes",
+                fix=f"at most {MAX_NOTES}",
+            )
+        item = _meant(work, leases, root, label, agent, person=people is not None)
+        view = home.journal.view(item.intent_id)
+        intent = view.intent
+        if intent is None:  # never of what `_meant` gives
+            raise WorkError("NOT_FOUND", f"nothing was signed as {label}", place=label)
+        looked = tuple(looked_at(home, root, item, intent, view))
+        notes = Redactor().text(notes)  # what is kept is kept for good
+        looked = asked(home, item, _proposal(home, item), looked, people)
+        left = tuple(f"{one.criterion} ({one.why})" for one in looked if not one.holds)
+        said = {
+            "label": item.label,
+            "agent": "" if people is not None else agent,
+            "notes": notes,
+            "criteria": [kept(one) for one in looked],
+            "done": not left,
+        }
+        if left:
+            home.journal.tell(item.intent_id, Statement(PROPOSED, said))
+            return _pending(item, looked, left)
+        return _done(home, work, leases, item, agent if people is None else "", looked, said)
+
+
+@contextmanager
+def _refusals_kept(
+    home: Home, work: SignedWork, leases: Leases, root: Path, label: str, agent: str, *, person: bool
+) -> Iterator[None]:
     try:
-        return _completed(home, work, leases, root, label, agent, notes=notes, people=people)
+        yield
     except WorkError as problem:
         held = leases.held(root, agent)
         named = label or (held.label if held else "")
-        who = agent if people is None else ""
-        keep_refusal(home, "complete", named, who, problem, work.labels(root).get(named, ""))
-        raise
-
-
-def _completed(
-    home: Home,
-    work: SignedWork,
-    leases: Leases,
-    root: Path,
-    label: str,
-    agent: str,
-    *,
-    notes: str,
-    people: People | None,
-) -> CompleteResult:
-    if len(notes) > MAX_NOTES:
-        raise WorkError(
-            "NOTES_TOO_LONG",
-            f"the notes have {len(notes)} characters",
-            place="notes",
-            fix=f"at most {MAX_NOTES}",
+        keep_refusal(
+            home, "complete", named, "" if person else agent, problem, work.labels(root).get(named, "")
         )
-    item = _meant(work, leases, root, label, agent, person=people is not None)
-    view = home.journal.view(item.intent_id)
-    intent = view.intent
-    if intent is None:  # never of what `_meant` gives
-        raise WorkError("NOT_FOUND", f"nothing was signed as {label}", place=label)
-    looked = tuple(looked_at(home, root, item, intent, view))
-    notes = Redactor().text(notes)  # what is kept is kept for good
-    looked = asked(home, item, _proposal(home, item), looked, people)
-    left = tuple(f"{one.criterion} ({one.why})" for one in looked if not one.holds)
-    said = {
-        "label": item.label,
-        "agent": "" if people is not None else agent,
-        "notes": notes,
-        "criteria": [kept(one) for one in looked],
-        "done": not left,
-    }
-    if left:
-        home.journal.tell(item.intent_id, Statement(PROPOSED, said))
-        return _pending(item, looked, left)
-    return _done(home, work, leases, item, agent if people is None else "", looked, said)
+        raise
 
 
 def _proposal(home: Home, item: WorkItem) -> tuple[str, str]:

@@ -98,16 +98,11 @@ class Leases:
         sql = f"SELECT {_COLUMNS} FROM agent_leases WHERE root = ? AND {_LIVE} ORDER BY label"  # noqa: S608
         return tuple(Lease(*row) for row in self._home.db.read(sql, (str(root), *self._span())))
 
-    def renew(self, root: Path | str, agent: str) -> Lease | None:
-        """Let what an agent holds run from now on; None where it holds nothing.
+    def renew(self, lease: Lease) -> Lease | None:
+        """Let what is held run from now on; None where it has just ended.
 
         Writes only once a third of the time has gone.
         """
-        lease = self.held(root, agent)
-        return self.renewed(lease) if lease is not None else None
-
-    def renewed(self, lease: Lease) -> Lease | None:
-        """The same of a lease that holds; None where it has just ended."""
         until, now = self._terms()
         left = datetime.fromisoformat(lease.expires_at) - datetime.fromisoformat(now)
         if left > 2 / 3 * timedelta(minutes=self.minutes):
@@ -210,7 +205,7 @@ class BoundCheckouts:
             return None
         if item.is_expired(self._work.home.clock.now()):
             return None
-        lease = self._leases.renewed(lease)
+        lease = self._leases.renew(lease)
         if lease is None or lease.intent_id != item.intent_id:  # it ended, or became another, just now
             return None
         return Checkout(item.intent_id, item.label, item.checkout_scope, self.agent, lease.expires_at)
