@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -107,6 +107,14 @@ class UnigramVocabulary:
         return cls(tuple(told["pieces"]), tuple(told["scores"]), told["read_as"])
 
 
+@dataclass
+class _Name:
+    """How names go on behind the same bytes. said: where it begins what one that ends here is read as."""
+
+    longer: dict[int, _Name] = field(default_factory=dict)
+    said: int | None = None
+
+
 def charsmap(read_as: Mapping[str, str]) -> bytes:
     """The table as llama.cpp wants it (`tokenizer.ggml.precompiled_charsmap`): the names as a double array of
     their UTF-8, then what they are read as, each with a zero behind it.
@@ -119,18 +127,19 @@ def charsmap(read_as: Mapping[str, str]) -> bytes:
     for said in sorted(set(read_as.values())):
         at[said] = len(values)
         values += said.encode() + b"\0"
-    root: dict[int, object] = {}
+    root = _Name()
     for name, said in sorted(read_as.items()):
         node = root
         for byte in name.encode():
-            node = node.setdefault(byte, {})  # type: ignore[assignment]
-        node[_VALUE] = at[said]
+            node = node.longer.setdefault(byte, _Name())
+        node.said = at[said]
     units, taken, bases, first = [0] * 256, bytearray(256), set[int](), 1
     taken[0] = 1
-    waiting: list[tuple[int, dict[int, object]]] = [(0, root)]
+    waiting = [(0, root)]
     while waiting:
         place, node = waiting.pop()
-        labels = [0 if byte == _VALUE else byte for byte in node]
+        ends = node.said is not None
+        labels = [*([0] if ends else ()), *node.longer]
         base = first
         while base in bases or any(base ^ label < len(taken) and taken[base ^ label] for label in labels):
             base += 1
@@ -138,21 +147,17 @@ def charsmap(read_as: Mapping[str, str]) -> bytes:
             units += [0] * 256
             taken += bytes(256)
         bases.add(base)
-        units[place] |= (base ^ place) << 10 | (1 << 8 if _VALUE in node else 0)
-        for byte, child in node.items():
-            if byte == _VALUE:
-                units[base] = 1 << 31 | child  # type: ignore[operator]
-                taken[base] = 1
-            else:
-                units[base ^ byte] = byte
-                taken[base ^ byte] = 1
-                waiting.append((base ^ byte, child))  # type: ignore[arg-type]
+        units[place] |= (base ^ place) << 10 | ends << 8
+        if node.said is not None:
+            units[base] = 1 << 31 | node.said
+            taken[base] = 1
+        for byte, child in node.longer.items():
+            units[base ^ byte] = byte
+            taken[base ^ byte] = 1
+            waiting.append((base ^ byte, child))
         while first < len(taken) and taken[first]:
             first += 1
     if len(units) > 1 << 21:
         raise ValueError("too many names for one table")
     array = struct.pack(f"<{len(units)}I", *units)
     return struct.pack("<I", len(array)) + array + bytes(values)
-
-
-_VALUE = -1
