@@ -246,12 +246,13 @@ def _region(clauses: Clauses, place: TextPlace, rules: Rules) -> tuple[str, Text
     bakeries"), where it says nothing else."""
     words, text = rules.limits, clauses.said(place)
     for match in _WORD_STARTS.finditer(text):
-        lead, rest = text[: match.start()], text[match.start() :]
-        turned = words.region_is(Around(lead), "")
-        field = f"jurisdiction_{turned}"
+        lead = text[: match.start()]
+        field = f"jurisdiction_{words.region_is(Around(lead), '')}"
+        if field not in rules.kinds:
+            continue
         plain = words.only.sub("", words.negates.sub("", lead)).strip()
         alone = not plain or rules.coverage.leads.alone.fullmatch(plain) is not None
-        if field in rules.kinds and alone and read_regions(rest):
+        if alone and read_regions(text[match.start() :]):
             return field, TextPlace(place.start + match.start(), place.end)
     return "rule", place
 
