@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+from unittest import mock
 
 if TYPE_CHECKING:
     from mcl.language.skills import Skills
@@ -164,11 +165,11 @@ def _floor(model_path: Path | None, runs: int, now: Timer) -> float | None:
         spent[0] += now() - start
         return found
 
-    setattr(context, "vectors", timed)  # noqa: B010
-    for run in range(runs):
-        spent[0] = 0.0
-        model.vector(GOALS[run % len(GOALS)])
-        taken.append(spent[0])
+    with mock.patch.object(context, "vectors", timed):
+        for run in range(runs):
+            spent[0] = 0.0
+            model.vector(GOALS[run % len(GOALS)])
+            taken.append(spent[0])
     return median_ms(taken)
 
 

@@ -25,6 +25,7 @@ and of the goals: values that the goal does not say, and those that were asked a
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import re
 import tempfile
@@ -199,7 +200,7 @@ def _fate(
         fate.word, fate.by = "open", opened[0]
     elif said:
         soft = all(not one.hard or (label["type"] not in _SIGNED and _signs(one)) for one in said)
-        manner = label["words"].casefold() in load_core()["coverage"].phrases("manner")
+        manner = label["words"].casefold() in _manner()
         fate.word = "softened" if soft and label["hard"] and not manner else "kept"
         fate.by = f"{said[0].kind}: {said[0].says}"
     elif wish := _wished(intent, place):
@@ -207,6 +208,12 @@ def _fate(
     elif slot := _slot(intent, place):
         fate.word, fate.by = "as object", slot
     return fate
+
+
+@functools.cache
+def _manner() -> tuple[str, ...]:
+    """How something is done, by the closed list."""
+    return load_core()["coverage"].phrases("manner")
 
 
 _SIGNED: Final = ("signed_off", "attestation", "external")
