@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from mcl.values.dates import MORNING, read_moment, read_start
 from mcl.values.numbers import read_number
-from mcl.values.recurrence_words import EVERY, Rule, read_rule
+from mcl.values.recurrence_words import EVERY, RuleParts, read_rule
 
 _LONGEST: Final = 160
 _MOST_WORDS: Final = 16
@@ -156,7 +156,7 @@ def _limited(text: str, at: str, zone: str) -> tuple[str, str, int] | None:
     return text.strip(" ,"), until, count
 
 
-def _first(written: str, rule: Rule, now: datetime) -> str:
+def _first(written: str, rule: RuleParts, now: datetime) -> str:
     """The first local moment after `now` that fits; "" where there is none."""
     from dateutil.rrule import rrulestr
 

@@ -89,7 +89,7 @@ _AT_WORD = re.compile(r"(?<!\S)(at|kl|klockan) ([^\W\d_]+)\b")
 
 
 @dataclass(frozen=True)
-class Rule:
+class RuleParts:
     """freq and the rest of the rule; at: the time of day; hours: all of them, where there are several."""
 
     freq: str
@@ -98,7 +98,7 @@ class Rule:
     hours: tuple[int, ...] = ()
 
 
-def read_rule(text: str) -> Rule | None:
+def read_rule(text: str) -> RuleParts | None:
     text = _AT_WORD.sub(lambda found: f"{found[1]} {read_number(found[2]) or found[2]}", text)
     text, times = _times(text)
     if times is None:
@@ -117,7 +117,7 @@ def read_rule(text: str) -> Rule | None:
     if len({one.minute for one in times}) > 1:
         return None  # several times a day are written by their hours
     at = min(times) if times else None
-    return Rule(rule.freq, rule.parts, at, tuple(sorted(one.hour for one in times)))
+    return RuleParts(rule.freq, rule.parts, at, tuple(sorted(one.hour for one in times)))
 
 
 def _times(text: str) -> tuple[str, tuple[time, ...] | None]:
@@ -198,22 +198,22 @@ def _interval(words: list[str]) -> tuple[int, list[str]] | None:
     return 1, words[1:]
 
 
-def _every(words: list[str]) -> Rule | None:
+def _every(words: list[str]) -> RuleParts | None:
     found = _interval(words)
     if found is None or not found[1]:
         return None
     number, what = found
     gap = (f"INTERVAL={number}",) if number > 1 else ()
     if (days := _day_list(what)) is not None:
-        return Rule("WEEKLY", (*gap, f"BYDAY={days}"))
+        return RuleParts("WEEKLY", (*gap, f"BYDAY={days}"))
     if len(what) == 1 and what[0] in _UNITS:
         return _unit(_UNITS[what[0]], number, gap)
     if len(what) > 2 and what[0] in ("week", "vecka", "month", "månad") and what[1] in ("on", "på", "den"):
         if what[0] in ("week", "vecka"):
             days = _day_list(what[2:])
-            return Rule("WEEKLY", (*gap, f"BYDAY={days}")) if days else None
+            return RuleParts("WEEKLY", (*gap, f"BYDAY={days}")) if days else None
         day = _month_day([one for one in what[2:] if one not in ("the", "den")])
-        return Rule("MONTHLY", (*gap, day)) if day else None
+        return RuleParts("MONTHLY", (*gap, day)) if day else None
     return None
 
 
@@ -225,18 +225,18 @@ _ON_DAY: Final = {
 }
 
 
-def _unit(unit: str, number: int, gap: tuple[str, ...]) -> Rule | None:
+def _unit(unit: str, number: int, gap: tuple[str, ...]) -> RuleParts | None:
     if unit == "WORKDAYS":
-        return Rule("WEEKLY", (f"BYDAY={_WORKDAYS}",)) if number == 1 else None
+        return RuleParts("WEEKLY", (f"BYDAY={_WORKDAYS}",)) if number == 1 else None
     if unit == "WEEKEND":
-        return Rule("WEEKLY", (*gap, "BYDAY=SA"))
+        return RuleParts("WEEKLY", (*gap, "BYDAY=SA"))
     if unit == "FORTNIGHT":
-        return Rule("WEEKLY", (f"INTERVAL={2 * number}", "BYDAY=MO"))
+        return RuleParts("WEEKLY", (f"INTERVAL={2 * number}", "BYDAY=MO"))
     if unit == "QUARTERLY":
-        return Rule("MONTHLY", (f"INTERVAL={3 * number}", "BYMONTHDAY=1"))
+        return RuleParts("MONTHLY", (f"INTERVAL={3 * number}", "BYMONTHDAY=1"))
     if unit == "MINUTELY" and number < 5:
         return None  # nothing here is that quick
-    return Rule(unit, (*gap, *_ON_DAY.get(unit, ())))
+    return RuleParts(unit, (*gap, *_ON_DAY.get(unit, ())))
 
 
 def _day_list(words: list[str]) -> str | None:
@@ -251,14 +251,14 @@ def _day_list(words: list[str]) -> str | None:
     return ",".join(dict.fromkeys(days)) if days else None
 
 
-def _weekdays(words: list[str]) -> Rule | None:
+def _weekdays(words: list[str]) -> RuleParts | None:
     """ "on mondays and thursdays", "på vardagar", "weekdays": plurals, which say it happens again."""
     words = [word for word in words if word not in ("on", "på")]
     if len(words) == 1 and words[0] in ("weekdays", "vardagar", "workdays", "arbetsdagar"):
-        return Rule("WEEKLY", (f"BYDAY={_WORKDAYS}",))
+        return RuleParts("WEEKLY", (f"BYDAY={_WORKDAYS}",))
     plural = [word for word in words if word not in _AND]
     if plural and all(word.endswith(("days", "dagar")) for word in plural) and (days := _day_list(words)):
-        return Rule("WEEKLY", (f"BYDAY={days}",))
+        return RuleParts("WEEKLY", (f"BYDAY={days}",))
     return None
 
 
@@ -266,7 +266,7 @@ _OF_MONTH: Final = ("of each month", "of every month", "each month", "every mont
                     "i varje månad", "i månaden", "of the month")  # fmt: skip
 
 
-def _monthly(words: list[str]) -> Rule | None:
+def _monthly(words: list[str]) -> RuleParts | None:
     """ "on the 1st of each month", "the last friday of every month", "den 25:e varje månad"."""
     text = " ".join(word for word in words if word not in ("on", "the", "den", "på"))
     if text.startswith(("every ", "varje ", "each ")) and text.endswith(
@@ -278,7 +278,7 @@ def _monthly(words: list[str]) -> Rule | None:
     text = text.replace("of month", "of the month")
     tail = next((one for one in _OF_MONTH if text.endswith(f" {one}")), "")
     day = _month_day(text.removesuffix(f" {tail}").split()) if tail else None
-    return Rule("MONTHLY", (day,)) if day else None
+    return RuleParts("MONTHLY", (day,)) if day else None
 
 
 def _month_day(words: list[str]) -> str | None:
@@ -295,7 +295,7 @@ def _month_day(words: list[str]) -> str | None:
     return f"BYMONTHDAY={int(nth[1])}" if nth and 1 <= int(nth[1]) <= 31 else None
 
 
-def _yearly(words: list[str]) -> Rule | None:
+def _yearly(words: list[str]) -> RuleParts | None:
     """ "every year on 24 december", "every december 24"."""
     if len(words) < 3 or words[0] not in EVERY:
         return None
@@ -304,4 +304,4 @@ def _yearly(words: list[str]) -> Rule | None:
     days = [int(nth[1]) for word in rest if (nth := _NTH.fullmatch(word))]
     if len(rest) != 2 or len(months) != 1 or len(days) != 1 or not 1 <= days[0] <= 31:
         return None
-    return Rule("YEARLY", (f"BYMONTH={months[0]}", f"BYMONTHDAY={days[0]}"))
+    return RuleParts("YEARLY", (f"BYMONTH={months[0]}", f"BYMONTHDAY={days[0]}"))
