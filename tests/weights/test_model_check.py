@@ -6,7 +6,6 @@ import pytest
 
 from mcl.model.loader import load_model
 from mcl.model.protocol import ExtractForm, SlotForm
-from mcl.plugins.weights.exam.exam import check_model
 from tests.cli.conftest import Shell
 from tests.model.random_gguf import small_words, write_gguf
 
@@ -42,20 +41,3 @@ def test_a_small_chat_model_fills_no_limits(chat):
     model = load_model(chat, home_path=None)
     form = ExtractForm("note", "Writes a note", (SlotForm("note", "string", "what to write"),))
     assert {span.field for span in model.extract(LIMITED, form)} <= {"slot.note"}
-
-
-@pytest.mark.slow
-def test_a_small_real_model_is_measured(tmp_path):
-    from tests.model.real_models import NotHereError, real_model
-
-    try:
-        path = real_model("SmolLM2-135M-Instruct")
-    except NotHereError as missing:
-        pytest.skip(f"no real model here: {missing}")
-    from executor.store.home import Home
-
-    with Home.open(tmp_path / "home") as home:
-        exam = check_model(str(path), home=home)
-    assert {one.part for one in exam.parts if one.able} == {"choose", "fill", "write", "plan"}
-    assert all(one.asked for one in exam.parts)
-    assert not [answer for answer in exam.answers if answer.part == "fill" and "budget" in answer.said]

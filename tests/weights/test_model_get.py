@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("huggingface_hub")
-
 from tests.cli.conftest import Shell
 from tests.model.random_gguf import small_words, write_gguf
 from tests.weights.hub_server import COMMIT, Hub, serving

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from executor.store.home import Home
+from mcl.core.distribution import extra_missing
 from mcl.core.errors import ModelError
 from mcl.core.home import open_home
 from mcl.model.files import file_digest
@@ -60,8 +61,8 @@ def offered_model(
     address: "hf:OWNER/REPO[:FILE]"; FILE may be a part of the name, such as Q4_K_M. revision: branch, tag or
     commit. signed_in: whether the token that huggingface_hub keeps is sent along. endpoint: of the hub
     (default: that of HF_ENDPOINT, else https://huggingface.co).
-    Raises ModelError HUB_ADDRESS, HUB_LIBRARY, HUB_OFFLINE, HUB_UNREACHABLE, HUB_NO_MODEL, HUB_CLOSED,
-    HUB_FILE.
+    Raises InputError EXTRA_MISSING; ModelError HUB_ADDRESS, HUB_OFFLINE, HUB_UNREACHABLE, HUB_NO_MODEL,
+    HUB_CLOSED, HUB_FILE.
     """
     parts = _ADDRESS.fullmatch(address)
     if parts is None or ".." in address:
@@ -167,17 +168,13 @@ def _bar(progress: Callable[[int, int], None] | None, total: int) -> Any:
 
 
 def _library() -> ModuleType:
-    """huggingface_hub, told to be quiet. Raises ModelError HUB_LIBRARY."""
+    """huggingface_hub, told to be quiet. Raises InputError EXTRA_MISSING."""
     for variable, value in _QUIET.items():
         os.environ.setdefault(variable, value)
     try:
         import huggingface_hub
     except ImportError as error:
-        raise ModelError(
-            "HUB_LIBRARY",
-            "fetching models needs huggingface_hub, which is not installed",
-            fix="pip install 'mcl-intent[weights]'",
-        ) from error
+        raise extra_missing("weights", "fetching models needs huggingface_hub") from error
     return huggingface_hub
 
 
