@@ -1,4 +1,4 @@
-"""Fixed phrases of skills (`phrase.N` lines): words that choose a skill, with places of its slots between them.
+"""Fixed phrases of skills (`phrase.N` lines): words that choose a skill, with places of slots between them.
 
 `how many lines|rows are? in {file}`: words stand in this order from the beginning of a goal; `a|b` is either
 word, `a?` may be left out, `{slot}` is one word or more. Where a goal has all of them, what stands in a place
@@ -217,9 +217,7 @@ def _match(
     return PhraseMatch(phrase, found[0], places)
 
 
-def best_phrases(
-    prose: str, phrases: Mapping[str, Sequence[str]], around: Around
-) -> dict[str, PhraseMatch]:
+def best_phrases(prose: str, phrases: Mapping[str, Sequence[str]], around: Around) -> dict[str, PhraseMatch]:
     """Of skills by id, those of whose phrases the goal has the most words; more than one where they are
     alike. phrases: of each skill."""
     words = goal_words(prose)

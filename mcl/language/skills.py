@@ -129,6 +129,11 @@ class Skill:
         return tuple(value for key, value in self._settings.items() if key.startswith("phrase."))
 
     @cached_property
+    def not_for(self) -> tuple[str, ...]:
+        """Goals that it must not be chosen for (`not.N` lines)."""
+        return tuple(value for key, value in self._settings.items() if key.startswith("not."))
+
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """Its inputs, in order of declaration."""
         return tuple(_slot(slot) for slot in self.head.slots)

@@ -219,7 +219,6 @@ def _beside(shares: Sequence[tuple[str, float]], weighed: Sequence[float], other
 def shortlist(candidates: Sequence[Candidate], evidence: Evidence, most: int) -> Sequence[Candidate]:
     """The `most` candidates that most speaks for, in their order; all of them where there are no more."""
 
-
     def weight(place: int) -> tuple[bool, float]:
         id = candidates[place].skill_id
         return id not in evidence.phrases, -evidence.factors[id]

@@ -47,17 +47,15 @@ def _values(place: SlotWords, slot: SlotForm, clauses: Clauses) -> Iterator[Span
         if within(whole, [region]) and slot.type.removesuffix("[]") == "string":
             yield span_at(field, prose, inner, certain)
             return
-    told = [
-        place_of(one) for one in _patterns(prose, region, slot, cues) if within(place_of(one), [region])
-    ]
+    told = [place_of(one) for one in _patterns(prose, region, slot, cues)]
     if told:
         yield from (span_at(field, prose, one, certain) for one in told)
         return
     text = prose[region.start : region.end]
     element = slot.type.removesuffix("[]")
     readable = read_slot(text, element, slot.options, _NOON, "UTC", slot.name) is not None
-    plain = not slot.options and not typed(slot, cues) and len(text.split()) <= _MOST_WORDS
-    if text and readable and (plain or slot.options or typed(slot, cues)):
+    short = slot.options or typed(slot, cues) or len(text.split()) <= _MOST_WORDS
+    if text and readable and short:
         yield span_at(field, prose, region, certain)
 
 
@@ -82,10 +80,5 @@ def _patterns(prose: str, region: TextPlace, slot: SlotForm, cues: Cues) -> Iter
         return
     for one in pattern_spans(prose[region.start : region.end], [slot], cues, []):
         if one.field == f"slot.{slot.name}":
-            at = place_of(one)
-            yield span_at(
-                one.field,
-                prose,
-                TextPlace(region.start + at.start, region.start + at.end),
-                one.probability,
-            )
+            at = TextPlace(region.start + place_of(one).start, region.start + place_of(one).end)
+            yield span_at(one.field, prose, at, one.probability)

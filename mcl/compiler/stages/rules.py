@@ -152,8 +152,8 @@ class Rules:
             familiar_share=verb.number("sharpness.familiar", 0, 1),
             phrase_weight=verb.number("weight.phrase"),
             around_phrases=Around.of(
-                (*verb.phrases("phrase.before"), *core["coverage"].phrases("filler")),
-                verb.phrases("phrase.between"),
+                (*verb.phrases("before.phrase"), *core["coverage"].phrases("filler")),
+                verb.phrases("between.phrase"),
             ),
             pattern_weight=core["frame"].number("weight.patterns", 0, 1),
             unnamed_option=core["frame"].number("threshold.unnamed", 0, 1),

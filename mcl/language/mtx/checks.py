@@ -160,7 +160,9 @@ def _phrases(file: File) -> Iterator[MtxFinding]:
             continue
         phrase = read_phrase(entry.value.value)
         if phrase.flaw:
-            yield found(entry.value, "PHRASE", phrase.flaw, entry.value.value[:40], "how many {slot} in {file}")
+            yield found(
+                entry.value, "PHRASE", phrase.flaw, entry.value.value[:40], "how many {slot} in {file}"
+            )
         for slot in phrase.slots:
             if slot not in slots:
                 hint = nearest(slot, slots) or f"inputs: {' '.join(slots) or 'none'}"
