@@ -1,7 +1,11 @@
 """Fixed phrases of skills: which goals have them, what they fill, and what they count beside a model."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+from grammars import core_modules
 from mcl.compiler.outcome import Compiled, CompileReasons
 from mcl.compiler.stages.rules import Rules
 from mcl.language.mtx.checks import check
