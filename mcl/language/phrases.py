@@ -50,7 +50,7 @@ class _Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Phrase:
+class FixedPhrase:
     """A phrase as it is compared with goals. flaw: what is wrong with it, "" where nothing is."""
 
     text: str
@@ -71,25 +71,25 @@ class Phrase:
 class PhraseMatch(NamedTuple):
     """A goal that has the words of a phrase. said: how many of them."""
 
-    phrase: Phrase
+    phrase: FixedPhrase
     said: int
     places: tuple[SlotWords, ...]
 
 
-class Around(NamedTuple):
+class PhraseAround(NamedTuple):
     """Words that count for nothing, as runs of words: before a phrase, and between two of its words."""
 
     before: frozenset[tuple[str, ...]]
     between: frozenset[str]
 
     @classmethod
-    def of(cls, before: Iterable[str], between: Iterable[str]) -> Around:
+    def of(cls, before: Iterable[str], between: Iterable[str]) -> PhraseAround:
         """Of phrases in any spelling."""
         return cls(frozenset(tuple(one.casefold().split()) for one in before), frozenset(between))
 
 
 @lru_cache(maxsize=4096)
-def read_phrase(text: str) -> Phrase:
+def read_phrase(text: str) -> FixedPhrase:
     """A phrase as it is written in SKILL.mtx."""
     parts: list[_Part] = []
     for word in text.split():
@@ -98,7 +98,7 @@ def read_phrase(text: str) -> Phrase:
         else:
             bare = word.removesuffix("?")
             parts.append(_Part(frozenset(bare.casefold().split("|")), "", bare != word))
-    return Phrase(text, tuple(parts), _flaw(parts))
+    return FixedPhrase(text, tuple(parts), _flaw(parts))
 
 
 def _flaw(parts: Sequence[_Part]) -> str:
@@ -131,7 +131,9 @@ def goal_words(prose: str) -> list[GoalWord]:
     return found
 
 
-def find_phrase(words: Sequence[GoalWord], phrases: Iterable[str], around: Around) -> PhraseMatch | None:
+def find_phrase(
+    words: Sequence[GoalWord], phrases: Iterable[str], around: PhraseAround
+) -> PhraseMatch | None:
     """The phrase that the goal has most words of; None where it has none of them.
 
     Of two alike the one whose slots take fewer words, then the first.
@@ -152,7 +154,7 @@ def find_phrase(words: Sequence[GoalWord], phrases: Iterable[str], around: Aroun
     return best
 
 
-def _starts(words: Sequence[GoalWord], around: Around) -> list[int]:
+def _starts(words: Sequence[GoalWord], around: PhraseAround) -> list[int]:
     """Where a phrase may begin: at the first word, and behind runs of words that count for nothing."""
     longest = max(map(len, around.before), default=0)
     starts, at = [0], 0
@@ -171,7 +173,7 @@ def _run(words: Sequence[GoalWord], at: int, many: int) -> tuple[str, ...]:
 
 
 def _match(
-    phrase: Phrase, words: Sequence[GoalWord], start: int, between: Collection[str]
+    phrase: FixedPhrase, words: Sequence[GoalWord], start: int, between: Collection[str]
 ) -> PhraseMatch | None:
     """The phrase at these words; each place takes as few of them as it can."""
     parts, failed = phrase.parts, set[tuple[int, int]]()
@@ -217,7 +219,9 @@ def _match(
     return PhraseMatch(phrase, found[0], places)
 
 
-def best_phrases(prose: str, phrases: Mapping[str, Sequence[str]], around: Around) -> dict[str, PhraseMatch]:
+def best_phrases(
+    prose: str, phrases: Mapping[str, Sequence[str]], around: PhraseAround
+) -> dict[str, PhraseMatch]:
     """Of skills by id, those of whose phrases the goal has the most words; more than one where they are
     alike. phrases: of each skill."""
     words = goal_words(prose)

@@ -11,11 +11,11 @@ from mcl.compiler.stages.rules import Rules
 from mcl.language.mtx.checks import check
 from mcl.language.mtx.core import Core, load_core
 from mcl.language.mtx.parser import parse
-from mcl.language.phrases import Around, best_phrases, find_phrase, goal_words, read_phrase
+from mcl.language.phrases import PhraseAround, best_phrases, find_phrase, goal_words, read_phrase
 from mcl.language.skills import Skills, find_skills
 from tests.compiler.conftest import ORDER, PLAN, Scripted, compile_with
 
-AROUND = Around.of(["please", "can you"], ["the", "there", "my"])
+AROUND = PhraseAround.of(["please", "can you"], ["the", "there", "my"])
 
 
 def skill(id: str, lines: str) -> str:

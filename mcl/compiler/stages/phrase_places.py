@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Final
 
 from mcl.compiler.stages.clauses import TIDY, Clauses, quotes_of
-from mcl.language.phrases import Around, SlotWords, find_phrase, goal_words
+from mcl.language.phrases import PhraseAround, SlotWords, find_phrase, goal_words
 from mcl.model.cues import Cues, TextPlace, free, load_cues, pattern_spans, place_of, span_at, typed, within
 from mcl.model.protocol import ExtractForm, SlotForm, Span
 from mcl.values.slots import read_slot
@@ -15,7 +15,7 @@ _NOON: Final = "2000-01-01T12:00:00.000Z"  # whether words say a time at all is 
 
 
 def with_phrase(
-    spans: Sequence[Span], form: ExtractForm, phrases: Sequence[str], clauses: Clauses, around: Around
+    spans: Sequence[Span], form: ExtractForm, phrases: Sequence[str], clauses: Clauses, around: PhraseAround
 ) -> list[Span]:
     """The spans, with what a phrase of the skill says in their place where the goal has one.
 

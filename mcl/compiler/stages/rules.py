@@ -18,7 +18,7 @@ from mcl.compiler.stages.signoff import Choices
 from mcl.language.mtx.core import Core, CoreModule
 from mcl.language.mtx.procedure import interpret
 from mcl.language.mtx.source import nearest
-from mcl.language.phrases import Around
+from mcl.language.phrases import PhraseAround
 from mcl.model.matcher import Lexicon
 
 Route: TypeAlias = Literal["compiled", "review", "clarify"]
@@ -95,7 +95,7 @@ class Rules:
     familiar_margin: float
     familiar_share: float
     phrase_weight: float
-    around_phrases: Around
+    around_phrases: PhraseAround
     pattern_weight: float
     unnamed_option: float
     lexicon: Lexicon
@@ -151,7 +151,7 @@ class Rules:
             familiar_margin=verb.number("margin.familiar", -10, 10),
             familiar_share=verb.number("sharpness.familiar", 0, 1),
             phrase_weight=verb.number("weight.phrase"),
-            around_phrases=Around.of(
+            around_phrases=PhraseAround.of(
                 (*verb.phrases("before.phrase"), *core["coverage"].phrases("filler")),
                 verb.phrases("between.phrase"),
             ),
