@@ -659,8 +659,9 @@ def test_every_setting_of_every_core_module_is_in_the_table_above(kit: Kit) -> N
         if key not in IDENTITY
     }
     # A model that writes: test_written_plans; a run that fails: test_replans; whom steps are asked of:
-    # test_cli_steps.
+    # test_cli_steps; fixed phrases: test_fixed_phrases.
     elsewhere = {"pipeline.plan.nodes", "pipeline.plan.repairs", "pipeline.replans"}
+    elsewhere |= {"verb.weight.phrase", "verb.before.phrase", "verb.between.phrase"}
     elsewhere |= {one for one in all_settings if one.startswith("step.")}
     assert all_settings - covered == {f"verb.cue.{verb}" for verb in alike} | elsewhere
 
