@@ -51,12 +51,28 @@ OneSkill = Annotated[
 # ---- `mcl skill list`, `show`, `new`, `publish` and `test`: the skills that there are.
 
 
-@verb(skills, "list", "mcl skill list", "mcl skill list --skills ./more-skills")
-def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> None:
+DerivedOnes = Annotated[
+    bool, option("--derived", "Those that were made of tools: of other servers, and of declared commands.")
+]
+
+
+@verb(
+    skills,
+    "list",
+    "mcl skill list",
+    "mcl skill list --skills ./more-skills",
+    "mcl skill list --derived",
+)
+def list_skills(
+    skills: SkillDirectories = None, derived: DerivedOnes = False, as_json: AsJson = False
+) -> None:
     """List the skills that are found: of the package, of the home, of ./skills, of --skills.
 
     A later one hides an earlier one of the same id. Core modules that the home has of its own are told too.
     """
+    if derived:
+        _list_derived(Output(as_json), as_json=as_json)
+        return
     from executor.tools.names import short_name
     from mcl.catalog.extras import needs_extra
     from mcl.core.home import locate
@@ -89,6 +105,29 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
         out.tell([joined(((str(path), WARN), (f"takes the place of a core module{more}", DIM)))])
 
 
+def _list_derived(out: Output, *, as_json: bool) -> None:
+    """Each with what its tool says, in quotes as it is somebody else's word; then the tools that no goal can
+    ask for, and why."""
+    from mcl.usecases import installed
+
+    derived = installed.list_skills().derived
+    by_id = derived.by_id
+    out.document({"skills": [document(skill) for skill in by_id.values()], "not_askable": derived.flaws})
+    if as_json:
+        return
+    lines = [
+        ((id, ""), (" ".join(skill.verbs), DIM), (f"“{skill.description}”", ""))
+        for id, skill in by_id.items()
+    ]
+    lines += [
+        ((id, WARN), ("", ""), (f"cannot be asked for: {why}", DIM)) for id, why in derived.flaws.items()
+    ]
+    if not lines:
+        note("none: a tool of a server becomes one when it is approved, a command when it is declared")
+        return
+    out.tell([listing(("skill", "verb", "what its tool says of itself"), lines)])
+
+
 # ---- `mcl skill show`: one skill.
 
 
@@ -116,6 +155,7 @@ def show_skill(skill: OneSkill, skills: SkillDirectories = None, as_json: AsJson
         pairs += [("extra", plain(missing.message, WARN)), ("", missing.fix)]
     pairs += [("sub-skills", uri.removeprefix("matrix://skill/")) for uri in found.sub_skills]
     pairs += [("examples", line) for line in found.examples]
+    pairs += [("phrases", line) for line in found.phrases]
     pairs += [("not for", line) for line in found.not_for]
     pairs += [("folder", plain(str(found.path), DIM)), ("digest", plain(found.file_digest, DIM))]
     pairs += [("with plan", plain(found.digest, DIM))]
@@ -135,6 +175,7 @@ def document(skill: "Skill") -> dict[str, object]:
         "tools": skill.tools,
         "sub_skills": skill.sub_skills,
         "examples": skill.examples,
+        "phrases": skill.phrases,
         "not_for": skill.not_for,
         "folder": skill.path,
         "digest": skill.digest,
@@ -275,8 +316,8 @@ def try_skills(
     """Compile every example of a skill: of all skills that are found, this one must be chosen.
 
     For the goals of its `not.N` lines it must not be. Nothing is stored. With --json one line a skill. Exit
-    code 6 when an example is not this skill's, or a goal that is not for it is; an example that asks something
-    is told, and is not counted as understood.
+    code 6 when an example is not this skill's, or a goal that is not for it is; an example that asks
+    something is told, and is not counted as understood.
     """
     from ir.errors import UNVERIFIED
     from mcl.cli.views.skill import tried_document, tried_summary, tried_view

@@ -124,6 +124,11 @@ class Skill:
         return tuple(value for key, value in self._settings.items() if key.startswith("example."))
 
     @cached_property
+    def phrases(self) -> tuple[str, ...]:
+        """Fixed phrases that choose it, with places of its slots (`phrase.N` lines; mcl.language.phrases)."""
+        return tuple(value for key, value in self._settings.items() if key.startswith("phrase."))
+
+    @cached_property
     def not_for(self) -> tuple[str, ...]:
         """Goals that it must not be chosen for (`not.N` lines)."""
         return tuple(value for key, value in self._settings.items() if key.startswith("not."))
@@ -202,8 +207,8 @@ class Shadowed:
 
 @dataclass(frozen=True)
 class Derived:
-    """Skills that nobody wrote: made of tools that are there, by plug-ins. flaws: why no goal can ask for some
-    tools, by the id that their skill would have."""
+    """Skills that nobody wrote: made of tools that are there, by plug-ins. flaws: why no goal can ask for
+    some tools, by the id that their skill would have."""
 
     by_id: Mapping[str, Skill] = field(default_factory=dict)
     flaws: Mapping[str, str] = field(default_factory=dict)

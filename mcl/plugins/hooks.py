@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 GROUP = "mcl.plugins"  # of entry points: each leads to a Plugin
 # Command lines that are answered before anything else is loaded: an agent's host waits for each of its calls.
 FIRST = {"hook": "mcl.plugins.agents.hook.entry:main"}
-SHIPPED = ("agents", "review", "repo", "data", "editor", "train", "probing", "derived")
+SHIPPED = ("agents", "review", "repo", "data", "editor", "train", "weights", "probing", "derived")
 _others: list[Plugin] | None = None  # those of others; None: not looked for yet
 
 
 class Plugin:
     """One plug-in, whose package is that of its module.
 
-    name: its own, and that of its extra. needs: modules that the extra brings. commands: by their words
-    ("review", "skill lsp"), what adds them to the command line; `commands.toml` beside the module says who
-    may give them. tools: as "namespace/name"; manifest and adapter lie in the package's `tools` folder.
-    serves: tools of the kernel that need the extra too. skills: whether its `skills` folder has some; derived:
-    makes skills of what a home's folder knows (`mcl.language.skills.Derived`).
-    offered: tools that are offered over MCP. checkouts: what has a say about a call in a folder for which
-    work was signed (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what
-    answers steps of some plans and follows their runs (`mcl.usecases.runs.Runs`). distribution: its own.
+    name: its own, and that of its extra. needs: modules that the extra brings. commands: by their words,
+    what adds them to the command line; `commands.toml` beside the module says who may give them. tools:
+    "namespace/name"; manifest and adapter lie in the package's folder `tools`. serves: tools of the
+    kernel that need the extra too. skills: whether its folder `skills` has some. derived: makes more of
+    what a home knows (`mcl.language.skills.Derived`). offered: tools that are offered over MCP.
+    checkouts: what has a say about a call in a folder for which work was signed
+    (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what answers steps of
+    some plans and follows their runs (`mcl.usecases.runs.Runs`). distribution: its own.
     """
 
     def __init__(
@@ -45,8 +45,8 @@ class Plugin:
         tools: Sequence[str] = (),
         serves: Sequence[str] = (),
         skills: bool = False,
-        derived: str = "",
         offered: Sequence[str] = (),
+        derived: str = "",
         checkouts: str = "",
         runs: str = "",
     ) -> None:

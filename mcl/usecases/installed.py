@@ -10,8 +10,8 @@ from mcl.plugins.hooks import plugins
 
 
 def installed(home: Path, extra: Sequence[Path] = (), *, here: Path | None = None) -> Skills:
-    """The skills of the package, of the home's folder, of ./skills (or that of `here`), and of `extra`; beside
-    them those that plug-ins derive from what the home knows.
+    """The skills of the package, of the home's folder, of ./skills (or that of `here`), and of `extra`;
+    beside them those that plug-ins derive from what the home knows.
 
     Raises SkillError NO_FOLDER for a folder of `extra` that is none.
     """

@@ -18,6 +18,7 @@ _MEMORY = re.compile(
 )
 _BEGINNINGS = ("when", "start")
 _PAST = ("since",)
+_DAY = re.compile(r"(?:.*_)?date")
 UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _BARE_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#]|$)", re.IGNORECASE)
 _COUNTED = re.compile(
@@ -38,7 +39,7 @@ def read_slot(
 
     `name`, the slot's, says which moment or unit is meant: an iso8601 called `when` or `start` is when
     something begins ("Friday" → nine in the morning), one called `since` looks back ("Friday" → when last
-    Friday began), a uint called `seconds`, `minutes`, `hours` or `days` takes a length of time in words
+    Friday began), one called `date` or `…_date` is a day ("Friday" → 2026-11-27), a uint called `seconds`, `minutes`, `hours` or `days` takes a length of time in words
     ("two minutes" → "120"), a text called `url` is https where it names no scheme,
     one called `pattern` is of file names ("markdown files" → "*.md").
     """
@@ -121,6 +122,9 @@ def _bool(text: str) -> str | None:
 
 
 def _time(text: str, at: str, zone: str, name: str = "") -> str | None:
+    from zoneinfo import ZoneInfo
+
+    from executor.core.clock import instant
     from mcl.values.dates import read_moment, read_since, read_start
     from mcl.values.durations import read_duration
 
@@ -129,6 +133,9 @@ def _time(text: str, at: str, zone: str, name: str = "") -> str | None:
     if name in _PAST:
         return read_since(text, at, zone)
 
+    if _DAY.fullmatch(name):
+        moment = read_moment(text, at, zone)
+        return instant(moment).astimezone(ZoneInfo(zone)).date().isoformat() if moment else None
     if text.lower().startswith(("in ", "within ", "om ", "inom ")):  # a moment; "two hours" is a length
         return read_moment(text, at, zone)
     return read_duration(text) or read_moment(text, at, zone)

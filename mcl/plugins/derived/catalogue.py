@@ -1,4 +1,5 @@
-"""The derived skills of a home: of each approved tool of another server, and of each declared command, as they stand now.
+"""The derived skills of a home: of each approved tool of another server, and of each declared command, as
+they stand now.
 
 Nothing is kept that could outlive a tool: whoever asks is told what is approved at that moment.
 """
@@ -27,15 +28,15 @@ def derived_skills(home: Path) -> Derived:
         return Derived()
     from executor.store.home import Home
     from ir import MclError
-    from mcl.catalog.definitions import Definitions
     from mcl.plugins.derived import kept
-    from mcl.usecases import tools
 
     try:
         with Home.open(home) as opened:
-            key = kept.key_of(home, FORM, TREE_FORM, Definitions(opened).stamp())
+            key = kept.key_of(opened, FORM, TREE_FORM)
             if (known := kept.read(home, key)) is not None:
                 return known
+            from mcl.usecases import tools
+
             found = tuple(_asked(tools.list(home=opened)))
     except MclError:  # a home that cannot be read tells so itself, where it is used for more than words
         return Derived()
@@ -73,7 +74,8 @@ def _has_servers(home: Path) -> bool:
 
 
 def _asked(tools: tuple[KnownTool, ...]) -> Iterator[Asked]:
-    """The tools that a goal may ask for: approved as they are, and not closed; commands in the order of their names."""
+    """The tools that a goal may ask for: approved as they are, and not closed; commands in the order of
+    their names."""
     for tool in tools:
         manifest = tool.manifest
         if tool.closed:

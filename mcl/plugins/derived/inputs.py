@@ -1,8 +1,8 @@
 """From the JSON Schema of a tool's arguments to the inputs of a skill: what words of a goal can fill.
 
-Only what a typed slot can hold becomes one: texts, numbers, yes and no, moments, closed lists, and lists of these. An
-object that is required is taken apart, its required parts become slots of their own. What needs more (a list of objects,
-say) cannot be asked for in words, and a tool that requires it says so.
+Only what a typed slot can hold becomes one: texts, numbers, yes and no, moments, closed lists, and lists
+of these. An object that is required is taken apart, its required parts become slots of their own. What
+needs more (a list of objects, say) cannot be asked for in words, and a tool that requires it says so.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Input:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a goal can fill. fixed: arguments that can only be one thing, by path, as the text of a plan. flaw: why no
-    words can fill what is required, "" where they can."""
+    """What a goal can fill. fixed: arguments that can only be one thing, by path, as the text of a plan.
+    flaw: why no words can fill what is required, "" where they can."""
 
     inputs: tuple[Input, ...] = ()
     fixed: Mapping[tuple[str, ...], str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def inputs_of(schema: Mapping[str, Any]) -> Inputs:
     return _Reader(schema).read()
 
 
-class _Unfit(Exception):
+class _UnfitError(Exception):
     """What is required and no slot can hold; says why."""
 
 
@@ -68,7 +68,7 @@ class _Reader:
         try:
             for path, schema, required in self._properties(self._root, (), required=True):
                 self._take(path, schema, required=required)
-        except _Unfit as problem:
+        except _UnfitError as problem:
             return Inputs(flaw=str(problem))
         if sum(not one.slot.optional for one in self._inputs) > MOST_REQUIRED:
             return Inputs(flaw=f"it requires more than {MOST_REQUIRED} arguments")
@@ -84,7 +84,7 @@ class _Reader:
         needed = [name for name in said if isinstance(name, str)] if isinstance(said, list) else []
         for name in dict.fromkeys(needed):
             if name not in properties:
-                raise _Unfit(f"it requires “{plain(name)[:40]}” and does not say what that is")
+                raise _UnfitError(f"it requires “{plain(name)[:40]}” and does not say what that is")
             yield (*path, name), self._resolved(properties[name]), required
         for name in list(properties)[:_PROPERTIES]:
             if name not in needed and len(self._inputs) < MOST_INPUTS:
@@ -99,7 +99,7 @@ class _Reader:
             return
         if wants_secret(name):
             if required:
-                raise _Unfit(f"it requires “{name[:40]}”, which looks like a secret: no goal says one")
+                raise _UnfitError(f"it requires “{name[:40]}”, which looks like a secret: no goal says one")
             return
         found = self._type(schema, name)
         if found is not None:
@@ -110,7 +110,7 @@ class _Reader:
                 if needed:  # what else it takes would be too many slots
                     self._take(below, one, required=True)
         elif required:
-            raise _Unfit(f"it requires “{name[:40]}”, {_shape(schema)}, which no words of a goal fill")
+            raise _UnfitError(f"it requires “{name[:40]}”, {_shape(schema)}, which no words of a goal fill")
 
     def _type(self, schema: Mapping[str, Any], name: str) -> tuple[SlotType, bool, str] | None:
         """What a slot for it is, whether it takes several, and which of the names of slots it must have."""
@@ -170,7 +170,8 @@ class _Reader:
         )
 
     def _name(self, path: tuple[str, ...], ending: str) -> str:
-        """A name of a slot, like that of the argument. A day has one that says so: by it a moment is read as one."""
+        """A name of a slot, like that of the argument. A day has one that says so: by it a moment is read
+        as one."""
         plain_name = _NOT_NAME.sub("_", words_of(" ".join(path)).replace(" ", "_")).strip("_")[:40]
         name = plain_name if plain_name[:1].isalpha() else f"value_{plain_name}".rstrip("_")
         if ending:
@@ -207,7 +208,8 @@ def _branches(schema: Mapping[str, Any], word: str) -> list[Mapping[str, Any]]:
 
 
 def _chosen(branches: list[Mapping[str, Any]], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of alternatives: all their members as one list where each is one, else the first that a slot can hold."""
+    """Of alternatives: all their members as one list where each is one, else the first that a slot can
+    hold."""
     members = [_options(one) for one in branches]
     if all(one is not None for one in members):
         return {"enum": [member for one in members if one for member in one]}

@@ -1,4 +1,5 @@
-"""What strangers say of their tools, as words that can be shown and compared: data, and never more than a few."""
+"""What strangers say of their tools, as words that can be shown and compared: data, and never more than a
+few."""
 
 from __future__ import annotations
 
