@@ -274,9 +274,9 @@ def try_skills(
 ) -> int:
     """Compile every example of a skill: of all skills that are found, this one must be chosen.
 
-    For the goals of its `not.N` lines it must not be. Nothing is stored. With --json one line a skill. Exit
-    code 6 when an example is not this skill's, or a goal that is not for it is; an example that asks something
-    is told, and is not counted as understood.
+    For the goals of its `not.N` lines it must not be. Nothing is stored. With --json one line a skill.
+    Exit code 6 when an example is not this skill's, or a goal that is not for it is; an example that asks
+    something is told, and is not counted as understood.
     """
     from ir.errors import UNVERIFIED
     from mcl.cli.views.skill import tried_document, tried_summary, tried_view
