@@ -156,8 +156,8 @@ class Mandate:
         return _handing(node.sub_dispatch) if handed and node.sub_dispatch else node.tool_call
 
     def portion_at(self, node_id: str) -> Portion | None:
-        """What is left of the agent's grants to a node: of one that is done for each member of a map, what the
-        map leaves. None: all of them. Raises PolicyError BAD_SCOPE."""
+        """What is left of the agent's grants to a node: of one that is done for each member of a map, what
+        the map leaves. None: all of them. Raises PolicyError BAD_SCOPE."""
         above = self.mapped.get(self.templates.get(node_id, node_id))
         said = above.map.scope_uri if above is not None and above.map is not None else ""
         return parse_portion(said).within(self.portion) if said else self.portion

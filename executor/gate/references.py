@@ -189,7 +189,7 @@ def _value(reference: OutputRef, outputs: Mapping[str, object]) -> object:
 
 
 def _below(value: Any, path: tuple[str | int, ...], node: str) -> object:
-    """What stands at a path in an output; behind `[*]`, of each entry of a list, entries of lists one by one."""
+    """What stands at a path in an output; behind `[*]`, of each entry of a list, one by one."""
     for at, step in enumerate(path):
         if step == EACH and isinstance(value, list):
             rest = path[at + 1 :]

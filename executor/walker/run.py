@@ -284,7 +284,7 @@ class Run:
         self.ledger.settle([place.id for place in untouched], state)
 
     def given(self, place: Place, prefix: str) -> object:
-        """What a node gave: a sequential one what its last child gave, a parallel one what each gave, by name.
+        """What a node gave: a sequential one what its last child gave, a parallel one what each did, by name.
 
         prefix: what the ids of its plan begin with here.
         """
