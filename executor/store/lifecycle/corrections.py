@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from executor.core.errors import LifecycleError
-from executor.store.lifecycle.events import has_ended
 from executor.store.lifecycle.patches import PatchFlaw, apply_patches
-from executor.store.lifecycle.view import PersistentMap, View
+from executor.store.lifecycle.view import PersistentMap, View, has_ended
 from executor.store.materiality import FIXED_IN_INTENT, FIXED_IN_PLAN, Change, Documents, compare, is_material
 from executor.store.materiality.plans import Shape, is_leaf
 from ir import (

@@ -14,11 +14,12 @@ from executor.store.lifecycle.view import (
     GateState,
     PersistentMap,
     View,
+    has_ended,
     having,
     intent_id,
     way_on,
 )
-from ir import Envelope, Intent, MclError, PlanNode, PlanTree, canonical_bytes, content_hash
+from ir import Envelope, Intent, MclError, PlanTree, canonical_bytes, content_hash
 
 MAX_ROUNDS: Final = 3
 Changes: TypeAlias = dict[str, Any]
@@ -165,12 +166,6 @@ def _unended_child(view: View, node_id: str) -> str:
     branch = next((node for node, _ in nodes if node.id == node_id), None)
     children = branch.children if branch is not None and branch.map is None else ()
     return next((child.id for child in children if not has_ended(child, view.nodes)), "")
-
-
-def has_ended(node: PlanNode, states: Mapping[str, str]) -> bool:
-    """Whether a node has completed, or what it was to be done under did not hold."""
-    state = states.get(node.id)
-    return state == "completed" or (state == "skipped" and node.when is not None)
 
 
 def _is_root(view: View, body: Any) -> bool:
