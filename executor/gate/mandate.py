@@ -48,13 +48,23 @@ class Mandate:
     at: str = ""
     portion: Portion | None = None
     offered: Mapping[str, ToolCall] = field(default_factory=dict, compare=False)
+    effects: frozenset[str] | None = None
 
     @classmethod
     def of(cls, view: View) -> Mandate | None:
         """The mandate that a view of the journal amounts to, or None where nothing was accepted."""
         if view.intent is None or view.plan is None or not view.accepted_hash or not view.accepted_plan_hash:
             return None
-        return cls(view.intent, view.plan, view.accepted_hash, view.accepted_plan_hash, view.accepted_by)
+        if view.schedule is not None:
+            return None  # it runs in its firings
+        effects = frozenset(view.under.effects) if view.under is not None else None
+        hashes = view.accepted_hash, view.accepted_plan_hash
+        return cls(view.intent, view.plan, *hashes, view.accepted_by, effects=effects)
+
+    @property
+    def scheduled(self) -> frozenset[str] | None:
+        """The classes of effects that a standing accept allows; None: it is none."""
+        return self.effects if self.above is None else self.above.scheduled
 
     @cached_property
     def verbs(self) -> tuple[str, ...]:
