@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from executor.call import Call, Deferred
 from executor.core.clock import Clock
-from executor.core.errors import ManifestError, ScopeError
+from executor.core.errors import ManifestError, PolicyError, ScopeError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.checkout import Checkouts
@@ -19,6 +19,7 @@ from executor.gate.locks import Locks, Place
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import Policy, PolicyFile
+from executor.gate.portion import Portion
 from executor.gate.standings import Signers, standings
 from executor.gate.taint import NONE, Taint, taints
 from executor.sandbox.origin import Origin, parse_url
@@ -114,7 +115,15 @@ class Context:
         """What may have completed before the call; of a call that no plan holds the worst is thought."""
         if self.mandate is None:
             return self.before
-        return self._taints.get(call.node_id, Taint(call.node_id, call.node_id))
+        id = self.mandate.templates.get(call.node_id, call.node_id)
+        return self._taints.get(id, Taint(call.node_id, call.node_id))
+
+    def portion(self, call: Call) -> Portion | None:
+        """What is left of the grants to a call; None: all of them. Of what cannot be read nothing is left."""
+        try:
+            return self.mandate.portion_at(call.node_id) if self.mandate else None
+        except PolicyError:
+            return Portion(frozenset())
 
     @cached_property
     def _taints(self) -> dict[str, Taint]:

@@ -22,6 +22,7 @@ from executor.walker.dispatch import Agents, expand, sketch
 from executor.walker.forecast import Forecast
 from executor.walker.history import RunHistory
 from executor.walker.interfaces import RoutedReasoner, StepModel, SubSkills
+from executor.walker.maps import planned, scope_flaw
 from executor.walker.tree import PlanScope
 from ir import (
     NODE_KINDS,
@@ -197,11 +198,15 @@ class _Look:
             yield Verdict(mandate.named(one.place) if mandate else "", "promise", uncheckable(one))
         self.ahead.lay_out(plan, scope.context, below)
         found: list[Verdict] = []
-        for node, _ in plan.root.walk():
+        # What may not be done at all is not counted: only what must fail is told.
+        aside = replace(scope, context=replace(scope.context, spending=None))
+        for node, own, sure in planned(plan.root):
             self.room -= 1
+            if (unread := scope_flaw(node)) is not None:
+                found.append(Verdict(node.id, node.kind, unread))
             if not node.children:
-                self.ahead.turn(node.id)
-                found += self._judge(node, scope)
+                self.ahead.turn(own)
+                found += self._judge(node, scope if sure else aside)
         if mandate is not None:
             wishes = unplanned(mandate, self.sub_skills)
             found += (Verdict(f"frame.further[{place}]", "wish", undone) for place, undone in wishes)
