@@ -7,7 +7,7 @@ import json
 import os
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -300,31 +300,30 @@ def tarred(kind: bytes, name: str = "x") -> bytes:
     return out.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("data", "code"),
-    [
-        (packed(**{"../out.txt": b"x"}), "UNSAFE_ARCHIVE"),
-        (packed(**{"/etc/x": b"x"}), "UNSAFE_ARCHIVE"),
-        (packed(**{"a/../../x": b"x"}), "UNSAFE_ARCHIVE"),
-        (packed(**{".git/hooks/x": b"x"}), "UNSAFE_ARCHIVE"),
-        (packed(**{"a": b"x", "a/b": b"x"}), "UNSAFE_ARCHIVE"),
-        (packed(link=linking()), "UNSAFE_ARCHIVE"),
-        (tarred(tarfile.SYMTYPE), "UNSAFE_ARCHIVE"),
-        (tarred(tarfile.LNKTYPE), "UNSAFE_ARCHIVE"),
-        (tarred(tarfile.CHRTYPE), "UNSAFE_ARCHIVE"),
-        (tarred(tarfile.REGTYPE, "../x"), "UNSAFE_ARCHIVE"),
-        (packed(**{"bomb": bytes(70 << 20)}), "TOO_LARGE"),
-        (packed(**{f"{n}": b"" for n in range(2001)}), "TOO_MANY_FILES"),
-        (packed(a=b"hello" * 99)[:-30], "BAD_ARCHIVE"),
-        (packed(a=b"hello").replace(CENTRAL + b"\x00", CENTRAL + b"\x01"), "ARCHIVE_LOCKED"),
-        (b"no archive at all", "BAD_ARCHIVE"),
-        (b"", "BAD_ARCHIVE"),
-    ],
-)  # fmt: skip
-def test_an_archive_that_is_not_to_be_trusted_is_left_as_a_whole(
-    walks: Walks, data: bytes, code: str
-) -> None:
-    (walks.workspace / "x.zip").write_bytes(data)
+ARCHIVES: Mapping[str, tuple[Callable[[], bytes], str]] = {
+    "up": (lambda: packed(**{"../out.txt": b"x"}), "UNSAFE_ARCHIVE"),
+    "absolute": (lambda: packed(**{"/etc/x": b"x"}), "UNSAFE_ARCHIVE"),
+    "down and up": (lambda: packed(**{"a/../../x": b"x"}), "UNSAFE_ARCHIVE"),
+    "protected": (lambda: packed(**{".git/hooks/x": b"x"}), "UNSAFE_ARCHIVE"),
+    "file and folder": (lambda: packed(**{"a": b"x", "a/b": b"x"}), "UNSAFE_ARCHIVE"),
+    "link": (lambda: packed(link=linking()), "UNSAFE_ARCHIVE"),
+    "link in a tar": (lambda: tarred(tarfile.SYMTYPE), "UNSAFE_ARCHIVE"),
+    "hard link": (lambda: tarred(tarfile.LNKTYPE), "UNSAFE_ARCHIVE"),
+    "device": (lambda: tarred(tarfile.CHRTYPE), "UNSAFE_ARCHIVE"),
+    "up in a tar": (lambda: tarred(tarfile.REGTYPE, "../x"), "UNSAFE_ARCHIVE"),
+    "bomb": (lambda: packed(bomb=bytes(70 << 20)), "TOO_LARGE"),
+    "many": (lambda: packed(**{f"{n}": b"" for n in range(2001)}), "TOO_MANY_FILES"),
+    "cut off": (lambda: packed(a=b"hello" * 99)[:-30], "BAD_ARCHIVE"),
+    "locked": (lambda: packed(a=b"hello").replace(CENTRAL + b"\x00", CENTRAL + b"\x01"), "ARCHIVE_LOCKED"),
+    "text": (lambda: b"no archive at all", "BAD_ARCHIVE"),
+    "empty": (lambda: b"", "BAD_ARCHIVE"),
+}
+
+
+@pytest.mark.parametrize("which", ARCHIVES)
+def test_an_archive_that_is_not_to_be_trusted_is_left_as_a_whole(walks: Walks, which: str) -> None:
+    make, code = ARCHIVES[which]
+    (walks.workspace / "x.zip").write_bytes(make())
     assert call(walks, "unzip", path="x.zip", to="out") == code
     assert [one.name for one in walks.workspace.iterdir()] == ["x.zip"]
 
