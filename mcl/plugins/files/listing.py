@@ -9,7 +9,7 @@ from typing import Final, Literal
 from executor.sandbox.paths import Entry
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from mcl.plugins.files.selection import Wanted, day_text, files_in, size_text, told_lines
+from mcl.plugins.files.selection import FileChoice, day_text, files_in, size_text, told_lines
 
 _ORDERS: Final[Mapping[str, Callable[[Entry], tuple[object, ...]]]] = {
     "path": lambda entry: (entry.path,),
@@ -27,7 +27,7 @@ def found_files(
     limit: int,
 ) -> dict[str, object]:
     """The answer: the first ``limit`` files in this order, and how many there are in all."""
-    wanted, path = Wanted.of(args), str(args.get("path", "."))
+    wanted, path = FileChoice.of(args), str(args.get("path", "."))
     limit, recursive = int(str(args.get("limit", limit))), bool(args.get("recursive", True))
     count = size = 0
 

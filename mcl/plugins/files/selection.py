@@ -24,7 +24,7 @@ def never() -> None:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FileChoice:
     """What a file must be. glob: of its name, or of its path below the folder, case aside; "" fits all.
 
     older, newer: it was changed before, at or after this moment (nanoseconds since 1970). least: bytes.
@@ -38,7 +38,7 @@ class Wanted:
     hidden: bool = False
 
     @classmethod
-    def of(cls, args: Mapping[str, object]) -> Wanted:
+    def of(cls, args: Mapping[str, object]) -> FileChoice:
         """From the arguments glob, older_days, newer_days (both before ``now``), since, before, least.
 
         Raises:
@@ -96,7 +96,7 @@ def _days(args: Mapping[str, object], name: str) -> int | None:
 def files_in(
     workspace: Workspace,
     folder: str,
-    wanted: Wanted,
+    wanted: FileChoice,
     *,
     recursive: bool,
     check: Check = never,
@@ -136,7 +136,7 @@ def require_there(workspace: Workspace, path: str) -> str:
     return kind
 
 
-def require_some(count: int, path: str, wanted: Wanted, *, none: bool = False) -> None:
+def require_some(count: int, path: str, wanted: FileChoice, *, none: bool = False) -> None:
     """Refuse what is about no file, unless ``none`` is good, and about too many.
 
     Raises:

@@ -21,7 +21,7 @@ from executor.tools.tool import Bench
 from mcl.plugins.files.selection import (
     MOST,
     Check,
-    Wanted,
+    FileChoice,
     files_in,
     kind_of,
     named,
@@ -70,7 +70,7 @@ def laid_out(
         ToolError: NOTHING_FOUND, TOO_MANY_FILES, TOO_LARGE, INTO_ITSELF, SAME_PLACE, SAME_NAME.
         ScopeError: NOT_FOUND, EXISTS, and as ``Workspace.check``.
     """
-    to, wanted, sources = str(args["to"]), Wanted.of(args), paths_of(args)
+    to, wanted, sources = str(args["to"]), FileChoice.of(args), paths_of(args)
     pairs: list[tuple[str, str]] = []
     if wanted.glob:
         for folder in sources:

@@ -12,7 +12,7 @@ from anyio import from_thread, to_thread
 from executor.sandbox.paths import Entry, Workspace
 from executor.tools.manifest import Mode
 from executor.tools.tool import Bench
-from mcl.plugins.files.selection import Wanted, files_in, named, never, require_some, suffix
+from mcl.plugins.files.selection import FileChoice, files_in, named, never, require_some, suffix
 from mcl.plugins.files.transfer import Carried, carried, carry_all, touched
 from mcl.values.kinds import kind_of_ending
 
@@ -41,7 +41,7 @@ def _arrange(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 def _laid_out(
     args: Mapping[str, Any], workspace: Workspace, check: Callable[[], None], *, none: bool
 ) -> list[Carried]:
-    folder, by, wanted = str(args["path"]), str(args["by"]), Wanted.of(args)
+    folder, by, wanted = str(args["path"]), str(args["by"]), FileChoice.of(args)
     base = "/".join(workspace.split(folder))
     found: list[tuple[str, str]] = []
     count = 0

@@ -10,7 +10,7 @@ from anyio import from_thread, to_thread
 from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from mcl.plugins.files.selection import Wanted, files_in, require_there, size_text, told_lines
+from mcl.plugins.files.selection import FileChoice, files_in, require_there, size_text, told_lines
 
 _LIMIT = 2 << 20  # bytes of a text that is compared line by line
 _LINES = 20_000
@@ -63,7 +63,7 @@ def _folders(one: str, other: str, bench: Bench) -> dict[str, object]:
     check, found = from_thread.check_cancelled, list[dict[str, int]]()
     for folder in (one, other):
         files = {}
-        for entry, below in files_in(bench.workspace, folder, Wanted(), recursive=True, check=check):
+        for entry, below in files_in(bench.workspace, folder, FileChoice(), recursive=True, check=check):
             files[below] = entry.size
             if len(files) > _MOST:
                 fix = "name smaller folders"

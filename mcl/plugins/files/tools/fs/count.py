@@ -9,7 +9,7 @@ from anyio import from_thread, to_thread
 
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from mcl.plugins.files.selection import Wanted, files_in, named, size_text, suffix
+from mcl.plugins.files.selection import FileChoice, files_in, named, size_text, suffix
 
 _TOLD = 20  # endings
 
@@ -20,7 +20,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 
 def _count(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-    wanted, path = Wanted.of(args), str(args.get("path", "."))
+    wanted, path = FileChoice.of(args), str(args.get("path", "."))
     recursive, check = bool(args.get("recursive", True)), from_thread.check_cancelled
     files, folders, size = Counter[str](), set[str](), 0
     for entry, below in files_in(bench.workspace, path, wanted, recursive=recursive, check=check):

@@ -10,7 +10,7 @@ from anyio import from_thread, to_thread
 from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from mcl.plugins.files.selection import Wanted, files_in, size_text, told_lines
+from mcl.plugins.files.selection import FileChoice, files_in, size_text, told_lines
 
 _MOST = 200_000  # files that are looked at
 _TOLD = 200  # groups that are told
@@ -22,7 +22,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 
 def _duplicates(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-    wanted, path, check = Wanted.of(args), str(args.get("path", ".")), from_thread.check_cancelled
+    wanted, path, check = FileChoice.of(args), str(args.get("path", ".")), from_thread.check_cancelled
     sizes = defaultdict[int, list[str]](list)
     looked, unread = 0, 0
     for entry, _ in files_in(bench.workspace, path, wanted, recursive=True, check=check):

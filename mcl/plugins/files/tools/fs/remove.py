@@ -13,7 +13,7 @@ from executor.sandbox.removal import remove
 from executor.tools.manifest import Mode
 from executor.tools.tool import Bench
 from mcl.plugins.files.selection import (
-    Wanted,
+    FileChoice,
     files_in,
     kind_of,
     never,
@@ -50,7 +50,7 @@ def _remove(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 def _named(args: Mapping[str, Any], workspace: Workspace, check: Callable[[], None]) -> list[tuple[str, str]]:
     """What is to go, what lies in a folder before the folder. Raises ToolError, ScopeError."""
-    wanted, found = Wanted.of(args), list[tuple[str, str]]()
+    wanted, found = FileChoice.of(args), list[tuple[str, str]]()
     picked = bool(wanted.glob or wanted.older is not None)
     for path in paths_of(args):
         kind = require_there(workspace, path)

@@ -18,7 +18,7 @@ from executor.tools.manifest import Mode
 from executor.tools.tool import Bench
 from mcl.plugins.files.archives import MOST_BYTES, pack
 from mcl.plugins.files.selection import (
-    Wanted,
+    FileChoice,
     files_in,
     kind_of,
     named,
@@ -104,7 +104,7 @@ def _packed(
     args: Mapping[str, Any], workspace: Workspace, check: Callable[[], None]
 ) -> list[tuple[str, str, bool]]:
     """The files: path in the workspace, name in the archive, whether it is an empty folder."""
-    wanted, found, total = Wanted.of(args), dict[str, tuple[str, str, bool]](), 0
+    wanted, found, total = FileChoice.of(args), dict[str, tuple[str, str, bool]](), 0
     target = target_of(args, workspace)
     for path in paths_of(args):
         plain = "/".join(workspace.split(path))
@@ -116,7 +116,7 @@ def _packed(
             continue
         cut = len(plain) + 1 if wanted.glob and plain else cut
         filled = set[str]()
-        everything = Wanted(wanted.glob, wanted.older, wanted.newer, hidden=not wanted.glob)
+        everything = FileChoice(wanted.glob, wanted.older, wanted.newer, hidden=not wanted.glob)
         deep = bool(args.get("recursive", not wanted.glob))
         for entry, _ in files_in(workspace, path, everything, recursive=deep, check=check):
             if entry.path != target:
