@@ -40,12 +40,12 @@ def derived_skills(home: Path) -> Derived:
             found = tuple(_asked(tools.list(home=opened)))
     except MclError:  # a home that cannot be read tells so itself, where it is used for more than words
         return Derived()
-    derived = _derived(found)
+    derived = derived_of(found)
     kept.keep(home, key, derived)
     return derived
 
 
-def _derived(found: Sequence[Asked]) -> Derived:
+def derived_of(found: Sequence[Asked]) -> Derived:
     made: dict[str, Skill] = {}
     flaws: dict[str, str] = {}
     for asked in found:
@@ -108,10 +108,10 @@ def _of_server(tool: KnownTool) -> Asked:
 
 
 def _is_suspicious(server: str, definition: Mapping[str, object]) -> bool:
-    """Whether a rule warns of what is said of a tool, whatever other tools there are."""
+    """Whether a rule finds anything in what is said of a tool, whatever other tools there are."""
     from mcl.catalog.suspicion import Neighbours, examine
 
-    return any(one.level == "warning" for one in examine(server, definition, Neighbours()))
+    return bool(examine(server, definition, Neighbours()))
 
 
 def _of_command(tool: KnownTool) -> Asked:

@@ -155,7 +155,8 @@ class _Reader:
         most = schema.get("maxItems")
         limit = min(most, 16) if isinstance(most, int) and not isinstance(most, bool) and most > 0 else 16
         said = first_sentence(str(schema.get("description") or ""), MOST_HINT)
-        hint = said or words_of(path[-1]) or "a value"
+        name = words_of(path[-1]) or "value"
+        hint = f"{name} (“{said}”)" if said and said.lower().rstrip(".") != name else name
         self._inputs.append(
             Input(
                 Slot(

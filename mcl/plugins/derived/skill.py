@@ -113,7 +113,7 @@ def _file(settings: Mapping[str, str], inputs: Inputs, reference: str, asked: As
             UnknownNode(
                 slot.name,
                 severity=Text("blocking"),
-                reason=Text(f"{asked.name} needs “{slot.hint.value if slot.hint else slot.name}”"),
+                reason=Text(f"the tool {asked.name} needs the {slot.hint.value if slot.hint else slot.name}"),
             )
             for slot in needed
         ),
