@@ -182,10 +182,10 @@ def test_what_it_counts_as_decides_for_which_verb_it_is(
 
 def test_five_thousand_tools_are_bounded(shelf: Shelf) -> None:
     from mcl.plugins.derived import catalogue
-    from mcl.plugins.derived.skill import Asked
+    from mcl.plugins.derived.skill import AskableTool
 
     asked = [
-        Asked(
+        AskableTool(
             f"s.t{n}", f"s:t{n}", f"matrix://tool/mcp-s/t{n}@1.0.0", "0" * 64, ("network",), "read", {}, "s"
         )
         for n in range(5000)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from mcl.language.mtx.codec import VERSION as TREE_FORM
 from mcl.language.skills import Derived, Skill
-from mcl.plugins.derived.skill import FORM, Asked, skill_of
+from mcl.plugins.derived.skill import FORM, AskableTool, skill_of
 
 if TYPE_CHECKING:
     from mcl.usecases.tools import KnownTool
@@ -45,7 +45,7 @@ def derived_skills(home: Path) -> Derived:
     return derived
 
 
-def derived_of(found: Sequence[Asked]) -> Derived:
+def derived_of(found: Sequence[AskableTool]) -> Derived:
     made: dict[str, Skill] = {}
     flaws: dict[str, str] = {}
     for asked in found:
@@ -73,7 +73,7 @@ def _has_servers(home: Path) -> bool:
         return True  # opening the home tells what is wrong with it
 
 
-def _asked(tools: tuple[KnownTool, ...]) -> Iterator[Asked]:
+def _asked(tools: tuple[KnownTool, ...]) -> Iterator[AskableTool]:
     """The tools that a goal may ask for: approved as they are, and not closed; commands in the order of
     their names."""
     for tool in tools:
@@ -87,12 +87,12 @@ def _asked(tools: tuple[KnownTool, ...]) -> Iterator[Asked]:
             yield _of_server(tool)
 
 
-def _of_server(tool: KnownTool) -> Asked:
+def _of_server(tool: KnownTool) -> AskableTool:
     manifest, outside = tool.manifest, tool.manifest.outside
     assert outside is not None, "it is asked for those alone"
     said = outside.definition
     place = manifest.uri.partition("@")[0].rpartition("/")[2]
-    return Asked(
+    return AskableTool(
         id=f"{outside.server}.{place}",
         name=tool.name,
         uri=manifest.uri,
@@ -114,12 +114,12 @@ def _is_suspicious(server: str, definition: Mapping[str, object]) -> bool:
     return bool(examine(server, definition, Neighbours()))
 
 
-def _of_command(tool: KnownTool) -> Asked:
+def _of_command(tool: KnownTool) -> AskableTool:
     manifest = tool.manifest
     name = manifest.uri.removeprefix(_RUN).partition("@")[0]
     schema = {**manifest.args}
     properties = {key: one for key, one in _properties(schema).items() if key != "folder"}
-    return Asked(
+    return AskableTool(
         id=f"command.{name}",
         name=f"process/run-{name}",
         uri=manifest.uri,

@@ -38,7 +38,7 @@ _LOOKS: Final = frozenset(
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskableTool:
     """A tool that can be asked for.
 
     id: of its skill. name: what people call the tool. title, description: as it says them itself. uri,
@@ -81,7 +81,7 @@ class Asked:
         return "build"
 
 
-def skill_of(asked: Asked) -> Skill | str:
+def skill_of(asked: AskableTool) -> Skill | str:
     """The skill of a tool, or why no words can ask for it."""
     inputs = inputs_of(asked.schema)
     if inputs.flaw:
@@ -104,7 +104,7 @@ def skill_of(asked: Asked) -> Skill | str:
     return Skill(PLACE, digest, head_of(file), lambda: file, plan)
 
 
-def _file(settings: Mapping[str, str], inputs: Inputs, reference: str, asked: Asked) -> File:
+def _file(settings: Mapping[str, str], inputs: Inputs, reference: str, asked: AskableTool) -> File:
     """The tree that a SKILL.mtx of it would have."""
     needed = [one.slot for one in inputs.inputs if not one.slot.optional]
     procedure: tuple[Entry, ...] = (
@@ -132,7 +132,7 @@ def _file(settings: Mapping[str, str], inputs: Inputs, reference: str, asked: As
     )
 
 
-def _plan(asked: Asked, inputs: Inputs, reference: str) -> PlanTemplate:
+def _plan(asked: AskableTool, inputs: Inputs, reference: str) -> PlanTemplate:
     """The plan of one call."""
     args: dict[str, Any] = {}
     for one in inputs.inputs:
