@@ -34,7 +34,7 @@ class Want:
 
 @dataclass(frozen=True)
 class Goal:
-    """One goal; `ways` are the lists of wants any of which makes it right, the writer's first choice first."""
+    """One goal; `ways`: lists of wants, any of which makes it right, the writer's first choice first."""
 
     id: str
     goal: str

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 from anyio import CancelScope, to_thread
 
 from executor.core.clock import instant
+from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.store.journal.record import Record
@@ -49,6 +50,12 @@ OUTSIDE: Final = {
 NO_FILE: Final = "it names no file of the workspace that it changes"
 
 
+def not_undoable(path: str, why: str) -> ScopeError:
+    """The refusal of a call that must be able to be undone."""
+    fix = "name less, or do it by hand: nothing was touched"
+    return ScopeError("NOT_UNDOABLE", f"{path!r} could not be put back: {why}", place=path, fix=fix)
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A call that is about to run. uncovered: by path ("" = the call itself), why it will not be undone."""
@@ -67,6 +74,11 @@ class Kept:
     @property
     def uncovered(self) -> Mapping[str, str]:
         return self.before.uncovered
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """The paths at which nothing was before the call, or the first attempt at it."""
+        return frozenset(path for path, state in self.before.files.items() if state.kind == "absent")
 
 
 class Images:
@@ -94,6 +106,7 @@ class Images:
         node: str,
         tool: str,
         resumed: bool = False,
+        whole: bool = False,
         tell: Tell | None = None,
     ) -> Kept | None:
         """Keep what a call may change, durably. None where it changes nothing.
@@ -104,11 +117,12 @@ class Images:
             effect: what the gate allowed.
             tell: writes a record with whatever is written next; it must be written before the tool runs, and
                 ``Kept.close`` be called then. None: written at once.
+            whole: is the call not to be made where something could not be put back?
             resumed: did this node begin in an earlier run? What a call found counts that nobody saw end.
 
         Raises:
-            ScopeError: a path that tools may not touch. HomeError: it could not be kept. The tool must not
-            run then.
+            ScopeError: a path that tools may not touch; NOT_UNDOABLE. HomeError: it could not be kept. The
+            tool must not run then.
         """
         if effect.operation == "read":
             return None
@@ -130,6 +144,8 @@ class Images:
                 await to_thread.run_sync(self._make_room)
                 held.enter_context(self._store.together())
                 before = await to_thread.run_sync(look)
+            if whole and before.uncovered:
+                raise not_undoable(*next(iter(before.uncovered.items())))
             for name in sorted(effect.classes & OUTSIDE.keys()):
                 before.uncovered[""] = OUTSIDE[name]
             if not written and "" not in before.uncovered:

@@ -59,7 +59,8 @@ class ConfidenceRouting:
 
 @dataclass(frozen=True)
 class Rules:
-    """longest_prose in characters, bundle_tokens in tokens, timeout_ms in milliseconds; certainties are
+    """longest_prose in characters, bundle_tokens in tokens, timeout_ms and chat_timeout_ms (of a
+    chat model) in milliseconds; certainties are
     shares.
 
     word_weight, example_weight, verb_weight: what shared words, a similar example and having the verb of the
@@ -83,6 +84,7 @@ class Rules:
 
     longest_prose: int
     timeout_ms: int
+    chat_timeout_ms: int
     rounds: int
     whole: int
     candidates: int
@@ -139,6 +141,7 @@ class Rules:
         return cls(
             longest_prose=pipeline.whole("limits.max_prose", 1),
             timeout_ms=round(pipeline.number("limits.wall_clock_s") * 1000),
+            chat_timeout_ms=round(pipeline.number("limits.chat_wall_clock_s") * 1000),
             rounds=pipeline.whole("limits.rounds", 0, MAX_ROUNDS),
             whole=pipeline.whole("limits.whole"),
             candidates=pipeline.whole("limits.candidates", 1),
