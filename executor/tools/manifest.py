@@ -147,8 +147,9 @@ class Manifest(_Closed):
     that it may start, and no others; ``$EDITOR`` is the one that this variable names. examples: calls to
     learn from; they promise nothing, so they are no part of the pin. annotated: false for an outside tool
     that says nothing of its effects; it counts as the worst until an operator classifies it (gate/pins).
-    undo: whole: the tool's module says with ``touches`` which files and folders a call changes, and a call of
-    which not everything could be put back again is not made.
+    unchanged: files of a command's folder, or parts of them, that must have these sha256 when it starts
+    (project/unchanged). undo: whole: the tool's module says with ``touches`` which files and folders a call
+    changes, and a call of which not everything could be put back again is not made.
     outside: of a tool of another server; its args are the schema that the server gave, whatever its form, and
     its pin is that of the server's definition alone, however far the server is trusted.
     """
@@ -173,6 +174,7 @@ class Manifest(_Closed):
     annotated: bool = True
     undo: Literal["", "whole"] = ""
     command: Command | None = None
+    unchanged: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = {}
     outside: Outside | None = None
     args: dict[str, object]
     output: dict[str, object]

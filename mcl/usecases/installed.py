@@ -20,10 +20,11 @@ def installed(home: Path, extra: Sequence[Path] = (), *, here: Path | None = Non
             raise SkillError(
                 "NO_FOLDER", "this is no folder", place=str(folder), fix="give a folder of skills"
             )
-    folders = skill_folders(home, here=here or Path.cwd(), extra=list(extra))
+    here = here or Path.cwd()
+    folders = skill_folders(home, here=here, extra=list(extra))
     found = find_skills(folders, cache=home / "cache" if home.is_dir() else None)
     makers = [(one, one.derived) for one in plugins() if one.derived]
-    return found.beside(plugin.load_named(named)(home) for plugin, named in makers)
+    return found.beside(plugin.load_named(named)(home, here) for plugin, named in makers)
 
 
 def the_skill(skills: Skills, id: str) -> Skill:

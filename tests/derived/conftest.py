@@ -53,6 +53,12 @@ class Shelf:
     def derived(self) -> Derived:
         return self.skills.derived
 
+    def skills_at(self, folder: Path) -> Skills:
+        return installed(self.home.path, here=folder)
+
+    def compile_kept(self, goal: str, **more: Any) -> Any:
+        return compile_goal(goal, home=self.home, **more)
+
     def compile(self, goal: str, **more: Any) -> Any:
         return compile_goal(goal, home=self.home, at=AT, zone="Europe/Stockholm", dry_run=True, **more)
 

@@ -6,6 +6,7 @@ Nothing is kept that could outlive a tool: whoever asks is told what is approved
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,8 +23,11 @@ _COMMANDS: Final = "commands.toml"
 _RUN: Final = "matrix://tool/process/run-"
 
 
-def derived_skills(home: Path) -> Derived:
-    """All of a home's folder; none where there is no home, or nothing in it to derive from."""
+def derived_skills(home: Path, here: Path) -> Derived:
+    """All of a home's folder; none where there is no home, or nothing in it to derive from.
+
+    here: the folder that is worked in; commands that were imported from another one's files are none here.
+    """
     if not (home / "mcl.db").exists() or not (_has_servers(home) or (home / _COMMANDS).exists()):
         return Derived()
     from executor.store.home import Home
@@ -32,15 +36,17 @@ def derived_skills(home: Path) -> Derived:
 
     try:
         with Home.open(home) as opened:
-            key = kept.key_of(opened, FORM, TREE_FORM)
+            elsewhere = _elsewhere(home, here)
+            key = kept.key_of(opened, FORM, TREE_FORM, sorted(elsewhere.items()))
             if (known := kept.read(home, key)) is not None:
                 return known
             from mcl.usecases import tools
 
-            found = tuple(_asked(tools.list(home=opened)))
+            found = tuple(_asked(tools.list(home=opened), elsewhere))
     except MclError:  # a home that cannot be read tells so itself, where it is used for more than words
         return Derived()
     derived = derived_of(found)
+    derived = Derived(derived.by_id, {**derived.flaws, **elsewhere})
     kept.keep(home, key, derived)
     return derived
 
@@ -73,7 +79,35 @@ def _has_servers(home: Path) -> bool:
         return True  # opening the home tells what is wrong with it
 
 
-def _asked(tools: tuple[KnownTool, ...]) -> Iterator[AskableTool]:
+def _elsewhere(home: Path, here: Path) -> dict[str, str]:
+    """The commands that do not fit the files of a folder: those that they were imported from are others
+    there, or are not. By the ids of their skills, with the reason."""
+    from executor.tools.project.unchanged import MOST as LARGEST
+    from executor.tools.project.unchanged import part_digest
+    from mcl.core.text import cut
+
+    try:
+        declared = tomllib.loads((home / _COMMANDS).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    found: dict[str, str] = {}
+    for name, table in declared.items():
+        wanted = table.get("unchanged") if isinstance(table, dict) else None
+        for part, digest in wanted.items() if isinstance(wanted, dict) else ():
+            file = here / str(table.get("folder", ".")) / str(part).partition("#")[0]
+            try:
+                with file.open("rb") as opened:
+                    same = part_digest(str(part), opened.read(LARGEST + 1)) == digest
+            except (OSError, ValueError):
+                same = False
+            if not same:
+                found[f"command.{name}"] = (
+                    f"{cut(file.name, 80)} is not what it was here when this was imported"
+                )
+    return found
+
+
+def _asked(tools: tuple[KnownTool, ...], elsewhere: Mapping[str, str]) -> Iterator[AskableTool]:
     """The tools that a goal may ask for: approved as they are, and not closed; commands in the order of
     their names."""
     for tool in tools:
@@ -82,7 +116,9 @@ def _asked(tools: tuple[KnownTool, ...]) -> Iterator[AskableTool]:
             continue
         if manifest.outside is None:
             if manifest.uri.startswith(_RUN) and tool.standing in ("new", "approved"):
-                yield _of_command(tool)
+                asked = _of_command(tool)
+                if asked.id not in elsewhere:
+                    yield asked
         elif tool.standing == "approved":
             yield _of_server(tool)
 
