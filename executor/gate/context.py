@@ -133,6 +133,12 @@ class Context:
             if name in args and not isinstance(args[name], Deferred)
         ]
 
+    def history(self, call: Call, manifest: Manifest) -> str | None:
+        """The folder whose git history the call changes; None where it changes none."""
+        if not manifest.history:
+            return None
+        return str(manifest.complete(call.args).get(manifest.history, "."))
+
     def written(self, call: Call, manifest: Manifest) -> list[Place]:
         """Where the call writes or adds. Raises ScopeError as ``Workspace.split``."""
         return [
