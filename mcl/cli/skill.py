@@ -116,6 +116,8 @@ def show_skill(skill: OneSkill, skills: SkillDirectories = None, as_json: AsJson
         pairs += [("extra", plain(missing.message, WARN)), ("", missing.fix)]
     pairs += [("sub-skills", uri.removeprefix("matrix://skill/")) for uri in found.sub_skills]
     pairs += [("examples", line) for line in found.examples]
+    pairs += [("phrases", line) for line in found.phrases]
+    pairs += [("not for", line) for line in found.not_for]
     pairs += [("folder", plain(str(found.path), DIM)), ("digest", plain(found.file_digest, DIM))]
     pairs += [("with plan", plain(found.digest, DIM))]
     out.tell([rows(pairs)])
@@ -134,6 +136,8 @@ def document(skill: "Skill") -> dict[str, object]:
         "tools": skill.tools,
         "sub_skills": skill.sub_skills,
         "examples": skill.examples,
+        "phrases": skill.phrases,
+        "not_for": skill.not_for,
         "folder": skill.path,
         "digest": skill.digest,
         "file_digest": skill.file_digest,
@@ -272,8 +276,9 @@ def try_skills(
 ) -> int:
     """Compile every example of a skill: of all skills that are found, this one must be chosen.
 
-    Nothing is stored. With --json one line a skill. Exit code 6 when an example is not this skill's; one that
-    asks something is told, and is not counted as understood.
+    For the goals of its `not.N` lines it must not be. Nothing is stored. With --json one line a skill. Exit
+    code 6 when an example is not this skill's, or a goal that is not for it is; an example that asks
+    something is told, and is not counted as understood.
     """
     from ir.errors import UNVERIFIED
     from mcl.cli.views.skill import tried_document, tried_summary, tried_view

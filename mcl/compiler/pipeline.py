@@ -38,7 +38,7 @@ from mcl.language.plans.planner import KnownTools
 from mcl.language.skills import Skills, mtx_digest
 from mcl.memory import Bundle, MemoryStore, Snapshot
 from mcl.model.cues import with_cues
-from mcl.model.protocol import Model
+from mcl.model.protocol import Model, plan_writer
 
 if TYPE_CHECKING:  # a compile that has no plan written pays for none of it
     from executor.tools.registry import Registry
@@ -91,7 +91,7 @@ class Pipeline:
         for name in self.stages:
             ended = STAGES[name].run(goal)
             if ended is None and name not in _QUICK:
-                ended = self._late(request)
+                ended = self._late(goal)
             if ended is not None:
                 return ended
         return self._outcome(goal, snapshot)
@@ -115,13 +115,14 @@ class Pipeline:
         message = ending.message or f"it is still unclear after {rounds} rounds of questions"
         return Refused(id, ending.reason, message, (), self.ms())
 
-    def _late(self, request: GoalRequest) -> Refused | None:
+    def _late(self, goal: "_Goal") -> Refused | None:
         """What is said where the stages so far took longer than all of them may."""
-        ms, ending = self.ms(), self.rules.endings["out_of_time"]
-        if ms <= self.rules.timeout_ms:
+        ms, ending, rules = self.ms(), self.rules.endings["out_of_time"], self.rules
+        most = rules.timeout_ms if plan_writer(goal.model) is None else rules.chat_timeout_ms
+        if ms <= most:
             return None
-        message = ending.message or f"compiling took {ms:.0f} ms; at most {self.rules.timeout_ms} are allowed"
-        return Refused(request.id, ending.reason, message, (), ms)
+        message = ending.message or f"compiling took {ms:.0f} ms; at most {most} are allowed"
+        return Refused(goal.request.id, ending.reason, message, (), ms)
 
     def out_of_scope(self, goal: "_Goal", found: OutOfScope) -> Outcome:
         """What is said where no skill does this: a refusal, or the question which skill is meant."""

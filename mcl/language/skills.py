@@ -124,6 +124,16 @@ class Skill:
         return tuple(value for key, value in self._settings.items() if key.startswith("example."))
 
     @cached_property
+    def phrases(self) -> tuple[str, ...]:
+        """Fixed phrases that choose it, with places of its slots (`phrase.N` lines; mcl.language.phrases)."""
+        return tuple(value for key, value in self._settings.items() if key.startswith("phrase."))
+
+    @cached_property
+    def not_for(self) -> tuple[str, ...]:
+        """Goals that it must not be chosen for (`not.N` lines)."""
+        return tuple(value for key, value in self._settings.items() if key.startswith("not."))
+
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """Its inputs, in order of declaration."""
         return tuple(_slot(slot) for slot in self.head.slots)

@@ -178,8 +178,17 @@ class ChatModel:
 
     writes_plans = True
 
-    def __init__(self, weights: Weights, *, digest: str, cache: Path | None, spaced: bool = False) -> None:
-        """spaced: JSON with a blank behind `,` and `:`, which some models write better.
+    def __init__(
+        self,
+        weights: Weights,
+        *,
+        digest: str,
+        cache: Path | None,
+        spaced: bool = False,
+        limits: bool = True,
+    ) -> None:
+        """spaced: JSON with a blank behind `,` and `:`, which some models write better. limits: whether it is
+        asked for a goal's limits too.
 
         cache: folder for the KV cache of prefixes. Raises ModelError MODEL_KIND, MODEL_TEMPLATE,
         MODEL_BROKEN.
@@ -202,7 +211,7 @@ class ChatModel:
         self._prefixes = Prefixes(self._context, model_digest=digest, folder=cache)
         self._grammars = Grammars(weights, self._vocabulary)
         self._decoder = Decoder(self._context, self._vocabulary)
-        self._spaced = spaced
+        self._spaced, self._limits = spaced, limits
 
     def prepare(self, question: Sequence[Candidate] | ExtractForm) -> None:
         """Evaluate the fixed part of a question; one that does not fit is told when it is asked."""
@@ -251,7 +260,7 @@ class ChatModel:
             return ()
         rest = self._hold(*_fixed(form), f" {text}", "")
         room = self._context.size.tokens - self._context.used - len(rest)
-        fields = sayable(text)
+        fields = sayable(text) if self._limits else ()
         values = sum(most(slot) for slot in form.slots if not slot.options) + values_of(fields)
         bytes_each = max(len(character.encode()) for character in set(text))
         longest = min(_LONGEST_SPAN, (room - marks(form.slots)) // max(values, 1) // bytes_each)

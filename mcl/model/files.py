@@ -227,7 +227,7 @@ def open_model_file(path: Path, *, home_path: Path | None) -> ModelFile:
     # digest is too.
     if seen and (seen.size, seen.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
         return ModelFile(path, seen.sha256)
-    _check_kind(path, read_header(path))
+    check_kind(path, read_header(path))
     digest = file_digest(path)
     # llama.cpp ends the process on some damage that a header does not show. So an unknown file is loaded once
     # in a child, which may die; the bundled one is known by its digest.
@@ -238,7 +238,7 @@ def open_model_file(path: Path, *, home_path: Path | None) -> ModelFile:
     return ModelFile(path, digest)
 
 
-def _check_kind(path: Path, header: GgufHeader) -> None:
+def check_kind(path: Path, header: GgufHeader) -> None:
     """Raise ModelError for what a header alone tells apart from a whole text model."""
     parts = header.metadata.get("split.count", 0)
     if isinstance(parts, int) and parts > 1:

@@ -5,6 +5,9 @@ from pathlib import Path
 from mcl.core.errors import ModelError
 from mcl.model.protocol import Model
 
+# A chat model of fewer weights writes into every key that its grammar offers: limits that nobody set.
+_FILLS_LIMITS = 1_000_000_000
+
 
 def load_model(path: Path | None, *, home_path: Path | None, spaced: bool = False) -> Model:
     """Open the GGUF at `path` (None: the bundled one), checked, ready to answer.
@@ -14,7 +17,7 @@ def load_model(path: Path | None, *, home_path: Path | None, spaced: bool = Fals
     Raises ModelError: MODEL_MISSING, MODEL_NOT_GGUF, MODEL_VERSION, MODEL_TRUNCATED, MODEL_BROKEN,
     MODEL_ARCHITECTURE, MODEL_KIND, MODEL_FORM, MODEL_LIBRARY; each says what to do, `--no-ai` included.
     """
-    from mcl.model.files import form_of, open_model_file
+    from mcl.model.files import form_of, open_model_file, read_header
     from mcl.model.llama.weights import Weights
 
     file = open_model_file(path or bundled_path(), home_path=home_path)
@@ -24,7 +27,8 @@ def load_model(path: Path | None, *, home_path: Path | None, spaced: bool = Fals
     if form_of(weights) is None:
         from mcl.model.chat import ChatModel
 
-        return ChatModel(weights, digest=file.digest, cache=cache, spaced=spaced)
+        large = read_header(file.path).weights >= _FILLS_LIMITS
+        return ChatModel(weights, digest=file.digest, cache=cache, spaced=spaced, limits=large)
     from mcl.model.encoder import EncoderModel
 
     vectors = home_path / "cache" / "vectors" if home_path else None

@@ -139,6 +139,7 @@ ENOUGH = {
     "review dismiss": ["a.py:1", "--why", "x"],
     "review context build": ["--yes"],
     "model add": ["here.gguf"],
+    "model get": ["hf:a/b"],
     "model use": ["a"],
     "model remove": ["a"],
     "work import": ["--yes"],

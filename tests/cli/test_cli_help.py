@@ -132,4 +132,5 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("work select", "work complete", "work release", "work trace", "work map"),
         *("hook", "hook pre-tool-use", "hook post-tool-use", "hook install"),
         *("model", "model list", "model show", "model add", "model tune", "model use", "model remove"),
+        *("model find", "model get", "model check"),
     }

@@ -139,6 +139,28 @@ def test_an_example_that_another_skill_is_chosen_for_fails(mcl):
     assert mcl("skill", "test", "read-page", *NO_TABLES, "--held-out").code == 6
 
 
+def test_a_goal_that_is_not_for_a_skill_fails_where_it_is_chosen_for_it(mcl):
+    lines = 'not.1="read the page of the handbook, please"\nnot.2="make a new branch called fix-login"'
+    write_skill(mcl.folder, old='example.2="read', new=f'{lines}\nexample.2="read')
+    write_skill(mcl.folder / "skills", name="other", skill=_other())
+    done = mcl("skill", "test", "read-page", *NO_TABLES, "--json")
+    [report] = events(done)
+    assert (done.code, report["ok"]) == (6, False)
+    assert all(one["ok"] for one in report["examples"])
+    assert [(one["ok"], one["chosen"]) for one in report["not_for"]] == [
+        (False, "read-page"),
+        (True, "other"),
+    ]
+    told = mcl("skill", "test", "read-page", *NO_TABLES)
+    assert "1 of 2 left to others" in told.out
+    assert "is not for this skill" in told.out
+    assert "make a new branch" not in told.out
+    refused = mcl("skill", "publish", "read-page", *NO_TABLES)
+    assert (refused.code, "'read the page of the handbook, please'" in refused.err) == (6, True)
+    shown = mcl("skill", "show", "read-page", "--json").document
+    assert shown["not_for"] == ["read the page of the handbook, please", "make a new branch called fix-login"]
+
+
 def test_a_plan_that_its_tool_would_refuse_fails_the_example(mcl):
     write_skill(mcl.folder, plan_old='max_bytes: "${slot.size}"', plan_new='max_bytes: "lots"')
     done = mcl("skill", "test", "read-page", *NO_TABLES, "--json")

@@ -11,7 +11,7 @@ from executor import FixedClock, Home
 from mcl.compiler.compiler import GoalOptions, Outcome, compile_goal
 from mcl.language.mtx.core import Core, load_core
 from mcl.language.skills import Skills, find_skills
-from mcl.model.protocol import Candidate, Choice, ExtractForm, Span
+from mcl.model.protocol import Candidate, Choice, ExtractForm, PlanForm, Span
 
 Compile = Callable[..., Outcome]
 
@@ -174,6 +174,17 @@ class Scripted:
 
     def reason(self, system: str, user: str, outputs: Sequence[str], kind: str) -> dict[str, object]:
         raise AssertionError("no step is run in a compile")
+
+
+@dataclass
+class ScriptedWriter(Scripted):
+    """One that writes plans too, as chat models do; here nobody asks it for one."""
+
+    writes_plans: bool = True
+    plan_grammar: str = "none"
+
+    def write_plan(self, prose: str, form: PlanForm) -> str:
+        raise AssertionError(f"nobody asks for a plan of {form.skill_id}")
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,7 @@ from mcl.memory import MemoryStore
 from mcl.model.matcher import PatternMatcher
 from mcl.model.protocol import Span
 from mcl.usecases.step_models import StepRules
-from tests.compiler.conftest import AT, LOOK, ORDER, PLAN, Scripted, compile_with
+from tests.compiler.conftest import AT, LOOK, ORDER, PLAN, Scripted, ScriptedWriter, compile_with
 
 Edit = tuple[str, str, str]  # module, a setting or what stands there, its value or what shall stand there
 IDENTITY = {"id", "version", "display", "author", "description", "mcl.verbs"}
@@ -156,7 +156,11 @@ def corrected(said: str) -> Look:
 def late(kit: Kit, core: Core) -> object:
     seconds = count()
     timer = lambda: float(next(seconds)) * 0.4  # noqa: E731  # a clock
-    outcome = kit.run(core, "order paper", Scripted(says={"slot.item": "paper"}), timer=timer)
+    return [_timed(kit, core, timer, model) for model in (Scripted, ScriptedWriter)]
+
+
+def _timed(kit: Kit, core: Core, timer: Callable[[], float], model: type[Scripted]) -> object:
+    outcome = kit.run(core, "order paper", model(says={"slot.item": "paper"}), timer=timer)
     return seen(replace(outcome, message="") if isinstance(outcome, Refused) else outcome)
 
 
@@ -449,6 +453,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("pipeline", "extract resolve score", "extract score"), known, ()),
     (("pipeline", "max_prose=8192", "max_prose=20"), long, ()),
     (("pipeline", "wall_clock_s=5", "wall_clock_s=1"), late, ()),
+    (("pipeline", "chat_wall_clock_s=120", "chat_wall_clock_s=1"), late, ()),
     (("pipeline", "rounds=3", "rounds=1"), rounds, ()),
     (("pipeline", "rounds=3", "rounds=0"), rounds, ()),
     (
@@ -654,8 +659,9 @@ def test_every_setting_of_every_core_module_is_in_the_table_above(kit: Kit) -> N
         if key not in IDENTITY
     }
     # A model that writes: test_written_plans; a run that fails: test_replans; whom steps are asked of:
-    # test_cli_steps.
+    # test_cli_steps; fixed phrases: test_fixed_phrases.
     elsewhere = {"pipeline.plan.nodes", "pipeline.plan.repairs", "pipeline.replans"}
+    elsewhere |= {"verb.weight.phrase", "verb.before.phrase", "verb.between.phrase"}
     elsewhere |= {one for one in all_settings if one.startswith("step.")}
     assert all_settings - covered == {f"verb.cue.{verb}" for verb in alike} | elsewhere
 

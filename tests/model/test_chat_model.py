@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from model_requests import CANDIDATES, FORM, GOAL
-from real_models import MODELS
+from real_models import MODELS, real_model
 from valid_answers import check_choice, check_spans
 
 import grammars
@@ -21,6 +21,7 @@ from mcl.model import ExtractForm, SlotForm, load_model
 from mcl.model.chat import ChatModel
 from mcl.model.limits import is_such, sayable
 from mcl.model.llama.weights import Weights
+from mcl.plugins.weights.exam.exam import check_model
 from mcl.values.slots import read_slot
 
 PARTS = [*"aA1 .,/\"'\\-€漢😀\n\t<>{}[]:", " the ", " null ", "<|im_end|>", '","', "\u2028", "ﷺ"]
@@ -277,3 +278,15 @@ def test_a_real_model_compiles_goals(real_chat_model, name, tmp_path):
             assert prose[mark.start : mark.end].strip()
         kinds = {one.type for one in found.intent.frame.constraints}
         assert kinds <= {"rule" if one == "recurrence" else one.partition("_")[0] for one in sayable(prose)}
+
+
+@pytest.mark.slow
+def test_a_real_model_is_measured(real_chat_model, tmp_path):
+    """What it is good for is known of every part, and a model this small is good for no plans."""
+    real_chat_model("SmolLM2-135M-Instruct")  # fetched, or skipped
+    exam = check_model(str(real_model("SmolLM2-135M-Instruct")), home=open_home(tmp_path / "home"))
+    assert [(one.part, one.able, one.asked > 0) for one in exam.parts] == [
+        (part, True, True) for part in ("choose", "fill", "write", "plan")
+    ]
+    assert not exam.good_for
+    assert not [one for one in exam.answers if one.part == "fill" and "budget" in one.said]

@@ -127,14 +127,15 @@ def checked_document(file: CheckedFile) -> dict[str, object]:
 
 
 def tried_view(tried: TriedSkill) -> Iterator[RenderableType]:
-    """A skill, then a line for each example: how it went, the goal, and what was understood."""
+    """A skill, then a line for each example: how it went, the goal, and what was understood. Of the goals
+    that are not for it, those for which it was chosen all the same."""
     if tried.error is not None:
         yield joined((("BAD", BAD), (tried.id, STRONG), (str(tried.error), "")))
         return
     told = _counted([tried]) if tried.examples else "has no examples"
-    style = DIM if not tried.examples else GOOD if tried.ok else BAD
+    style = BAD if not tried.ok else GOOD if tried.examples else DIM
     yield joined(((tried.id, STRONG), (told, style)))
-    for example in tried.examples:
+    for example in (*tried.examples, *(one for one in tried.not_for if not one.ok)):
         word, mark = _mark(tried, example)
         yield columns([(("  " + word, mark), (example.text, ""))])
         yield columns([((" " * (2 + len(word)), ""), (line, DIM)) for line in _lines(tried, example)])
@@ -151,7 +152,9 @@ def _counted(tried: Sequence[TriedSkill]) -> str:
     examples = [example for one in tried for example in one.examples]
     asked = sum(example.asked for example in examples)
     also = f", {asked} {'asks' if asked == 1 else 'ask'} something" if asked else ""
-    return f"{sum(example.understood for example in examples)} of {len(examples)}{also}"
+    others = [other for one in tried for other in one.not_for]
+    left = f", {sum(other.ok for other in others)} of {len(others)} left to others" if others else ""
+    return f"{sum(example.understood for example in examples)} of {len(examples)}{also}{left}"
 
 
 def tried_document(tried: TriedSkill) -> dict[str, object]:
@@ -161,21 +164,26 @@ def tried_document(tried: TriedSkill) -> dict[str, object]:
         "path": tried.path,
         "ok": tried.ok,
         "error": tried.error,
-        "examples": [
-            {
-                "text": example.text,
-                "ok": example.ok,
-                "understood": example.understood,
-                "outcome": example.outcome,
-                "chosen": example.chosen,
-                "verb": example.verb,
-                "slots": example.slots or {},
-                "questions": [{"field": one.field, "prompt": one.prompt} for one in example.questions],
-                "plan": example.plan is not None,
-                "message": example.message,
-            }
-            for example in tried.examples
+        "examples": [_example_document(example) for example in tried.examples],
+        "not_for": [
+            {"text": other.text, "ok": other.ok, "outcome": other.outcome, "chosen": other.chosen}
+            for other in tried.not_for
         ],
+    }
+
+
+def _example_document(example: TriedExample) -> dict[str, object]:
+    return {
+        "text": example.text,
+        "ok": example.ok,
+        "understood": example.understood,
+        "outcome": example.outcome,
+        "chosen": example.chosen,
+        "verb": example.verb,
+        "slots": example.slots or {},
+        "questions": [{"field": one.field, "prompt": one.prompt} for one in example.questions],
+        "plan": example.plan is not None,
+        "message": example.message,
     }
 
 
@@ -186,7 +194,9 @@ def _mark(tried: TriedSkill, example: TriedExample) -> tuple[str, str]:
 
 
 def _lines(tried: TriedSkill, example: TriedExample) -> Iterator[str]:
-    if example.chosen and example.chosen != tried.id:
+    if example in tried.not_for:
+        yield "is not for this skill"
+    elif example.chosen and example.chosen != tried.id:
         yield f"chosen was {example.chosen}"
     said = "  ".join(f"{name}={', '.join(values)}" for name, values in (example.slots or {}).items())
     if example.verb:

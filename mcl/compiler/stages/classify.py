@@ -10,6 +10,7 @@ from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import InputError
+from mcl.language.phrases import best_phrases
 from mcl.language.skills import Skill, Skills
 from mcl.model.protocol import Acquainted, Candidate, Choice, Model, takes_all
 
@@ -19,10 +20,12 @@ from mcl.model.protocol import Acquainted, Candidate, Choice, Model, takes_all
 @dataclass(frozen=True)
 class Evidence:
     """By skill id. factors: logarithm of the factor that a skill's share is multiplied by (0: nothing speaks
-    for or against it). known: the skills that the model was taught by name."""
+    for or against it). known: the skills that the model was taught by name. phrases: those of which the goal
+    has a fixed phrase."""
 
     factors: Mapping[str, float]
     known: frozenset[str]
+    phrases: frozenset[str] = frozenset()
 
 
 def evidence_of(
@@ -33,10 +36,13 @@ def evidence_of(
     A model that compares a goal with every skill has seen all that these say of themselves: beside it counts
     only, of a skill that it was taught by name, how clearly the goal is for it. Beside another count words:
     BM25 over all that a skill says of itself, the cosine with the most similar of its examples, whether it
-    has the verb that the goal's first word says.
+    has the verb that the goal's first word says. Beside any a fixed phrase that the goal has.
     """
+    offered = {one.skill_id for one in candidates}
+    own = {skill.id: skill.phrases for skill in skills if skill.id in offered}
+    phrases = frozenset(best_phrases(prose, own, rules.around_phrases))
     if not takes_all(model):
-        return Evidence(_words(prose, skills, rules), frozenset())
+        return Evidence(_words(prose, skills, rules), frozenset(), phrases)
     margins = model.margins(prose, candidates) if isinstance(model, Acquainted) else ()
     known = {
         one.skill_id: margin for one, margin in zip(candidates, margins, strict=False) if margin is not None
@@ -44,7 +50,7 @@ def evidence_of(
     factors = dict.fromkeys((one.skill_id for one in candidates), 0.0)
     for id, margin in known.items():
         factors[id] = rules.familiar_weight * (margin - rules.familiar_margin)
-    return Evidence(factors, frozenset(known))
+    return Evidence(factors, frozenset(known), phrases)
 
 
 def _words(prose: str, skills: Skills, rules: Rules) -> dict[str, float]:
@@ -179,6 +185,12 @@ def _weighed(
     )
     power = 1 - (1 - rules.familiar_share) * known / total
     weighed = [(p / total) ** power for p in weighed]
+    # A phrase of a skill counts beside all else: what the model was surer of stays chosen, less certainly.
+    said = math.exp(rules.phrase_weight)
+    weighed = [
+        p * said if id in evidence.phrases else p
+        for p, (id, _) in zip(weighed, choice.probabilities, strict=True)
+    ]
     total = math.fsum(weighed)
     shares = tuple((id, p / total) for p, (id, _) in zip(weighed, choice.probabilities, strict=True))
     best, share = max(shares, key=lambda pair: pair[1])
@@ -206,7 +218,12 @@ def _beside(shares: Sequence[tuple[str, float]], weighed: Sequence[float], other
 
 def shortlist(candidates: Sequence[Candidate], evidence: Evidence, most: int) -> Sequence[Candidate]:
     """The `most` candidates that most speaks for, in their order; all of them where there are no more."""
-    best = sorted(range(len(candidates)), key=lambda place: -evidence.factors[candidates[place].skill_id])
+
+    def weight(place: int) -> tuple[bool, float]:
+        id = candidates[place].skill_id
+        return id not in evidence.phrases, -evidence.factors[id]
+
+    best = sorted(range(len(candidates)), key=weight)
     return [candidates[place] for place in sorted(best[:most])]
 
 

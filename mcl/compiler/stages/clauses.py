@@ -52,7 +52,7 @@ class Clauses:
 
     def __init__(self, prose: str, skill: Skill, words: CoverageWords) -> None:
         self.prose, self.words = prose, words
-        self._skill, self.takes_any = (skill.description, *skill.examples), skill.takes_any
+        self._skill, self.takes_any = (skill.description, *skill.examples, *skill.phrases), skill.takes_any
         self.said_words = list(WORD.finditer(prose))
         self._starts = [match.start() for match in self.said_words]
         self.found = words.found(prose, self.said_words)

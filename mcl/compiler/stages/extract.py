@@ -15,6 +15,7 @@ from mcl.compiler.stages.evidence import as_said, by_clause, with_patterns, with
 from mcl.compiler.stages.expiry import FIELD as EXPIRY
 from mcl.compiler.stages.frame_draft import FORMS, Extraction, FrameDraft, PromptText, expected, texts_of
 from mcl.compiler.stages.gaps import Gap
+from mcl.compiler.stages.phrase_places import with_phrase
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.signoff import NO_KEYS, KeyNames
@@ -102,6 +103,7 @@ def extract(
     wishes = clauses.wishes(classified.begins, held, inputs)
     marked = _of_the_first(answered, wishes)
     told = [one for one in marked if one.field != REST and not found.is_guess(one)]
+    told = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))

@@ -18,6 +18,7 @@ from mcl.compiler.stages.signoff import Choices
 from mcl.language.mtx.core import Core, CoreModule
 from mcl.language.mtx.procedure import interpret
 from mcl.language.mtx.source import nearest
+from mcl.language.phrases import PhraseAround
 from mcl.model.matcher import Lexicon
 
 Route: TypeAlias = Literal["compiled", "review", "clarify"]
@@ -58,13 +59,15 @@ class ConfidenceRouting:
 
 @dataclass(frozen=True)
 class Rules:
-    """longest_prose in characters, bundle_tokens in tokens, timeout_ms in milliseconds; certainties are
+    """longest_prose in characters, bundle_tokens in tokens, timeout_ms and chat_timeout_ms (of a
+    chat model) in milliseconds; certainties are
     shares.
 
     word_weight, example_weight, verb_weight: what shared words, a similar example and having the verb of the
     goal's first word count beside a model that is shown a few skills; familiar_weight: what it counts beside
     one that compares with all how clearly, over familiar_margin, a goal is for a skill that the model was
-    taught by name; familiar_share: the exponent of the shares where all are of such skills;
+    taught by name; familiar_share: the exponent of the shares where all are of such skills; phrase_weight:
+    what it counts that a goal has a fixed phrase of a skill; around_phrases: what counts for nothing there;
     pattern_weight: what a pattern counts beside its spans; unnamed_option: how certain it must be of an
     option that the goal does not name. lexicon: words that say a verb. weights: of the parts of a confidence,
     by name; rest_weight: of the word that most likely says something and was not read. factors: what an open
@@ -81,6 +84,7 @@ class Rules:
 
     longest_prose: int
     timeout_ms: int
+    chat_timeout_ms: int
     rounds: int
     whole: int
     candidates: int
@@ -92,6 +96,8 @@ class Rules:
     familiar_weight: float
     familiar_margin: float
     familiar_share: float
+    phrase_weight: float
+    around_phrases: PhraseAround
     pattern_weight: float
     unnamed_option: float
     lexicon: Lexicon
@@ -135,6 +141,7 @@ class Rules:
         return cls(
             longest_prose=pipeline.whole("limits.max_prose", 1),
             timeout_ms=round(pipeline.number("limits.wall_clock_s") * 1000),
+            chat_timeout_ms=round(pipeline.number("limits.chat_wall_clock_s") * 1000),
             rounds=pipeline.whole("limits.rounds", 0, MAX_ROUNDS),
             whole=pipeline.whole("limits.whole"),
             candidates=pipeline.whole("limits.candidates", 1),
@@ -146,6 +153,11 @@ class Rules:
             familiar_weight=verb.number("weight.familiar"),
             familiar_margin=verb.number("margin.familiar", -10, 10),
             familiar_share=verb.number("sharpness.familiar", 0, 1),
+            phrase_weight=verb.number("weight.phrase"),
+            around_phrases=PhraseAround.of(
+                (*verb.phrases("before.phrase"), *core["coverage"].phrases("filler")),
+                verb.phrases("between.phrase"),
+            ),
             pattern_weight=core["frame"].number("weight.patterns", 0, 1),
             unnamed_option=core["frame"].number("threshold.unnamed", 0, 1),
             lexicon=Lexicon.of(verb),

@@ -35,6 +35,7 @@ from mcl.language.mtx.codec import file_digest
 from mcl.language.mtx.procedure import is_late
 from mcl.language.mtx.procedure_checks import bad_verb, check_procedure, check_slots, no_memory_type
 from mcl.language.mtx.source import MAX_FINDINGS, MtxFinding, found, nearest
+from mcl.language.phrases import PREFIX, read_phrase
 
 # ---- What a skill is called: its id and version, also where its file names none that can be used.
 
@@ -85,6 +86,7 @@ def check(file: File, *, name: str = "", strict: bool = False) -> list[MtxFindin
         _sections(file),
         _header(file, name),
         _keys(file),
+        _phrases(file),
         _verbs(file),
         check_slots(file),
         _cortex(file),
@@ -148,6 +150,23 @@ def _keys(file: File) -> Iterator[MtxFinding]:
             hint = nearest(entry.key, SKILL_KEYS, likeness=0.8)
             if hint:
                 yield found(entry, "KEY", f"nothing reads {entry.key}=", entry.key, hint, warning=True)
+
+
+def _phrases(file: File) -> Iterator[MtxFinding]:
+    """A phrase has words, and places of inputs that there are."""
+    section, slots = file.section("SKILL"), [slot.name for slot in file.slots()]
+    for entry in section.entries if section else ():
+        if not (isinstance(entry, Setting) and entry.key.startswith(PREFIX)):
+            continue
+        phrase = read_phrase(entry.value.value)
+        if phrase.flaw:
+            yield found(
+                entry.value, "PHRASE", phrase.flaw, entry.value.value[:40], "how many {slot} in {file}"
+            )
+        for slot in phrase.slots:
+            if slot not in slots:
+                hint = nearest(slot, slots) or f"inputs: {' '.join(slots) or 'none'}"
+                yield found(entry.value, "PHRASE", f"no input is called {slot}", "{" + slot + "}", hint)
 
 
 def _verbs(file: File) -> Iterator[MtxFinding]:

@@ -151,7 +151,8 @@ def _names(at: Here, file: File, catalogue: NameCatalogue, span: EditorSpan) -> 
     accepts, before = at.accepts, [token.kind for token in at.before]
     if "KEY" in accepts:
         for key, says in words.SETTINGS.get(at.around.section, {}).items():
-            name = _next_example(at) if key == "example.1" else key
+            family, _, number = key.partition(".")
+            name = _next_of(family, at) if number == "1" else key
             if name not in at.around.said:
                 yield Completion(f"{name}=", "key", span, says)
     if "REFERENCE" in accepts:
@@ -198,9 +199,10 @@ def _arguments(at: Here, span: EditorSpan) -> Iterator[Completion]:
             yield Completion(f"{key}=", "key", span, words.ARGUMENTS.get(key, ""))
 
 
-def _next_example(at: Here) -> str:
-    numbers = [int(word[8:]) for word in at.around.said if re.fullmatch(r"example\.\d{1,6}", word)]
-    return f"example.{max(numbers, default=0) + 1}"
+def _next_of(family: str, at: Here) -> str:
+    """The next line of a family that is numbered: `example.3` behind `example.2`."""
+    said = (re.fullmatch(rf"{family}\.(\d{{1,6}})", word) for word in at.around.said)
+    return f"{family}.{max((int(one[1]) for one in said if one), default=0) + 1}"
 
 
 def _items(found: Mapping[str, str], kind: Kind, span: EditorSpan) -> Iterator[Completion]:

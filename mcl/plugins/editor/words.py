@@ -24,4 +24,4 @@ ACTIONS: Final[Words] = _WORDS["actions"]
 def setting(section: str, key: str) -> str:
     """What a setting means, or ""."""
     known = SETTINGS.get(section, {})
-    return known.get(key) or known.get("example.1" if key.startswith("example.") else "", "")
+    return known.get(key) or known.get(f"{key.partition('.')[0]}.1", "")

@@ -250,11 +250,11 @@ def _tried(
     folder = file.path.parent
     [tried] = try_examples([folder], model=model, ai=ai, folders=folders, home=home)
     if not tried.ok:
-        failed = [example.text for example in tried.examples if not example.ok]
+        failed = [example.text for example in tried.failed]
         first = f", the first: {failed[0]!r}" if failed else ""
         raise SkillError(
             "EXAMPLES_FAILED",
-            f"{len(failed)} of {len(tried.examples)} examples are not understood{first}",
+            f"{len(failed)} of {len(tried.examples) + len(tried.not_for)} examples are not understood{first}",
             place=file.shown,
             fix=f"mcl skill test {folder}; --no-test publishes it all the same",
             exit=UNVERIFIED,

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TriedExample:
-    """One example line and what the compiler makes of it.
+    """One example line, or one of the goals that are not for the skill, and what the compiler makes of it.
 
-    ok: this skill was chosen, and the plan (where there is one) can be walked. chosen: the id of the skill
+    ok: this skill was chosen, and the plan (where there is one) can be walked; of a goal that is not for it:
+    another was chosen, or none. chosen: the id of the skill
     that was chosen, or "". slots: what the goal says of each input. message: why it was refused or failed.
     """
 
@@ -55,18 +56,25 @@ class TriedExample:
 
 @dataclass(frozen=True)
 class TriedSkill:
-    """A skill and its examples. error: why it could not be read, so that nothing was tried."""
+    """A skill, its examples, and the goals that are not for it. error: why it could not be read, so that
+    nothing was tried."""
 
     id: str
     path: Path
     examples: tuple[TriedExample, ...] = ()
+    not_for: tuple[TriedExample, ...] = ()
     error: SkillError | None = None
 
     @property
     def ok(self) -> bool:
         """Whether every example is this skill's, asked about or not (one without examples has none that is
-        not)."""
-        return self.error is None and all(example.ok for example in self.examples)
+        not), and no goal that is not for it."""
+        return self.error is None and not self.failed
+
+    @property
+    def failed(self) -> tuple[TriedExample, ...]:
+        """What went to the wrong skill, was refused, or has a plan that cannot be walked."""
+        return tuple(one for one in (*self.examples, *self.not_for) if not one.ok)
 
 
 def try_examples(
@@ -80,7 +88,8 @@ def try_examples(
     home: Home | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[TriedSkill]:
-    """Compile every example line of skills, with all installed skills to choose from; nothing is stored.
+    """Compile every example line of skills, and every goal that they say is not for them, with all installed
+    skills to choose from; nothing is stored.
 
     skills: ids, folders of skills, or folders of such folders (none: every skill that is found). A folder
     takes part in the choice like one given with `folders`. held_out: the example that is tried is hidden
@@ -98,25 +107,27 @@ def try_examples(
     wanted = list(_wanted(folders_of, found))
     bench = _Bench(
         home,
-        found,
         open_model(home, model, ai=ai),
         load_core(cache=home.path / "cache"),
         registry(lambda: home, commands=home.path),
         at,
     )
-    total = sum(len(one.examples) for one in wanted if isinstance(one, Skill))
+    total = sum(len(one.examples) + len(one.not_for) for one in wanted if isinstance(one, Skill))
     done = 0
     for one in wanted:
         if isinstance(one, TriedSkill):
             yield one
             continue
         tried = []
-        for number in range(len(one.examples)):
-            tried.append(bench.tried(one, number, held_out=held_out))
+        for number, text in enumerate((*one.examples, *one.not_for)):
+            own = number < len(one.examples)
+            less = _without(found, one, number) if own and held_out else found
+            tried.append(bench.tried(one, text, less, own=own))
             done += 1
             if progress is not None:
                 progress(done, total)
-        yield TriedSkill(one.id, one.path, tuple(tried))
+        many = len(one.examples)
+        yield TriedSkill(one.id, one.path, tuple(tried[:many]), tuple(tried[many:]))
 
 
 def _folders(given: str | Path) -> list[Path]:
@@ -159,18 +170,15 @@ class _Bench:
     """What every example is compiled with."""
 
     home: Home
-    skills: Skills
     model: Model
     core: Core
     registry: Registry
     at: str | None
 
-    def tried(self, skill: Skill, number: int, *, held_out: bool) -> TriedExample:
-        """What the compiler makes of one example."""
+    def tried(self, skill: Skill, text: str, skills: Skills, *, own: bool) -> TriedExample:
+        """What the compiler makes of a goal that is this skill's own, or not for it, beside these skills."""
         from mcl.compiler import compiler
 
-        text = skill.examples[number]
-        skills = _without(self.skills, skill, number) if held_out else self.skills
         try:
             outcome = compiler.compile_goal(
                 text,
@@ -188,7 +196,8 @@ class _Bench:
             if error.code == "TIME_INVALID":
                 raise
             return TriedExample(text, False, "failed", message=f"{error.message} [{error.code}]")
-        return self.judged(skill, text, outcome)
+        tried = self.judged(skill, text, outcome)
+        return tried if own else replace(tried, ok=tried.chosen != skill.id, message="")
 
     def judged(self, skill: Skill, text: str, outcome: Outcome) -> TriedExample:
         """Whether an outcome is the skill's."""

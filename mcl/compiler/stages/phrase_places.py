@@ -1,0 +1,84 @@
+"""What fills slots by a fixed phrase of a skill: the words of a goal that stand in its places. Pure."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from mcl.compiler.stages.clauses import TIDY, Clauses, quotes_of
+from mcl.language.phrases import PhraseAround, SlotWords, find_phrase, goal_words
+from mcl.model.cues import Cues, TextPlace, free, load_cues, pattern_spans, place_of, span_at, typed, within
+from mcl.model.protocol import ExtractForm, SlotForm, Span
+from mcl.values.slots import read_slot
+
+_MOST_WORDS: Final = 8  # of a text that is no quote
+_NOON: Final = "2000-01-01T12:00:00.000Z"  # whether words say a time at all is the same at any
+
+
+def with_phrase(
+    spans: Sequence[Span], form: ExtractForm, phrases: Sequence[str], clauses: Clauses, around: PhraseAround
+) -> list[Span]:
+    """The spans, with what a phrase of the skill says in their place where the goal has one.
+
+    Where something in a place can be read by a pattern for its slot, that; else all of it, as far as its
+    clause goes. What a slot cannot take says nothing of the phrase's other places.
+    """
+    kept, prose = list(spans), clauses.prose
+    match = find_phrase(goal_words(prose), phrases, around) if phrases else None
+    slots = {slot.name: slot for slot in form.slots}
+    for place in match.places if match is not None else ():
+        slot = slots.get(place.slot)
+        found = list(islice(_values(place, slot, clauses), slot.many)) if slot is not None else []
+        if found:
+            places = [place_of(one) for one in found]
+            kept = [one for one in kept if one.field != found[0].field and _apart(one, places)] + found
+    return kept
+
+
+def _apart(one: Span, places: Sequence[TextPlace]) -> bool:
+    return one.start is None or free(place_of(one), places)
+
+
+def _values(place: SlotWords, slot: SlotForm, clauses: Clauses) -> Iterator[Span]:
+    """What fills the slot, in the order of the goal."""
+    prose, cues, field = clauses.prose, load_cues(), f"slot.{slot.name}"
+    region = _region(place, slot, clauses)
+    certain = cues.probability["phrase"]
+    for whole, inner in quotes_of(prose):
+        if within(whole, [region]) and slot.type.removesuffix("[]") == "string":
+            yield span_at(field, prose, inner, certain)
+            return
+    told = [place_of(one) for one in _patterns(prose, region, slot, cues)]
+    if told:
+        yield from (span_at(field, prose, one, certain) for one in told)
+        return
+    text = prose[region.start : region.end]
+    element = slot.type.removesuffix("[]")
+    readable = read_slot(text, element, slot.options, _NOON, "UTC", slot.name) is not None
+    short = slot.options or typed(slot, cues) or len(text.split()) <= _MOST_WORDS
+    if text and readable and short:
+        yield span_at(field, prose, region, certain)
+
+
+def _region(place: SlotWords, slot: SlotForm, clauses: Clauses) -> TextPlace:
+    """The characters of a place, up to the end of the clause that it begins in where the slot takes one
+    value."""
+    whole = TextPlace(place.start, place.end)
+    if slot.many > 1:
+        return whole
+    clause = clauses.clause_of(TextPlace(place.start, place.start + 1))
+    end = min(whole.end, clause.end) if clause.end > place.start else whole.end
+    text = clauses.prose[place.start : end]
+    return TextPlace(place.start, place.start + len(text.rstrip(TIDY)))
+
+
+def _patterns(prose: str, region: TextPlace, slot: SlotForm, cues: Cues) -> Iterator[Span]:
+    """What patterns find for the slot in the whole goal, else in the place alone."""
+    found = pattern_spans(prose, [slot], cues, [])
+    own = [one for one in found if one.field == f"slot.{slot.name}" and within(place_of(one), [region])]
+    if own:
+        yield from own
+        return
+    for one in pattern_spans(prose[region.start : region.end], [slot], cues, []):
+        if one.field == f"slot.{slot.name}":
+            at = TextPlace(region.start + place_of(one).start, region.start + place_of(one).end)
+            yield span_at(one.field, prose, at, one.probability)

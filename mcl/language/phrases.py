@@ -1,0 +1,230 @@
+"""Fixed phrases of skills (`phrase.N` lines): words that choose a skill, with places of slots between them.
+
+`how many lines|rows are? in {file}`: words stand in this order from the beginning of a goal; `a|b` is either
+word, `a?` may be left out, `{slot}` is one word or more. Where a goal has all of them, what stands in a place
+is what fills that slot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+PREFIX: Final = "phrase."
+MOST_WORDS: Final = 60  # of a goal that are looked at: a fixed phrase is short
+LEAST_WORDS: Final = 2  # that a phrase has to have beside its places
+_EDGES: Final = " \t\n.,;:!?()[]"
+_SLOT: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
+_SAID: Final = re.compile(r"(?<!\w)[\"“«`'‘][^\"”»`'’\n]+[\"”»`'’](?!\w)|\S+")
+_ENDS: Final = re.compile(r"[.,;:!?]$")
+
+
+class GoalWord(NamedTuple):
+    """A word of a goal, or a quote, without the marks around it. ends: whether a mark behind it ends
+    something."""
+
+    said: str
+    start: int
+    end: int
+    ends: bool = False
+
+
+class SlotWords(NamedTuple):
+    """The characters of a goal that stand in the place of a slot; end exclusive."""
+
+    slot: str
+    start: int
+    end: int
+
+
+class _Part(NamedTuple):
+    """One word of a phrase (any of `words`, which may be left out), or the place of a slot."""
+
+    words: frozenset[str]
+    slot: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class FixedPhrase:
+    """A phrase as it is compared with goals. flaw: what is wrong with it, "" where nothing is."""
+
+    text: str
+    parts: tuple[_Part, ...]
+    flaw: str = ""
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The slots that it has places for, in its order."""
+        return tuple(part.slot for part in self.parts if part.slot)
+
+    @property
+    def weight(self) -> int:
+        """How many words it has that must be said."""
+        return sum(not part.slot and not part.optional for part in self.parts)
+
+
+class PhraseMatch(NamedTuple):
+    """A goal that has the words of a phrase. said: how many of them."""
+
+    phrase: FixedPhrase
+    said: int
+    places: tuple[SlotWords, ...]
+
+
+class PhraseAround(NamedTuple):
+    """Words that count for nothing, as runs of words: before a phrase, and between two of its words."""
+
+    before: frozenset[tuple[str, ...]]
+    between: frozenset[str]
+
+    @classmethod
+    def of(cls, before: Iterable[str], between: Iterable[str]) -> PhraseAround:
+        """Of phrases in any spelling."""
+        return cls(frozenset(tuple(one.casefold().split()) for one in before), frozenset(between))
+
+
+@lru_cache(maxsize=4096)
+def read_phrase(text: str) -> FixedPhrase:
+    """A phrase as it is written in SKILL.mtx."""
+    parts: list[_Part] = []
+    for word in text.split():
+        if slot := _SLOT.fullmatch(word):
+            parts.append(_Part(frozenset(), slot[1]))
+        else:
+            bare = word.removesuffix("?")
+            parts.append(_Part(frozenset(bare.casefold().split("|")), "", bare != word))
+    return FixedPhrase(text, tuple(parts), _flaw(parts))
+
+
+def _flaw(parts: Sequence[_Part]) -> str:
+    slots = [part.slot for part in parts if part.slot]
+    if sum(not part.slot and not part.optional for part in parts) < LEAST_WORDS:
+        return f"a phrase has at least {LEAST_WORDS} words that must be said"
+    if any(one.slot and two.slot for one, two in pairwise(parts)):
+        return "between two places there must be a word"
+    if len(set(slots)) < len(slots):
+        return "a place stands in it twice"
+    if any(mark in word for part in parts for word in part.words for mark in "{}"):
+        return "a place is a word by itself: {slot}"
+    if any(not word for part in parts for word in part.words if not part.slot):
+        return "a word is missing beside | or ?"
+    return ""
+
+
+def goal_words(prose: str) -> list[GoalWord]:
+    """The first words of a goal; a quote is one."""
+    found = []
+    for match in _SAID.finditer(prose):
+        text = match[0]
+        bare = text.strip(_EDGES)
+        if bare:
+            start = match.start() + text.index(bare)
+            ends = _ENDS.search(text) is not None
+            found.append(GoalWord(bare.casefold(), start, start + len(bare), ends))
+        if len(found) == MOST_WORDS:
+            break
+    return found
+
+
+def find_phrase(
+    words: Sequence[GoalWord], phrases: Iterable[str], around: PhraseAround
+) -> PhraseMatch | None:
+    """The phrase that the goal has most words of; None where it has none of them.
+
+    Of two alike the one whose slots take fewer words, then the first.
+    """
+    if not words:
+        return None
+    starts, best = _starts(words, around), None
+    for text in phrases:
+        phrase = read_phrase(text)
+        if phrase.flaw:
+            continue
+        for start in starts:
+            match = _match(phrase, words, start, around.between)
+            if match is not None:
+                if best is None or match.said > best.said:
+                    best = match
+                break
+    return best
+
+
+def _starts(words: Sequence[GoalWord], around: PhraseAround) -> list[int]:
+    """Where a phrase may begin: at the first word, and behind runs of words that count for nothing."""
+    longest = max(map(len, around.before), default=0)
+    starts, at = [0], 0
+    while at < len(words):
+        runs = (n for n in range(min(longest, len(words) - at), 0, -1) if _run(words, at, n) in around.before)
+        many = next(runs, 0)
+        if not many:
+            break
+        at += many
+        starts.append(at)
+    return starts
+
+
+def _run(words: Sequence[GoalWord], at: int, many: int) -> tuple[str, ...]:
+    return tuple(word.said for word in words[at : at + many])
+
+
+def _match(
+    phrase: FixedPhrase, words: Sequence[GoalWord], start: int, between: Collection[str]
+) -> PhraseMatch | None:
+    """The phrase at these words; each place takes as few of them as it can."""
+    parts, failed = phrase.parts, set[tuple[int, int]]()
+
+    def go(part: int, at: int) -> tuple[int, tuple[tuple[str, int, int], ...]] | None:
+        if part == len(parts):
+            return 0, ()
+        if (part, at) in failed:
+            return None
+        one = parts[part]
+        if one.slot:
+            found = _placed(part, at, one.slot)
+        else:
+            found = None
+            if at < len(words) and words[at].said in one.words:
+                rest = go(part + 1, at + 1)
+                found = (rest[0] + 1, rest[1]) if rest is not None else None
+            if found is None and one.optional:
+                found = go(part + 1, at)
+            if found is None and part and at < len(words) and words[at].said in between:
+                found = go(part, at + 1)
+        if found is None:
+            failed.add((part, at))
+        return found
+
+    def _placed(part: int, at: int, slot: str) -> tuple[int, tuple[tuple[str, int, int], ...]] | None:
+        first = at
+        while first < len(words) - 1 and words[first].said in between:
+            first += 1
+        last = part == len(parts) - 1
+        for end in (len(words),) if last else range(first + 1, len(words) + 1):
+            if end <= first:
+                return None
+            rest = go(part + 1, end)
+            if rest is not None:
+                return rest[0], ((slot, first, end), *rest[1])
+        return None
+
+    found = go(0, start)
+    if found is None:
+        return None
+    places = tuple(SlotWords(slot, words[a].start, words[b - 1].end) for slot, a, b in found[1])
+    return PhraseMatch(phrase, found[0], places)
+
+
+def best_phrases(
+    prose: str, phrases: Mapping[str, Sequence[str]], around: PhraseAround
+) -> dict[str, PhraseMatch]:
+    """Of skills by id, those of whose phrases the goal has the most words; more than one where they are
+    alike. phrases: of each skill."""
+    words = goal_words(prose)
+    found = {id: one for id, own in phrases.items() if own and (one := find_phrase(words, own, around))}
+    most = max((one.said for one in found.values()), default=0)
+    return {id: one for id, one in found.items() if one.said == most}

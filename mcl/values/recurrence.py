@@ -1,0 +1,195 @@
+"""How often, in words → a rule of RFC 5545 (RRULE) with its first local moment; and where a goal says it.
+
+Never the machine's clock: when it was said and in which zone are arguments. English and Swedish.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from mcl.values.dates import MORNING, read_moment, read_start
+from mcl.values.numbers import read_number
+from mcl.values.recurrence_words import EVERY, RuleParts, read_rule
+
+_LONGEST: Final = 160
+_MOST_WORDS: Final = 16
+_UNTIL = re.compile(r"\b(?:until|till|til|tills|fram till|to the end of|t\.o\.m\.) (?P<until>.+)$")
+_TIMES = re.compile(r",? ?\b(?P<n>[0-9]{1,4}|[^\W\d_]+) (?:times|gånger)$")
+_FOR = re.compile(
+    r",? ?\b(?:for|i|under) (?P<span>(?:[0-9]{1,3}|[^\W\d_]+) (?:days|weeks|months|dagar|veckor|månader))$"
+)
+_HEADS = re.compile(
+    r"\b(?:every|each|on|the|den|på|varje|var|vart|varannan|vartannat|first|last|första|sista|once|en gång|"
+    r"hourly|daily|nightly|weekly|monthly|quarterly|yearly|annually|fortnightly|"
+    r"dagligen|veckovis|månadsvis|kvartalsvis|årligen|"
+    r"weekdays|vardagar|[^\W\d_]+days|[^\W\d_]+dagar|[^\W\d_]+dagen)\b"
+)
+# "the report that is sent on Mondays": it is said of a thing, not of the goal
+_RELATIVE = re.compile(r"\b(?:that|which|who|som) (?:\w+ )?\w+$")
+_CLAUSE: Final = " ,;:.–-"
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """When something happens again and again, or once.
+
+    rule: RRULE of RFC 5545 without its DTSTART; "" once. start: its DTSTART, the first local moment
+    ("2026-12-04T09:00:00"). zone: IANA name that it is meant in; UTC where hours or minutes are counted,
+    which no change of clocks changes. until: UTC, "" without end; count: how often at most, 0 without limit.
+    words: as they were said.
+    """
+
+    rule: str
+    start: str
+    zone: str
+    until: str = ""
+    count: int = 0
+    words: str = ""
+
+
+class UnclearTimeError(ValueError):
+    """What is said of how often can be read in two ways, or not to its end."""
+
+
+def read_recurrence(text: str, at: str, zone: str = "UTC") -> Recurrence | None:
+    """The recurrence that the whole of `text` says; None where it says none, or is unclear.
+
+    at: when it was said (ISO 8601 UTC); zone: IANA name. It begins with the first such moment after `at`.
+    Raises zoneinfo.ZoneInfoNotFoundError, and ValueError for a bad `at`.
+    """
+    now = datetime.fromisoformat(at).astimezone(ZoneInfo(zone))
+    plain = _plain(text)
+    if not plain or len(plain) > _LONGEST:
+        return None
+    limits = _limited(plain, at, zone)
+    if limits is None:
+        return None
+    plain, until, count = limits
+    rule = read_rule(plain)
+    if rule is None:
+        return None
+    if rule.freq in ("HOURLY", "MINUTELY"):
+        zone, now = "UTC", now.astimezone(ZoneInfo("UTC"))
+    parts = (*rule.parts, *((f"BYHOUR={','.join(map(str, rule.hours))}",) if len(rule.hours) > 1 else ()))
+    written = ";".join((f"FREQ={rule.freq}", *parts))
+    start = _first(written, rule, now)
+    return Recurrence(written, start, zone, until, count, " ".join(text.split())) if start else None
+
+
+def read_once(text: str, at: str, zone: str = "UTC") -> Recurrence | None:
+    """The one later moment that the whole of `text` names ("in two hours", "i morgon kl 9")."""
+    found = read_start(text, at, zone)
+    if found is None or found <= at:
+        return None
+    local = datetime.fromisoformat(found).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    return Recurrence("", local.isoformat(timespec="seconds"), zone, "", 1, " ".join(text.split()))
+
+
+def split_goal(goal: str, at: str, zone: str = "UTC", *, once: bool = False) -> tuple[str, Recurrence] | None:
+    """A goal without the words that say how often, at its beginning or its end, and what they say.
+
+    once: also a single later moment ("tomorrow at 9 …"). None where it says nothing of it. Raises
+    UnclearTimeError where a time of day is left over that can be read in two ways.
+    """
+    best: tuple[int, int, Recurrence] | None = None
+    for begin, end in _spans(goal, once=once):
+        words = goal[begin:end].strip(_CLAUSE)
+        if best is not None and end - begin <= best[1] - best[0]:
+            continue
+        found = read_recurrence(words, at, zone) or (read_once(words, at, zone) if once else None)
+        if found is not None:
+            best = begin, end, found
+    if best is None:
+        return None
+    begin, end, found = best
+    rest = (goal[end:] if begin == 0 else goal[:begin]).strip(_CLAUSE)
+    if re.match(r"(?:at|kl\.?|klockan|@) ?[0-9]", rest, re.IGNORECASE) and begin == 0:
+        raise UnclearTimeError(f"which time of day is meant is not clear: {rest[:40]}")
+    if not rest or rest.lower() in EVERY or (begin and _RELATIVE.search(rest)):
+        return None
+    return rest, found
+
+
+def _spans(goal: str, *, once: bool) -> list[tuple[int, int]]:
+    """Where in a goal its recurrence may stand: from its beginning, or to its end; the longest first."""
+    stops = [0, *(found.end() for found in re.finditer(r"\S+", goal))]
+    starts = [found.start() for found in re.finditer(r"\S+", goal)]
+    whole = len(goal.rstrip())
+    leading = [(0, stop) for stop in stops[1 : _MOST_WORDS + 1] if stop < whole]
+    trailing = [(start, whole) for start in starts[-_MOST_WORDS:] if start > 0]
+    heads = (
+        {found.start() for found in _HEADS.finditer(goal.lower())}
+        if len(goal) == len(goal.lower())
+        else set(starts)
+    )
+    if not once:
+        leading = leading if 0 in heads else []
+        trailing = [one for one in trailing if one[0] in heads]
+    return sorted((*leading, *trailing), key=lambda one: one[0] - one[1])
+
+
+def _plain(text: str) -> str:
+    plain = " ".join(text.lower().replace("’", "'").split()).strip(" .,;:!?")
+    return re.sub(r"\s*,\s*", " , ", plain)
+
+
+def _limited(text: str, at: str, zone: str) -> tuple[str, str, int] | None:
+    """The words without those that say when it ends; until and count."""
+    until, count = "", 0
+    if found := _UNTIL.search(text):
+        moment = read_moment(found["until"], at, zone)
+        if moment is None or moment <= at:
+            return None
+        text, until = text[: found.start()], moment
+    elif found := _FOR.search(text):
+        moment = read_moment(f"in {found['span']}", at, zone)
+        if moment is None:
+            return None
+        text, until = text[: found.start()], moment
+    elif found := _TIMES.search(text):
+        number = read_number(found["n"])
+        if number is None or number != int(number) or not 0 < number < 10_000:
+            return None
+        text, count = text[: found.start()], int(number)
+    return text.strip(" ,"), until, count
+
+
+def _first(written: str, rule: RuleParts, now: datetime) -> str:
+    """The first local moment after `now` that fits; "" where there is none."""
+    from dateutil.rrule import rrulestr
+
+    local = now.replace(tzinfo=None, microsecond=0)
+    if rule.freq == "MINUTELY" or rule.freq == "HOURLY":
+        gap = next((int(one[9:]) for one in rule.parts if one.startswith("INTERVAL=")), 1)
+        return (local + timedelta(**{"minutes" if rule.freq == "MINUTELY" else "hours": gap})).isoformat()
+    begins = datetime.combine(local.date(), rule.at or MORNING)
+    # The first one anchors every second one: it is counted from there, whatever lies before it.
+    once = re.sub(r";INTERVAL=[0-9]+", "", written)
+    found = rrulestr(f"RRULE:{once}", dtstart=begins).after(local)
+    return found.isoformat(timespec="seconds") if found is not None and found.year < 9000 else ""
+
+
+def moments(recurrence: Recurrence, after: datetime, most: int) -> list[tuple[str, datetime]]:
+    """The first `most` moments after `after` (aware): each local ("2026-12-04T09:00:00"), and in UTC.
+
+    A local time that the clocks skip is the one that much later; one that they have twice is the first.
+    """
+    from dateutil.rrule import rrulestr
+
+    zone, utc = ZoneInfo(recurrence.zone), ZoneInfo("UTC")
+    start = datetime.fromisoformat(recurrence.start)
+    rule = [start] if not recurrence.rule else rrulestr(f"RRULE:{recurrence.rule}", dtstart=start)
+    edge = after.astimezone(zone).replace(tzinfo=None) - timedelta(days=1)
+    coming = rule if isinstance(rule, list) else rule.xafter(edge, inc=True)
+    found: list[tuple[str, datetime]] = []
+    for local in coming:
+        moment = local.replace(tzinfo=zone).astimezone(utc)
+        if recurrence.until and moment > datetime.fromisoformat(recurrence.until):
+            break
+        if moment > after:
+            found.append((local.isoformat(timespec="seconds"), moment))
+        if len(found) >= most or local.year >= 9000:
+            break
+    return found
