@@ -219,13 +219,15 @@ class IntentAnswerBody(Body):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntentAcceptBody(Body):
-    """A person signs what is wanted (`intent_hash`) and what will run (`plan_hash`)."""
+    """A person signs what is wanted (`intent_hash`) and what will run (`plan_hash`); with a `schedule`
+    (canonical bytes) that it runs again and again, within its scope."""
 
     intent_hash: str = _at(0, DIGEST)
     accepted_at: str = _at(1, INSTANT)
     anchor_requested: bool = _at(2, FLAG, False)
     plan_hash: str = _at(3, DIGEST, "")
     unseen: bool = _at(4, FLAG, False)
+    schedule: bytes = _at(5, DATA, b"")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -292,11 +294,22 @@ class IntentCorrectBody(Body):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntentDispatchBody(Body):
-    """A part of the work handed to another agent."""
+    """A part of the work handed to another agent; or a firing of a schedule, of which the story of the
+    schedule says that it is due, and that of the child (whose first row it is) what it is.
+
+    accept_of: id of the standing accept. due: the local moment; cause: of a changed file, its sha256. values:
+    texts of what moves (JSON). plan_json, schedule: of the child, its plan, and the scope that it is under.
+    """
 
     sub_intent_json: bytes = _at(0, DATA)
     scope_uri: str = _at(1, TEXT, "")
     payment_channel: str = _at(2, TEXT, "")
+    plan_json: bytes = _at(3, DATA, b"")
+    accept_of: str = _at(4, TEXT, "")
+    due: str = _at(5, TEXT, "")
+    cause: str = _at(6, DIGEST, "")
+    values: bytes = _at(7, DATA, b"")
+    schedule: bytes = _at(8, DATA, b"")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -93,4 +93,4 @@ def lasting(manifest: Manifest, effect: Effect) -> str:
         if name in effect.classes:
             return why
     changed = any(mode not in ("read", "list") for mode in manifest.scope.paths.values())
-    return "" if changed or manifest.history else _NO_FILE
+    return "" if changed or manifest.history or manifest.undo else _NO_FILE

@@ -86,6 +86,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "TOOL_DENIED": "a plan without this tool",
     # three_keys
     "MISSING_INTENT": "a goal with a verb: find, analyze, monitor, build, modify, schedule, …",
+    "OUT_OF_SCHEDULE": 'mcl schedule add "back up notes every friday", and sign what it does',
     "MISSING_OPERATION_TYPE": 'side_effect_class = "read" for fs/read, "write" for fs/write',
     "INVALID_OPERATION_TYPE": 'side_effect_class = "write"',
     "INTENT_MISMATCH": 'for a goal to find: fs/search with side_effect_class = "read"',

@@ -17,14 +17,15 @@ from executor.core.errors import ManifestError
 from executor.core.hashing import json_hash
 
 SideEffect = Literal["read", "write", "network", "shell", "chain"]
-Mode = Literal["read", "write", "add", "list"]
+Mode = Literal["read", "write", "add", "move", "list"]
+CHANGING: Final[frozenset[Mode]] = frozenset({"write", "add", "move"})
 
 _URI = r"^matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+$"
 _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
 # These came later: a manifest that does not use one keeps the pin it always had.
 _LATER: Final = (
     *("retries", "cost", "credentials", "environment", "programs", "annotated", "command", "outside"),
-    *("least_ms", "history", "lasting"),
+    *("least_ms", "history", "lasting", "undo"),
 )
 _FOREIGN: Final = "matrix://tool/mcp-"
 
@@ -66,8 +67,10 @@ class ToolScope(_Closed):
     """Where a tool acts, and which of its arguments are paths (and what it does with them) or web addresses.
 
     Modes of a path: read; write (nobody else writes there meanwhile); add (what is there stays, others may
-    add at the same time); list (a folder; the workspace where it is left out and has no default). A network
-    tool goes only to the hosts of its addresses, and to hosts that were granted.
+    add at the same time); move (it goes elsewhere in the workspace as it is, and nobody else writes there
+    meanwhile); list (a folder; the workspace where it is left out and has no default). An argument that is a
+    list holds a path in each of its texts. A network tool goes only to the hosts of its addresses, and to
+    hosts that were granted.
     """
 
     kind: Literal["none", "workspace", "network"]
@@ -147,6 +150,8 @@ class Manifest(_Closed):
     history: the argument that names a folder whose git history the tool changes; branches, tags and the index
     there are kept and put back like files. lasting: why what it does cannot be put back, as people are told
     before they sign; "" where what the effects say is enough.
+    undo: whole: the tool's module says with ``touches`` which files and folders a call changes, and a call of
+    which not everything could be put back again is not made.
     outside: of a tool of another server; its args are the schema that the server gave, whatever its form, and
     its pin is that of the server's definition alone, however far the server is trusted.
     """
@@ -171,6 +176,7 @@ class Manifest(_Closed):
     annotated: bool = True
     history: str = ""
     lasting: str = Field(default="", max_length=200)
+    undo: Literal["", "whole"] = ""
     command: Command | None = None
     outside: Outside | None = None
     args: dict[str, object]

@@ -227,6 +227,13 @@ class Walker:
                 fix=way_on(view.state, intent),
                 data={"state": view.state},
             )
+        if view.schedule is not None:
+            raise WalkError(
+                "SCHEDULED",
+                "it was signed to run at its moments, each run an intent of its own",
+                place=intent,
+                fix="mcl schedule run fires what is due",
+            )
         if mandate is None:
             raise _no_plan(intent)
         return mandate, view

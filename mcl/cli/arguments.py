@@ -78,6 +78,13 @@ def complete_intent(incomplete: str) -> Iterator[tuple[str, str]]:
             yield intent.id, intent.prose
 
 
+def complete_setting(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Shell completion: the settings."""
+    from mcl.core.settings import SETTINGS
+
+    yield from ((one.name, one.says) for one in SETTINGS.values() if one.name.startswith(incomplete))
+
+
 IntentId = Annotated[
     str,
     argument(

@@ -8,8 +8,8 @@ from executor.store.home import Home
 from ir import is_ulid
 from mcl.compiler import compiler
 from mcl.compiler.tape import Tapes
-from mcl.core.environment import zone_here
 from mcl.core.home import open_home
+from mcl.core.settings import zone_here
 from mcl.language.mtx.core import Core, core_of
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import LAST, find_intent, read_view

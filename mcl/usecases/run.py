@@ -124,6 +124,7 @@ async def walk_plan(
         failures=failures,
         critic=None
         if own is not None
+        or found.view.fired_by  # a firing is mended by nobody: no key of a person signs there
         else LateCritic(lambda: _critic(home, found, tools, failures, workspace, model, ai, skills)),
     )
     async with walker:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from mcl.core.words import MEMORY_TYPES
+from mcl.values.kinds import endings_called
 from mcl.values.numbers import read_number
 
 _YES = frozenset(["true", "yes", "y", "on", "1", "ja", "sant"])
@@ -158,6 +159,10 @@ ENDINGS = frozenset(
     )
 )  # fmt: skip
 _AROUND = re.compile(r"^(?:all|every|the)\s+|\s+(?:files?|documents?|pictures?|images?|scripts?|tables?)$")
+# Around words for a kind, in both languages: "all the photos", "alla mina bilder".
+_AROUND_SOME = re.compile(
+    r"^(?:(?:all|every|the|my|our|of|alla|allt|mina|våra|mitt|de)\s+)+|\s+(?:files?|filer|filerna)$"
+)
 
 
 def read_pattern(text: str) -> str:
@@ -170,4 +175,6 @@ def read_pattern(text: str) -> str:
         ending = _CALLED.get(name, name)
         if ending in ENDINGS:
             return f"*.{ending}"
+    if endings := endings_called(_AROUND_SOME.sub("", text.lower().strip())):
+        return f"*.{{{','.join(endings)}}}"
     return text

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # From the specification, by hand: state, event, next state.
 SPECIFIED = """
 new        intent.draft         draft
+new        intent.dispatch      accepted
 draft      intent.compiled      proposed
 draft      intent.clarify       clarifying
 draft      intent.fail          failed
@@ -39,6 +40,7 @@ accepted   plan.step            executing
 accepted   intent.correct       proposed
 accepted   policy.gate          accepted
 accepted   policy.gate.resolve  accepted
+accepted   intent.dispatch      accepted
 accepted   intent.attest        completed
 accepted   intent.fail          failed
 accepted   intent.cancel        cancelled
@@ -82,6 +84,7 @@ class Told:
             "plan.proposed": not self.compiled,
             "plan.step": not self.planned or self.state in ("cancelled", "proposed"),  # it only starts nodes
             "policy.gate.resolve": not self.gate_open,
+            "intent.dispatch": self.state in ("new", "accepted"),  # nothing here is a schedule
             "intent.attest": self.state == "accepted" and self.planned,
             "intent.correct": not (self.compiled and self.planned)
             or (self.state == "failed" and not self.begun),

@@ -54,6 +54,12 @@ def three_keys(call: Call, context: Context) -> Deny | None:
             f"{call.declared!r} is no side-effect class",
             f"declare one of {', '.join(COVERS)}",
         )
+    if mandate.scheduled is not None and call.declared not in {"read", *mandate.scheduled}:
+        return Deny(
+            "OUT_OF_SCHEDULE",
+            f"the schedule is for {', '.join(sorted(mandate.scheduled))}, and this would {call.declared}",
+            "revoke it, and sign one that does this: mcl schedule add",
+        )
     effect = context.effect(call, manifest)
     if not effect.classes <= COVERS[call.declared]:
         return Deny(
@@ -278,7 +284,7 @@ def scope(call: Call, context: Context) -> Deny | None:
         origins = context.origins(call, manifest)
     except ScopeError as error:
         return Deny(error.code, error.message, error.fix)
-    portion = context.mandate.portion if context.mandate else None
+    portion = context.portion(call)
     if portion is not None:
         refusal = portion.roaming(manifest) or portion.foreign(origins) or _outside(portion, call, context)
         if refusal is not None:

@@ -38,6 +38,7 @@ from executor.store.journal.standing import CODE, Standing, Tables, refused, sta
 from executor.store.journal.witness import REWRITTEN, ROLLED_BACK, UNSEEN, Witness, heard, look, subject
 from executor.store.keys.keyring import KeyEntry, Keyring
 from executor.store.lifecycle.events import View, advance, fold, intent_id
+from executor.store.lifecycle.firings import is_child, require_fired
 from ir import ROLE_OF_KIND, Body, Envelope, Header, PublicKey, key_of, open_envelope, seal
 from ir.errors import REFUSED
 
@@ -361,7 +362,11 @@ class Journal:
                     if holds is not None:
                         holds(seen.view)
                         holds = None
-                    views[intent] = _Seen(now, row.seq, advance(seen.view, message))
+                    view = advance(seen.view, message)
+                    if is_child(seen.view, message):
+                        above = views.get(view.fired_by) or self._read_on(view.fired_by, before)
+                        require_fired(view, message, above.view)
+                    views[intent] = _Seen(now, row.seq, view)
                 insert(connection, row)
                 end.add(row.leaf)
                 all_rows.append(row)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self
 
@@ -26,6 +27,7 @@ from executor.store.journal.standing import (
 from executor.store.journal.witness import REWRITTEN, ROLLED_BACK, UNSEEN, Witness, subject
 from executor.store.keys.keyring import Keyring
 from executor.store.lifecycle.events import View, advance, intent_id
+from executor.store.lifecycle.firings import is_child, require_fired
 from ir import Envelope, MclError, PublicKey, key_of, open_envelope
 from ir.findings import Finding
 
@@ -136,14 +138,11 @@ class _Check:
                 self._add("DATABASE_CORRUPT", line.decode(errors="replace"), seq=0)
 
     def one_intent(self, intent: str) -> None:
-        """The rows of one intent, and that no row is missing anywhere."""
-        if self._witness is None:
-            # The column is not believed alone: a row that says elsewhere that it is about it counts too.
-            claim = _INTENT_FIELD + f"matrix://intent/{intent}".encode()
-            for row in self._rows("NOT INDEXED WHERE intent = ? OR instr(wire, ?) > 0", (intent, claim)):
-                self._row(leaf_hash(bytes(row[7])), *row)
-        else:
-            self._as_seen(intent, self._witness)
+        """The rows of one intent, and that no row is missing anywhere; of a firing also those of its
+        schedule, whose accept is its own."""
+        if above := self._fired_by(intent):
+            self._one_story(above)
+        self._one_story(intent)
         self._compare_bodies()
         self.report.last, self.report.view = self.seq, self._views.get(intent)
         # What was seen was counted then; a row that is gone since is found where it is looked for.
@@ -153,6 +152,26 @@ class _Check:
         ).fetchone()
         if not (count or 0) == (last or 0) == size:
             self._add("SEQUENCE", f"{count} rows, the last is {last}, the tree has {size}", seq=0)
+
+    def _fired_by(self, intent: str) -> str:
+        """The schedule that an intent names in its first row, which is checked with the others."""
+        for (wire,) in self._connection.execute(
+            "SELECT wire FROM journal WHERE intent = ? AND kind = 'intent.dispatch' ORDER BY seq LIMIT 1",
+            (intent,),
+        ):
+            with suppress(MclError):
+                body: Any = open_envelope(bytes(wire), self._keys.get).body
+                return intent_id(body.scope_uri) if body.plan_json else ""
+        return ""
+
+    def _one_story(self, intent: str) -> None:
+        if self._witness is None:
+            # The column is not believed alone: a row that says elsewhere that it is about it counts too.
+            claim = _INTENT_FIELD + f"matrix://intent/{intent}".encode()
+            for row in self._rows("NOT INDEXED WHERE intent = ? OR instr(wire, ?) > 0", (intent, claim)):
+                self._row(leaf_hash(bytes(row[7])), *row)
+        else:
+            self._as_seen(intent, self._witness)
 
     def _as_seen(self, intent: str, witness: Witness) -> None:
         """The rows of an intent are those that this machine has seen, and those that came since."""
@@ -359,7 +378,9 @@ class _Check:
         if view is None:
             return
         try:
-            view = advance(view, envelope)
+            began, view = view, advance(view, envelope)
+            if is_child(began, envelope):
+                require_fired(view, envelope, self._views.get(view.fired_by))
         except LifecycleError as error:
             self._add(error.code, str(error))
             self._views[intent] = None

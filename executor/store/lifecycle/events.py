@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from executor.core.errors import LifecycleError
+from executor.store.lifecycle.legality import Changes, illegal, is_past, moment_of, read_document
 from executor.store.lifecycle.view import (
+    NEW,
     TABLE,
     TERMINAL,
     GateState,
     PersistentMap,
     View,
+    has_ended,
     having,
     intent_id,
-    way_on,
 )
-from ir import Envelope, Intent, MclError, PlanTree, canonical_bytes, content_hash
+from ir import Envelope, Intent, PlanTree
 
 MAX_ROUNDS: Final = 3
-Changes: TypeAlias = dict[str, Any]
 
 
 def _draft(view: View, envelope: Envelope) -> Changes:
@@ -36,7 +35,7 @@ def _compiled(view: View, envelope: Envelope) -> Changes:
             view, envelope, "ALREADY_COMPILED", "the intent is compiled and was not corrected since"
         )
     body: Any = envelope.body
-    intent = _read(view, envelope, Intent, body.intent_json)
+    intent = read_document(view, envelope, Intent, body.intent_json)
     if intent.id != intent_id(envelope.intent):
         raise illegal(view, envelope, "INTENT_ID_MISMATCH", f"the document is the Intent {intent.id}")
     return {"intent": intent, "intent_hash": intent.hash, "questions": (), "plan": None, "plan_hash": ""}
@@ -70,7 +69,7 @@ def _plan_proposed(view: View, envelope: Envelope) -> Changes:
             view, envelope, "NOT_COMPILED", "the intent was corrected and is not compiled again yet"
         )
     body: Any = envelope.body
-    plan = _read(view, envelope, PlanTree, body.plan_json)
+    plan = read_document(view, envelope, PlanTree, body.plan_json)
     if plan.intent_id not in (envelope.intent, intent_id(envelope.intent)):
         raise illegal(view, envelope, "PLAN_OF_ANOTHER", f"the plan belongs to the intent {plan.intent_id}")
     return {"plan": plan, "plan_hash": plan.hash}
@@ -97,10 +96,11 @@ def _accept(view: View, envelope: Envelope) -> Changes:
     blocking = [unknown.id for unknown in view.intent.unknowns if unknown.severity == "blocking"]
     if blocking:
         raise illegal(view, envelope, "BLOCKING_UNKNOWN", f"still unknown: {', '.join(blocking)}")
-    if is_past(view.intent.expires_at, max(envelope.at, body.accepted_at, key=_moment)):
+    if is_past(view.intent.expires_at, max(envelope.at, body.accepted_at, key=moment_of)):
         message = f"it was to count until {view.intent.expires_at}"
         raise illegal(view, envelope, "INTENT_EXPIRED", message, fix="state the goal again: mcl compile")
     return {
+        **(_schedule(view, envelope) if body.schedule else {"schedule": None, "under": None}),
         "accepted_hash": body.intent_hash,
         "accepted_plan_hash": body.plan_hash,
         "accepted_by": envelope.from_,
@@ -111,6 +111,22 @@ def _accept(view: View, envelope: Envelope) -> Changes:
         "gates": PersistentMap(),
         **_carried(view),
     }
+
+
+def _schedule(view: View, envelope: Envelope) -> Changes:
+    """What is accepted is to run again and again."""
+    from executor.store.lifecycle.firings import accepted_schedule  # few accepts are
+
+    return accepted_schedule(view, envelope)
+
+
+def _dispatch(view: View, envelope: Envelope) -> Changes:
+    """A part of a run goes to another; or a schedule is fired: this is its story, or that of the child."""
+    if view.state == "executing":
+        return {}
+    from executor.store.lifecycle.firings import begun, fired
+
+    return begun(view, envelope) if view.state == NEW else fired(view, envelope)
 
 
 def _carried(view: View) -> Changes:
@@ -124,6 +140,8 @@ def _carried(view: View) -> Changes:
 
 def _step(view: View, envelope: Envelope) -> Changes:
     body: Any = envelope.body
+    if view.schedule is not None:
+        raise illegal(view, envelope, "SCHEDULED", "it runs in its firings, each an intent of its own")
     if view.state == "proposed" and view.walked is None:
         raise illegal(view, envelope, "ILLEGAL_EVENT", "no run of this intent has begun")
     _require_plan(view, envelope, body.plan_id)
@@ -163,8 +181,8 @@ def _unended_child(view: View, node_id: str) -> str:
     """The first child of a branch of the plan that has not completed."""
     nodes = view.plan.root.walk() if view.plan is not None else ()
     branch = next((node for node, _ in nodes if node.id == node_id), None)
-    children = branch.children if branch is not None else ()
-    return next((child.id for child in children if view.nodes.get(child.id) != "completed"), "")
+    children = branch.children if branch is not None and branch.map is None else ()
+    return next((child.id for child in children if not has_ended(child, view.nodes)), "")
 
 
 def _is_root(view: View, body: Any) -> bool:
@@ -195,7 +213,7 @@ def _resolve(view: View, envelope: Envelope) -> Changes:
             "GATE_RESOLVED",
             f"the gate {body.gate_of} was decided at {gate.at} by {gate.by}: {gate.decision}",
         )
-    if is_past(gate.expires_at, max(envelope.at, body.resolved_at, key=_moment)):
+    if is_past(gate.expires_at, max(envelope.at, body.resolved_at, key=moment_of)):
         raise illegal(view, envelope, "GATE_EXPIRED", f"the gate {body.gate_of} closed at {gate.expires_at}")
     decided = replace(
         gate,
@@ -209,12 +227,11 @@ def _resolve(view: View, envelope: Envelope) -> Changes:
     return {"gates": having(view.gates, body.gate_of, decided)}
 
 
-def _unchanged(view: View, envelope: Envelope) -> Changes:
-    return {}
-
-
 def _correct(view: View, envelope: Envelope) -> Changes:
     """Where it is material, or a run had ended, nothing stays accepted."""
+    if view.schedule is not None:
+        fix = "revoke it, and sign another: mcl schedule revoke"
+        raise illegal(view, envelope, "SCHEDULED", "a schedule stays as it was signed", fix=fix)
     if view.state == "failed" and not view.begun:
         raise illegal(view, envelope, "ILLEGAL_EVENT", "it ended before any run of it began")
     from executor.store.lifecycle.corrections import corrected  # heavy, and seldom needed
@@ -253,26 +270,12 @@ EFFECTS: Final[Mapping[str, Callable[[View, Envelope], Changes]]] = {
     "plan.output": _output,
     "policy.gate": _gate,
     "policy.gate.resolve": _resolve,
-    "intent.dispatch": _unchanged,
+    "intent.dispatch": _dispatch,
     "intent.correct": _correct,
     "intent.attest": _attest,
     "intent.fail": _fail,
     "intent.cancel": _cancel,
 }
-
-
-def _read(view: View, envelope: Envelope, model: type[Any], data: bytes) -> Any:
-    """The document in a body: strict, canonical, carrying its own true hash."""
-    try:
-        document = model.from_json(data)
-    except MclError as error:
-        raise illegal(view, envelope, error.code, f"the {model.__name__} in the body: {error}") from error
-    if canonical_bytes(document) != data:
-        raise illegal(view, envelope, "NOT_CANONICAL", f"the {model.__name__} is not in canonical form")
-    if document.hash != content_hash(document):
-        code = "INTENT_HASH_MISMATCH" if model is Intent else "PLAN_HASH_MISMATCH"
-        raise illegal(view, envelope, code, f"the {model.__name__} does not have the hash that it carries")
-    return document
 
 
 def _require_plan(view: View, envelope: Envelope, plan_id: str) -> None:
@@ -281,22 +284,6 @@ def _require_plan(view: View, envelope: Envelope, plan_id: str) -> None:
         raise illegal(view, envelope, "NO_PLAN_ACCEPTED", "no plan was accepted, so none can run")
     if plan_id != plan.id:
         raise illegal(view, envelope, "PLAN_HASH_MISMATCH", f"the accepted plan is {plan.id}, not {plan_id}")
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
-
-
-def is_past(limit: str, at: str) -> bool:
-    """Whether a moment (ISO 8601) lies behind a limit; "" is none."""
-    return bool(limit) and _moment(at) > _moment(limit)
-
-
-def illegal(view: View, envelope: Envelope, code: str, message: str, *, fix: str = "") -> LifecycleError:
-    """The error for an event that is refused, with what would be legal."""
-    legal = view.legal()
-    fix = fix or way_on(view.state, envelope.intent)
-    return LifecycleError(code, message, place=envelope.intent, fix=fix, state=view.state, legal=legal)
 
 
 # ---- The life of an intent: transitions.TABLE says what is legal, events.EFFECTS what follows from it.

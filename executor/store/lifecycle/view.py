@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, TypeVar
 
-from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftBody, PlanTree
+from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftBody, PlanNode, PlanTree
+from ir.schedule import Schedule
 
 # ---- Which event is legal in which state of an intent, as data.
 
@@ -19,6 +20,7 @@ TERMINAL: Final = frozenset({"completed", "failed", "cancelled"})
 TABLE: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     NEW: {
         "intent.draft": ("draft",),
+        "intent.dispatch": ("accepted",),  # a firing of a schedule, whose accept is that of the schedule
     },
     "draft": {
         "intent.compiled": ("proposed",),
@@ -47,6 +49,7 @@ TABLE: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "intent.correct": ("accepted", "proposed"),  # proposed where it is material: needs a new accept
         "policy.gate": ("accepted",),
         "policy.gate.resolve": ("accepted",),
+        "intent.dispatch": ("accepted",),  # only of a schedule: it is fired
         "intent.attest": ("completed", "failed"),  # only without a plan: the work was done elsewhere
         "intent.fail": ("failed",),
         "intent.cancel": ("cancelled",),
@@ -200,6 +203,18 @@ class GateState:
 
 
 @dataclass(frozen=True)
+class Firing:
+    """One firing of a schedule. child: ULID; due: the local moment; at: when it was; cause: of a file."""
+
+    child: str
+    due: str
+    at: str
+    cause: str
+    intent_hash: str
+    plan_hash: str
+
+
+@dataclass(frozen=True)
 class View:
     """What the envelopes of one intent add up to. Empty texts, None and () where there is nothing yet.
 
@@ -211,6 +226,10 @@ class View:
     that needs a new accept, walked is the plan that the nodes are of, and retry_from what it says. again:
     nodes whose end does not count, because a correction has them run once more; restarts: how often it did.
     unseen: kind and id of each envelope of a user that says that nobody looked when it was signed.
+
+    schedule: where it was accepted to run again and again, the scope of that; accept_id: the envelope.
+    firings: by the ULID of the child, with the last one and the calls that they may use. Of a child, under:
+    the scope of the schedule, and fired_by: its ULID.
     """
 
     state: str = NEW
@@ -240,6 +259,13 @@ class View:
     reason: str = ""
     last_id: str = ""
     unseen: tuple[tuple[str, str], ...] = ()
+    schedule: Schedule | None = None
+    accept_id: str = ""
+    firings: Mapping[str, Firing] = field(default_factory=PersistentMap)
+    last_firing: Firing | None = None
+    calls_given: int = 0
+    under: Schedule | None = None
+    fired_by: str = ""
 
     def having(self, changes: Mapping[str, Any]) -> View:
         """The view with these fields changed. (dataclasses.replace would take each field in its hand.)"""
@@ -266,6 +292,12 @@ class View:
     def legal(self) -> tuple[str, ...]:
         """The kinds that the table allows now, sorted."""
         return tuple(sorted(TABLE[self.state]))
+
+
+def has_ended(node: PlanNode, states: Mapping[str, str]) -> bool:
+    """Whether a node has completed, or what it was to be done under did not hold."""
+    state = states.get(node.id)
+    return state == "completed" or (state == "skipped" and node.when is not None)
 
 
 def intent_id(uri: str) -> str:

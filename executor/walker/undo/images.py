@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 from anyio import CancelScope, to_thread
 
 from executor.core.clock import instant
+from executor.core.errors import ScopeError
 from executor.sandbox.history import HistoryWorkspace
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
@@ -43,6 +44,12 @@ Tell: TypeAlias = Callable[[str, Mapping[str, Any]], str]  # kind and body of a 
 STORE_LIMIT: Final = 1 << 30  # bytes of contents in a home, after which old ones go
 
 
+def not_undoable(path: str, why: str) -> ScopeError:
+    """The refusal of a call that must be able to be undone."""
+    fix = "name less, or do it by hand: nothing was touched"
+    return ScopeError("NOT_UNDOABLE", f"{path!r} could not be put back: {why}", place=path, fix=fix)
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A call that is about to run. uncovered: by path ("" = the call itself), why it will not be undone."""
@@ -61,6 +68,11 @@ class Kept:
     @property
     def uncovered(self) -> Mapping[str, str]:
         return self.before.uncovered
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """The paths at which nothing was before the call, or the first attempt at it."""
+        return frozenset(path for path, state in self.before.files.items() if state.kind == "absent")
 
 
 class Images:
@@ -90,6 +102,7 @@ class Images:
         stays: str = "",
         history: str | None = None,
         resumed: bool = False,
+        whole: bool = False,
         tell: Tell | None = None,
     ) -> Kept | None:
         """Keep what a call may change, durably. None where it changes nothing.
@@ -102,11 +115,12 @@ class Images:
             history: as of ``Looker.before``.
             tell: writes a record with whatever is written next; it must be written before the tool runs, and
                 ``Kept.close`` be called then. None: written at once.
+            whole: is the call not to be made where something could not be put back?
             resumed: did this node begin in an earlier run? What a call found counts that nobody saw end.
 
         Raises:
-            ScopeError: a path that tools may not touch. HomeError: it could not be kept. The tool must not
-            run then.
+            ScopeError: a path that tools may not touch; NOT_UNDOABLE. HomeError: it could not be kept. The
+            tool must not run then.
         """
         if effect.operation == "read":
             return None
@@ -130,6 +144,8 @@ class Images:
                 await to_thread.run_sync(self._make_room)
                 held.enter_context(self._store.together())
                 before = await to_thread.run_sync(look)
+            if whole and before.uncovered:
+                raise not_undoable(*next(iter(before.uncovered.items())))
             if stays:
                 before.uncovered[""] = stays
             body = kept_body(before, node=node, tool=tool, root=str(workspace.root))

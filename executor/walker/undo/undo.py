@@ -272,7 +272,7 @@ class _Work:
         for one in files:
             if one.path in self.leave or one.target.kind != "file":
                 continue
-            if not putting.store.has(one.target.sha256):
+            if putting.lacks(one):
                 raise UndoError(
                     "IMAGE_MISSING",
                     f"the before-image of {one.path!r} is not there any more (mcl undo --prune?)",

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 EFFECT_STYLES = {"read": "", "write": WARN, "network": WARN, "shell": BAD, "chain": BAD}
 VERDICT_STYLES = {"allow": GOOD, "ask": WARN, "deny": BAD}
+ORDER = {
+    "sequential": "one after the other",
+    "parallel": "at the same time",
+    "map": "once for each, one after the other",
+}
 NARROW = 72  # below this many columns the side effect moves under the node's text
 
 
@@ -96,11 +101,13 @@ def plan_table(
 def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
     """The description, then exactly what is called, a line a field: this is what a person signs."""
     if node.kind in BRANCH_KINDS:
-        how = "one after the other" if node.kind == "sequential" else "at the same time"
+        how = ORDER[node.kind]
         yield line_of((bounded(node.description) if node.description else "", STRONG), (how, DIM))
+        yield from map(_pair, _turning(node))
         return
     if node.description:
         yield line_of((bounded(node.description), ""))
+    yield from map(_pair, _turning(node))
     if (call := node.tool_call) is not None:
         tool = call.tool_ref.removeprefix("matrix://tool/")
         yield line_of((quoted(tool), DIM), (effect, DIM))
@@ -133,6 +140,20 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
         # What has no lines of its own is shown whole all the same: a person signs it.
         yield line_of((node.kind, DIM))
         yield from (_pair((name, str(value))) for name, value in payload.model_dump(mode="json").items())
+
+
+def _turning(node: PlanNode) -> Iterator[tuple[str, str]]:
+    """Whether a node is done, and how often: what it depends on, a line a field."""
+    if (when := node.when) is not None:
+        yield "only if", f"{when.of} {when.test} {when.value}".rstrip()
+    if (said := node.map) is not None:
+        if said.members:
+            yield "each of", ", ".join(map(quoted, said.members))
+        else:
+            yield "each of", said.over
+            yield "at most", str(said.most)
+        if said.scope_uri:
+            yield "may use", said.scope_uri
 
 
 def _pair(pair: tuple[str, str]) -> Text:
