@@ -80,7 +80,7 @@ _LASTING: Mapping[str, str] = {
     "network": "what was sent over the network is not undone",
     "chain": "what was written to a chain is not undone",
 }
-_NO_FILE = "it names no file of the workspace that it changes"
+NO_FILE = "it names no file of the workspace that it changes"
 
 
 def lasting(manifest: Manifest, effect: Effect) -> str:
@@ -93,4 +93,4 @@ def lasting(manifest: Manifest, effect: Effect) -> str:
         if name in effect.classes:
             return why
     changed = any(mode not in ("read", "list") for mode in manifest.scope.paths.values())
-    return "" if changed or manifest.history or manifest.undo else _NO_FILE
+    return "" if changed or manifest.history or manifest.undo else NO_FILE

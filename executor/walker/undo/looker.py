@@ -173,7 +173,7 @@ class Looker:
                 if self.workspace.check(f"{git}/{name}") is None:
                     seen.files[f"{git}/{name}"] = ABSENT
                 else:
-                    self._keep(f"{git}/{name}", seen)
+                    self._keep(f"{git}/{name}", seen, "write")
             for name in STATE_FOLDERS:
                 if (status := self.workspace.check(f"{git}/{name}")) is not None:
                     self._keep_folder(f"{git}/{name}", status.st_mode, seen, hidden=True)
