@@ -16,7 +16,7 @@ _UNFILTERED = ("unspecified", "unset", "set")  # what git says of a file that no
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class Uncommitted:
     """Files that differ from the last commit. code: two letters as in git status --short."""
 
     path: str
@@ -36,7 +36,7 @@ class Staged:
     left_out: tuple[str, ...]
 
 
-async def changed(git: Git, paths: Sequence[str]) -> list[Changed]:
+async def changed(git: Git, paths: Sequence[str]) -> list[Uncommitted]:
     """What has changed in these files and folders of the repository; everywhere where none is named.
 
     Raises:
@@ -54,7 +54,7 @@ async def changed(git: Git, paths: Sequence[str]) -> list[Changed]:
             place=".",
             fix="name the folder that is meant, or let .gitignore name what does not belong to it",
         )
-    found = [Changed(one[3:], one[:2]) for one in text(finished.out).split("\0") if len(one) > 3]
+    found = [Uncommitted(one[3:], one[:2]) for one in text(finished.out).split("\0") if len(one) > 3]
     clashing = [visible(one.path) for one in found if one.code in CONFLICTS]
     if clashing:
         raise ToolError(
@@ -109,7 +109,7 @@ def remarks(left_out: Sequence[str]) -> str:
     return f"\nleft out: {', '.join(left_out[:5])}{more}"
 
 
-def _below(path: str, found: Sequence[Changed]) -> bool:
+def _below(path: str, found: Sequence[Uncommitted]) -> bool:
     name = path.strip("/")
     return any(one.path == name or one.path.startswith(f"{name}/") for one in found)
 

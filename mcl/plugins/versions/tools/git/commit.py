@@ -9,7 +9,7 @@ from executor.sandbox.git import text
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from mcl.core.text import counted
-from mcl.plugins.versions.staging import Changed, changed, listed, remarks, stage
+from mcl.plugins.versions.staging import Uncommitted, changed, listed, remarks, stage
 from mcl.plugins.versions.work import committer, need_commit, on_branch
 
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
@@ -70,7 +70,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     }
 
 
-def message_of(meant: Sequence[Changed]) -> str:
+def message_of(meant: Sequence[Uncommitted]) -> str:
     """A message for who gave none, by the names of the files: Change notes/a.md and 2 more files."""
     verbs = {_WORDS.get(one.code[0], "Change") for one in meant}
     verb = verbs.pop() if len(verbs) == 1 else "Change"
