@@ -16,6 +16,7 @@ from mcl.compiler.stages.evidence import as_said, by_clause, with_patterns, with
 from mcl.compiler.stages.expiry import FIELD as EXPIRY
 from mcl.compiler.stages.frame_draft import FORMS, Extraction, FrameDraft, PromptText, expected, texts_of
 from mcl.compiler.stages.gaps import Gap
+from mcl.compiler.stages.list_values import with_entries
 from mcl.compiler.stages.phrase_places import with_phrase
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
@@ -110,6 +111,7 @@ def extract(
     told = [one for one in marked if one.field != REST and not found.is_guess(one)]
     told = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
+    spans = with_entries(request.prose, form, spans)
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))
     spans = tuple(_before(wishes, one, clauses) for one in spans)
