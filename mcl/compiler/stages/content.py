@@ -14,7 +14,7 @@ _PATH: Final = re.compile(r"\S*(?:/|\w\.\w)\S*")
 
 def with_content(
     spans: Sequence[Span], form: ExtractForm, clauses: Clauses
-) -> tuple[list[Span], TextPlace | None]:
+) -> tuple[tuple[Span, ...], TextPlace | None]:
     """The spans, with all that stands behind a colon as the one text that the goal gives there, and where it
     stands; without one the spans as they are, and None.
 
@@ -22,7 +22,7 @@ def with_content(
     behind it is one slot that takes any text: that which the model found there, else the only required one
     that nothing before the colon fills. A skill for any goal keeps all words as they are.
     """
-    kept, prose, main = list(spans), clauses.prose, clauses.main
+    kept, prose, main = tuple(spans), clauses.prose, clauses.main
     colons = (match for match in _COLON.finditer(prose) if free(TextPlace(*match.span()), clauses.quotes))
     colon = next(colons, None)
     if colon is None or main is None or clauses.takes_any:
@@ -38,7 +38,7 @@ def with_content(
     if slot is None or not all(within(place_of(one), [place]) for one in inside):
         return kept, None
     text = span_at(f"slot.{slot.name}", prose, place, load_cues().probability["phrase"])
-    return [*(one for one in kept if one not in inside), text], place
+    return (*(one for one in kept if one not in inside), text), place
 
 
 def _slot(form: ExtractForm, inside: Sequence[Span], before: set[str]) -> SlotForm | None:
