@@ -139,7 +139,8 @@ class DoTask:
         from mcl.usecases.do_proposal import propose
 
         with self._unsigned_at_ctrl_c(result.intent.id):
-            return self._agree(propose(result, **self._there))
+            proposal = propose(result, **self._there)
+        return self._agree(proposal)
 
     @property
     def _there(self) -> "dict[str, Any]":
