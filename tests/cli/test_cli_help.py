@@ -91,6 +91,8 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("log accept-break", "log restore-tables", "log restored", "log forget"),
         *("key", "key list", "key new", "key seal", "key export", "key trust", "key revoke"),
         *("policy", "policy check"),
+        *("schedule", "schedule add", "schedule sign", "schedule list", "schedule show", "schedule run"),
+        *("schedule install", "schedule revoke"),
         *(
             "grant",
             "grant add",

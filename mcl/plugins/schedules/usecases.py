@@ -81,14 +81,14 @@ def _split(goal: str, at: str, zone: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class ScheduleProposal:
     """What a person is asked to sign: an intent, and the scope within which it runs again and again."""
 
     found: Acceptable
     scope: Schedule
 
 
-def proposal(intent: str, *, home: Home, terms: Mapping[str, Any] | None = None) -> Proposal:
+def proposal(intent: str, *, home: Home, terms: Mapping[str, Any] | None = None) -> ScheduleProposal:
     """The scope of a proposed intent. terms: what is otherwise than when it was added. Raises InputError
     NOT_SCHEDULED, SCHEDULE_MOVES, UNTIL_INVALID, WORKSPACE_MISSING; LifecycleError as `acceptable`."""
     found = acceptable(intent, home=home)
@@ -96,7 +96,7 @@ def proposal(intent: str, *, home: Home, terms: Mapping[str, Any] | None = None)
     zone = found.view.draft.slot_values.get("@zone", "UTC") if found.view.draft else "UTC"
     below = _effects_below(home, found, Path(said.get("workspace") or "."))
     scope = proposed(found, Terms(**said), zone=zone, moving=moving_in(home, found), below=below)
-    return Proposal(found, scope)
+    return ScheduleProposal(found, scope)
 
 
 def _terms(home: Home, id: str) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _effects_below(home: Home, found: Shown, workspace: Path) -> tuple[str, ...]
     )
 
 
-def sign(made: Proposal, *, home: Home, unseen: bool = False) -> Acceptance:
+def sign(made: ScheduleProposal, *, home: Home, unseen: bool = False) -> Acceptance:
     """Sign it with the user's key: from now on it is fired at its moments. Raises as `accept`."""
     found, scope = made.found, made.scope
     signed = accept(
