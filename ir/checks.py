@@ -9,8 +9,10 @@
 | NODE_ID_MISSING | a node has no id |
 | NODE_ID_REPEATED | two nodes share an id |
 | KIND_UNKNOWN | a node kind outside the closed set |
-| BRANCH_EMPTY | a sequential or parallel node without children |
-| BRANCH_HAS_PAYLOAD | a sequential or parallel node with a payload |
+| BRANCH_EMPTY | a branch without children |
+| BRANCH_HAS_PAYLOAD | a branch with a payload, but for a map with that of a map |
+| MAP_INVALID | a map without its one child, its list or its bound, or one within another |
+| CONDITION_INVALID | a condition that cannot be looked at |
 | TERMINAL_HAS_CHILDREN | a step, tool call, sub-dispatch or gate with children |
 | PAYLOAD_MISSING | a terminal without the payload of its kind |
 | PAYLOAD_FOREIGN | a terminal with a payload of another kind |
@@ -26,6 +28,8 @@
 | REFERENCE_UNKNOWN | `${node.output}` names no node of this plan |
 | REFERENCE_NOT_EARLIER | it names a node that has not finished when this one starts |
 | REFERENCE_PARALLEL | it names a node that may run at the same time |
+| REFERENCE_CONDITIONAL | it names a node that may be skipped where this one is not |
+| REFERENCE_MAPPED | it names a node that is done for each member of a map, from outside of it |
 | REFERENCE_MALFORMED | `${` that is no `${node.output...}` |
 | TOO_DEEP | more than 64 levels |
 | TOO_MANY_NODES | more than 10,000 nodes |
@@ -35,7 +39,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, Protocol, TypeAlias
 
 from ir.errors import IrError
@@ -43,22 +47,27 @@ from ir.findings import Finding
 from ir.inline_secrets import find_secret
 from ir.plan import (
     BRANCH_KINDS,
+    COUNTING,
     MAX_DEPTH,
+    MAX_MEMBERS,
     MAX_NODES,
     NO,
     NODE_KINDS,
+    PAYLOADS,
     SIDE_EFFECTS,
     STEP_KINDS,
-    TERMINAL_KINDS,
+    TESTS,
     YES,
+    Condition,
     Gate,
+    Map,
     PlanNode,
     PlanTree,
     Step,
     SubDispatch,
     ToolCall,
 )
-from ir.references import OutputRef, parse_references
+from ir.references import OutputRef, parse_references, reference_alone
 
 
 class SkillScope(Protocol):
@@ -106,6 +115,17 @@ def check_plan(
                 Finding("TOO_DEEP", f"deeper than {MAX_DEPTH} levels", node.id, "flatten the plan")
             )
         nodes.append(node)
+    done = len(nodes) + sum(
+        (node.map.bound - 1) * sum(1 for child in node.children for _ in child.walk())
+        for node in nodes
+        if node.map is not None
+    )
+    if done > MAX_NODES:
+        fix = "split the plan into sub-dispatches"
+        findings.append(
+            Finding("TOO_MANY_NODES", f"more than {MAX_NODES} nodes, those of maps counted", "", fix)
+        )
+        return findings
     seen: set[str] = set()
     for node in nodes:
         findings += _id_flaws(node, seen)
@@ -115,7 +135,16 @@ def check_plan(
     # long, and such a plan is refused anyway.
     if not any(finding.code == "TOO_DEEP" for finding in findings):
         findings += _reference_flaws(plan.root)
+    findings += _giving_flaws(plan, seen)
     return findings
+
+
+def _giving_flaws(plan: PlanTree, nodes: Collection[str]) -> Iterator[Finding]:
+    for name, text in plan.gives.items():
+        alone = reference_alone(text)
+        if alone is None or alone.node_id not in nodes:
+            fix = "name the output of a node of this plan"
+            yield Finding("REFERENCE_UNKNOWN", f"what it gives as {name} is no reference", "", fix)
 
 
 def _tree_flaws(plan: PlanTree, intent_id: str | None) -> Iterator[Finding]:
@@ -145,7 +174,7 @@ def _id_flaws(node: PlanNode, seen: set[str]) -> Iterator[Finding]:
 
 
 def _shape_flaws(node: PlanNode) -> Iterator[Finding]:
-    payloads = [kind for kind in TERMINAL_KINDS if getattr(node, kind) is not None]
+    payloads = [kind for kind in PAYLOADS if getattr(node, kind) is not None]
     if node.kind not in NODE_KINDS:
         yield Finding(
             "KIND_UNKNOWN", f"{node.kind!r} is no kind of node", node.id, f"one of {', '.join(NODE_KINDS)}"
@@ -155,8 +184,10 @@ def _shape_flaws(node: PlanNode) -> Iterator[Finding]:
             yield Finding(
                 "BRANCH_EMPTY", f"a {node.kind} node without children", node.id, "add one or remove the node"
             )
-        if payloads:
-            message = f"a {node.kind} node with a payload ({', '.join(payloads)})"
+        if node.kind == "map" and node.map is None:
+            yield Finding("PAYLOAD_MISSING", "no map payload", node.id, "fill in map")
+        if strange := [kind for kind in payloads if kind != node.kind]:
+            message = f"a {node.kind} node with a payload ({', '.join(strange)})"
             yield Finding("BRANCH_HAS_PAYLOAD", message, node.id, "move the payload into a child")
     else:
         if node.children:
@@ -179,6 +210,47 @@ def _payload_flaws(node: PlanNode, skill: SkillScope | None) -> Iterator[Finding
         yield from _dispatch_flaws(node.id, node.sub_dispatch, skill)
     if node.gate is not None:
         yield from _gate_flaws(node.id, node.gate)
+    if node.map is not None:
+        yield from _map_flaws(node, node.map)
+    if node.when is not None:
+        yield from _condition_flaws(node.id, node.when)
+
+
+def _map_flaws(node: PlanNode, said: Map) -> Iterator[Finding]:
+    """A map that does not say over what, how often at most, or what for."""
+
+    def flaw(message: str, fix: str) -> Finding:
+        return Finding("MAP_INVALID", message, node.id, fix)
+
+    if len(node.children) > 1:
+        yield flaw("a map has one child", "put them under a sequential node")
+    if bool(said.over) == bool(said.members):
+        yield flaw("a map has a list of members, or one reference to a list", "give one of the two")
+    elif said.over and reference_alone(said.over) is None:
+        yield flaw(f"{said.over[:80]!r} is not one reference", "such as ${search.output.matches[*].path}")
+    most = said.most or len(said.members)
+    if not 0 < most <= MAX_MEMBERS or len(said.members) > most:
+        yield flaw(f"a map has from 1 to {MAX_MEMBERS} members", "say in most how many at most")
+    if said.over and not said.scope_uri:
+        fix = "such as matrix://scope/read+write?folder=archive"
+        yield flaw("what each member may use is not said, and its members are not known", fix)
+    for child in node.children:
+        if inner := next((one.id for one, _ in child.walk() if one.map is not None), ""):
+            yield flaw(f"the map {inner} stands within another", "put it into a skill of its own")
+
+
+def _condition_flaws(node_id: str, said: Condition) -> Iterator[Finding]:
+    def flaw(message: str, fix: str) -> Finding:
+        return Finding("CONDITION_INVALID", message, node_id, fix)
+
+    if reference_alone(said.of) is None:
+        yield flaw(f"{said.of[:80]!r} is not one reference", "such as ${search.output.count}")
+    if said.test not in TESTS:
+        yield flaw(f"{said.test!r} is no test", f"one of {', '.join(TESTS)}")
+    elif said.test in COUNTING and not re.fullmatch(r"0|[1-9]\d{0,8}", said.value, re.ASCII):
+        yield flaw(f"{said.test} compares with a whole number", "write it in value")
+    elif said.test.endswith("empty") and said.value:
+        yield flaw(f"{said.test} compares with nothing", "leave value out")
 
 
 def _call_flaws(node_id: str, call: ToolCall, skill: SkillScope | None) -> Iterator[Finding]:
@@ -253,12 +325,15 @@ _Route: TypeAlias = tuple[tuple[PlanNode, int], ...]
 
 def _reference_flaws(root: PlanNode) -> Iterator[Finding]:
     routes: dict[str, _Route] = {}
+    conditions: dict[str, frozenset[Condition]] = {}
     waiting: list[_Route] = [((root, 0),)]
     order: list[_Route] = []
     while waiting:
         route = waiting.pop()
         order.append(route)
         routes.setdefault(route[-1][0].id, route)
+        said = frozenset(node.when for node, _ in route if node.when is not None)
+        conditions.setdefault(route[-1][0].id, said)
         children = route[-1][0].children
         waiting.extend((*route, (child, place)) for place, child in reversed(list(enumerate(children))))
     for route in order:
@@ -270,8 +345,32 @@ def _reference_flaws(root: PlanNode) -> Iterator[Finding]:
                 yield Finding(error.code, error.message, node.id, error.fix)
                 continue
             for piece in pieces:
-                if isinstance(piece, OutputRef):
-                    yield from _order_flaws(node.id, piece.node_id, route, routes.get(piece.node_id))
+                if not isinstance(piece, OutputRef) or _is_member(piece, route):
+                    continue
+                flaws = list(_order_flaws(node.id, piece.node_id, route, routes.get(piece.node_id)))
+                yield from flaws
+                if not flaws:
+                    yield from _mapped_flaws(node.id, piece.node_id, route, routes[piece.node_id])
+                    if conditions[piece.node_id] - conditions.get(node.id, frozenset()):
+                        message = f"{piece.node_id} may be skipped, and then gives nothing"
+                        fix = f"put this node under what {piece.node_id} is done under"
+                        yield Finding("REFERENCE_CONDITIONAL", message, node.id, fix)
+
+
+def _is_member(piece: OutputRef, route: _Route) -> bool:
+    """Whether a reference is to the member that the node is done for, or to its number."""
+    above = any(node.map is not None and node.id == piece.node_id for node, _ in route[:-1])
+    return above and piece.path[:1] in (("item",), ("number",))
+
+
+def _mapped_flaws(node_id: str, target: str, here: _Route, there: _Route) -> Iterator[Finding]:
+    """Whether the node at the end of `there` is done for each member of a map that `here` is not in."""
+    mine = {node.id for node, _ in here[:-1]}
+    for node, _ in there[:-1]:
+        if node.map is not None and node.id not in mine:
+            message = f"{target} is done for each member of {node.id}"
+            fix = f"refer to ${{{node.id}.output.each}}"
+            yield Finding("REFERENCE_MAPPED", message, node_id, fix)
 
 
 def _order_flaws(node_id: str, target: str, here: _Route, there: _Route | None) -> Iterator[Finding]:

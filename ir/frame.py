@@ -14,6 +14,7 @@ from ir.document import Document
 from ir.scalars import (
     EXTENSION_PATTERN,
     MAX_INTEGER,
+    Count,
     ExtensionName,
     Flag,
     FrozenMap,
@@ -241,16 +242,47 @@ class Preference(Document):
     prefer: Text = ""
 
 
+class Given(Document):
+    """What a wish is given by an earlier one.
+
+    slot: the input that it fills; type: of that input. wish: which gives it: 0 the first of the goal, 1 the
+    first further one. output: its name among what that skill gives. words: of the goal, that point at it.
+    each: it is a list, and the wish is done once for each member.
+    """
+
+    slot: Name
+    type: Text = ""
+    wish: Count = 0
+    output: Name
+    words: Text = ""
+    each: Flag = False
+
+
+class WishCondition(Document):
+    """What an earlier wish must have given for a further one to be done. test, value: as of a plan's
+    `Condition`. words: of the goal, that say it."""
+
+    wish: Count = 0
+    output: Name
+    test: Name
+    value: Text = ""
+    words: Text = ""
+
+
 class FurtherWish(Document):
     """A further wish of the same goal: its words, and what it wants. Its limits are those of the whole goal.
 
-    skill_ref: the skill that plans it; "": none does.
+    skill_ref: the skill that plans it; "": none does. given: inputs that earlier wishes give. when: what must
+    hold for it to be done. scope_uri: where it is done for each member of a list, what each may use.
     """
 
     prose: Text = ""
     verb: Verb = ""
     objects: tuple[SlotEntry, ...] = ()
     skill_ref: Text = ""
+    given: tuple[Given, ...] = ()
+    when: WishCondition | None = None
+    scope_uri: Text = ""
 
 
 class Frame(Document):

@@ -1,9 +1,12 @@
-"""References in texts of a plan: `${node.output}`, `${node.output.to[0].field}`; `$${` is a literal `${`."""
+"""References in texts of a plan: `${node.output}`, `${node.output.to[0].field}`; `$${` is a literal `${`.
+
+`[*]` is each entry of a list: `${search.output.matches[*].path}` is the list of their paths.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -13,19 +16,27 @@ from ir.errors import IrError
 
 @dataclass(frozen=True, slots=True)
 class OutputRef:
-    """A value in the output of another node; `path`: field names and positions, () for the whole output."""
+    """A value in the output of another node; `path`: field names and positions, () for the whole output;
+    `EACH`: each entry of a list."""
 
     node_id: str
     path: tuple[str | int, ...] = ()
 
+    def __str__(self) -> str:
+        path = (f"[{step}]" if isinstance(step, int) or step == EACH else f".{step}" for step in self.path)
+        return f"${{{self.node_id}.output{''.join(path)}}}"
+
+
+EACH: Final = "*"  # no field is called so
+
 
 _OPENING: Final = re.compile(r"\$?\$\{")
 _REFERENCE: Final = re.compile(
-    r"\$\{(?P<node>[^\s{}$]{1,200}?)\.output(?P<path>(?:\.[A-Za-z_][A-Za-z0-9_-]*|\[(?:0|[1-9]\d{0,8})\])*)\}",
+    r"\$\{(?P<node>[^\s{}$]{1,200}?)\.output(?P<path>(?:\.[A-Za-z_][A-Za-z0-9_-]*|\[(?:0|[1-9]\d{0,8}|\*)\])*)\}",
     re.ASCII,
 )
 _SHORT: Final = 200  # characters
-_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+_STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+|\*)\]")
 
 
 def parse_references(text: str) -> tuple[str | OutputRef, ...]:
@@ -62,11 +73,37 @@ def _pieces(text: str) -> tuple[str | OutputRef, ...]:
             )
         if literal:
             pieces.append(literal)
-        steps = tuple(name or int(number) for name, number in _STEP.findall(found["path"]))
+        steps = tuple(
+            name or (EACH if number == EACH else int(number)) for name, number in _STEP.findall(found["path"])
+        )
         pieces.append(OutputRef(found["node"], steps))
         literal, position = "", found.end()
     literal += text[position:]
     return (*pieces, literal) if literal else tuple(pieces)
+
+
+def reference_alone(text: str) -> OutputRef | None:
+    """The reference that a text is, and nothing else; None where it is no such text."""
+    if not text.startswith("${"):
+        return None
+    try:
+        pieces = parse_references(text)
+    except IrError:
+        return None
+    return pieces[0] if len(pieces) == 1 and isinstance(pieces[0], OutputRef) else None
+
+
+def rewritten(text: str, anew: Callable[[OutputRef], OutputRef]) -> str:
+    """A text whose references are what `anew` gives for each."""
+    if "${" not in text:
+        return text
+    try:
+        pieces = parse_references(text)
+    except IrError:
+        return text  # the checks of the plan say what is wrong
+    return "".join(
+        str(anew(piece)) if isinstance(piece, OutputRef) else piece.replace("${", "$${") for piece in pieces
+    )
 
 
 # ---- Texts that are JSON, or hold some, with places in them for values that are not known yet.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from executor.call import Call, Deferred
 from executor.core.clock import Clock
-from executor.core.errors import ManifestError, ScopeError
+from executor.core.errors import ManifestError, PolicyError, ScopeError
 from executor.gate.approvals import Approvals
 from executor.gate.budget import Spending
 from executor.gate.checkout import Checkouts
@@ -19,13 +19,14 @@ from executor.gate.locks import Locks, Place
 from executor.gate.mandate import Mandate
 from executor.gate.pins import Pins
 from executor.gate.policy import Policy, PolicyFile
+from executor.gate.portion import Portion
 from executor.gate.standings import Signers, standings
 from executor.gate.taint import NONE, Taint, taints
 from executor.sandbox.origin import Origin, parse_url
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import covers, is_elsewhere, plain_place
 from executor.store.lifecycle.events import View
-from executor.tools.manifest import Effect, Manifest, Mode
+from executor.tools.manifest import CHANGING, Effect, Manifest, Mode
 from executor.tools.tool import Credentials
 from ir import PromiseStanding
 
@@ -50,6 +51,9 @@ class Catalogue(Protocol):
 
     def args_checker(self, reference: str) -> Validator:
         """The JSON Schema checker of a known tool's arguments."""
+
+    def touched(self, call: Call, workspace: Workspace) -> Sequence[tuple[str, Mode]] | None:
+        """What a call would change, where its tool says that beforehand; None where it does not."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,15 @@ class Context:
         """What may have completed before the call; of a call that no plan holds the worst is thought."""
         if self.mandate is None:
             return self.before
-        return self._taints.get(call.node_id, Taint(call.node_id, call.node_id))
+        id = self.mandate.templates.get(call.node_id, call.node_id)
+        return self._taints.get(id, Taint(call.node_id, call.node_id))
+
+    def portion(self, call: Call) -> Portion | None:
+        """What is left of the grants to a call; None: all of them. Of what cannot be read nothing is left."""
+        try:
+            return self.mandate.portion_at(call.node_id) if self.mandate else None
+        except PolicyError:
+            return Portion(frozenset())
 
     @cached_property
     def _taints(self) -> dict[str, Taint]:
@@ -127,18 +139,25 @@ class Context:
         if not manifest.scope.paths:
             return []
         args = manifest.complete(call.args)
-        return [
-            (str(args[name]), mode)
-            for name, mode in manifest.scope.paths.items()
-            if name in args and not isinstance(args[name], Deferred)
-        ]
+        found: list[tuple[str, Mode]] = []
+        for name, mode in manifest.scope.paths.items():
+            value = args.get(name, [])
+            if not isinstance(value, Deferred):
+                found += ((str(path), mode) for path in (value if isinstance(value, list) else [value]))
+        return found
+
+    def history(self, call: Call, manifest: Manifest) -> str | None:
+        """The folder whose git history the call changes; None where it changes none."""
+        if not manifest.history:
+            return None
+        return str(manifest.complete(call.args).get(manifest.history, "."))
 
     def written(self, call: Call, manifest: Manifest) -> list[Place]:
         """Where the call writes or adds. Raises ScopeError as ``Workspace.split``."""
         return [
             (self.workspace.split(path), mode)
             for path, mode in self.paths(call, manifest)
-            if mode in ("write", "add")
+            if mode in CHANGING
         ]
 
     def elsewhere(self, call: Call, manifest: Manifest) -> list[str]:

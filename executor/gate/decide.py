@@ -150,7 +150,7 @@ def _hosts(call: Call, context: Context, manifest: Manifest) -> frozenset[Origin
     if manifest.scope.kind != "network":
         return frozenset()
     granted = context.grants.hosts(context.agent)
-    portion = context.mandate.portion if context.mandate else None
+    portion = context.portion(call)
     if portion is not None and portion.hosts is not None:  # also where a redirect leads
         granted &= portion.hosts
     for rule in context.mandate.rules if context.mandate else ():

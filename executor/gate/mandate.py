@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
 from executor.gate.looks import look_for
-from executor.gate.portion import Portion
+from executor.gate.portion import Portion, parse_portion
 from executor.gate.rules import HeldRule, held_rules
 from executor.store.lifecycle.events import View
 from ir import (
-    Frame,
     Intent,
     PlanNode,
     PlanTree,
@@ -22,6 +21,7 @@ from ir import (
     dispatch_of,
     promises_of,
 )
+from ir.plan import every_node
 from ir.scalars import FrozenMap
 
 DISPATCH: Final = "matrix://tool/agent/dispatch@1.0.0"  # how work is handed to another agent
@@ -78,14 +78,51 @@ class Mandate:
     def wishes(self) -> dict[str, int]:
         """Which further wish of the Intent a node dispatches, by the node's id: each is done once."""
         found: dict[str, int] = {}
-        waiting: dict[tuple[str, Frame | None], list[int]] = {}
+        waiting: dict[Hashable, list[int]] = {}
         for place, wish in enumerate(self.intent.frame.further):
-            waiting.setdefault(dispatch_of(wish).asks, []).append(place)
-        for node in self.nodes.values() if waiting else ():
+            when = wish.when and (wish.when.test, wish.when.value)
+            waiting.setdefault((dispatch_of(wish).asks, when, wish.scope_uri), []).append(place)
+        for node, above in self._with_maps if waiting else ():
             sub = node.sub_dispatch
-            if sub is not None and not sub.agent_ref and (places := waiting.get(sub.asks)):
-                found[node.id] = places.pop(0)
+            if sub is None or sub.agent_ref:
+                continue
+            outer = above or node
+            held = outer.when and (outer.when.test, outer.when.value)
+            scope = above.map.scope_uri if above is not None and above.map is not None else ""
+            if places := waiting.get((sub.asks, held, scope)):
+                place = places.pop(0)
+                mapped = (id for id, template in self.templates.items() if template == node.id)
+                found |= dict.fromkeys((node.id, *mapped), place)
         return found
+
+    @property
+    def _with_maps(self) -> Iterator[tuple[PlanNode, PlanNode | None]]:
+        """The plan's nodes, each with the map that it is done for each member of."""
+        for node, _ in self.plan.root.walk():
+            if node.map is not None:
+                yield from ((below, node) for child in node.children for below, _ in child.walk())
+            if node.id not in self.mapped:
+                yield node, None
+
+    @cached_property
+    def mapped(self) -> dict[str, PlanNode]:
+        """By id of each node of the plan below a map, that map."""
+        return {
+            below.id: node
+            for node, _ in self.plan.root.walk()
+            if node.map is not None
+            for child in node.children
+            for below, _ in child.walk()
+        }
+
+    @cached_property
+    def templates(self) -> dict[str, str]:
+        """By id of each node that is done for one member of a map, the id of the plan's node that it is."""
+        return {
+            f"{node.id}/{number}/{id}": id
+            for id, node in self.mapped.items()
+            for number in range(1, node.map.bound + 1 if node.map is not None else 0)
+        }
 
     @property
     def undone(self) -> list[int]:
@@ -111,8 +148,8 @@ class Mandate:
 
     @cached_property
     def nodes(self) -> dict[str, PlanNode]:
-        """The plan's nodes by id."""
-        return {node.id: node for node, _ in self.plan.root.walk()}
+        """The plan's nodes by id, and as they are done for each member of a map."""
+        return every_node(self.plan)
 
     @cached_property
     def criteria(self) -> dict[str, ToolCall]:
@@ -127,6 +164,13 @@ class Mandate:
             return self.offered.get(node_id) or self.criteria.get(node_id)
         handed = node.sub_dispatch is not None and node.sub_dispatch.agent_ref
         return _handing(node.sub_dispatch) if handed and node.sub_dispatch else node.tool_call
+
+    def portion_at(self, node_id: str) -> Portion | None:
+        """What is left of the agent's grants to a node: of one that is done for each member of a map, what
+        the map leaves. None: all of them. Raises PolicyError BAD_SCOPE."""
+        above = self.mapped.get(self.templates.get(node_id, node_id))
+        said = above.map.scope_uri if above is not None and above.map is not None else ""
+        return parse_portion(said).within(self.portion) if said else self.portion
 
     def criterion_id(self, place: str) -> str:
         """What a promise is called where nodes have their ids, by its place in the Intent: ``success[0]``,

@@ -103,7 +103,10 @@ def _plain(name: str) -> str:
 
 
 def _numbers(plan: PlanTree, find: Find) -> Iterator[Measure]:
+    mapped = {id(one) for node, _ in plan.root.walk() if node.map is not None for one, _ in node.walk()}
     for node, _ in plan.root.walk():
+        if id(node) in mapped:  # it gives a number for each member
+            continue
         if node.tool_call is not None and (manifest := find(node.tool_call.tool_ref)) is not None:
             for many, one in enumerate(_below(node.id, manifest.output, ())):
                 if many >= _MANY:

@@ -4,11 +4,12 @@ leaves of everything."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl
 
 from executor.core.errors import PolicyError, ScopeError
+from executor.core.globs import Glob, GlobError
 from executor.gate.verdict import Deny
 from executor.sandbox.files import components, readings
 from executor.sandbox.origin import Origin, parse_grant
@@ -27,25 +28,26 @@ Folder = tuple[str, ...]  # components of a path in the workspace; () is the wor
 @dataclass(frozen=True)
 class Portion:
     """A part of the grants of the plan above, or of everything. ``hosts`` and ``folders``: None leaves all;
-    ``calls``: 0 leaves as many as there are. ``closed``: folders that are left to nobody."""
+    ``calls``: 0 leaves as many as there are. ``closed``: folders that are left to nobody. ``paths``: patterns
+    of paths that are left beside the folders. ``around``: another portion, in whose places all lies too."""
 
     classes: frozenset[str] = frozenset(SIDE_EFFECTS)
     hosts: frozenset[Origin] | None = None
     folders: frozenset[Folder] | None = None
     calls: int = 0
     closed: frozenset[Folder] = frozenset()
+    paths: frozenset[str] = frozenset()
+    around: Portion | None = None
 
     def within(self, above: Portion | None) -> Portion:
         """What both leave. The calls are the plan's own: those above it count for themselves."""
         if above is None:
             return self
-        return Portion(
-            self.classes & above.classes,
-            _both(self.hosts, above.hosts),
-            _inner(self.folders, above.folders),
-            self.calls,
-            self.closed | above.closed,
-        )
+        classes, hosts = self.classes & above.classes, _both(self.hosts, above.hosts)
+        if self.paths or above.paths or above.around:  # patterns are asked one after the other
+            return replace(self, classes=classes, hosts=hosts, around=above)
+        folders = _inner(self.folders, above.folders)
+        return Portion(classes, hosts, folders, self.calls, self.closed | above.closed)
 
     def roaming(self, manifest: Manifest) -> Deny | None:
         """HOST_DENIED for a tool of another server, which goes to hosts that nobody sees."""
@@ -90,7 +92,9 @@ class Portion:
         Raises:
             ScopeError: a path that is none.
         """
-        if self.folders is None and not self.closed:
+        if self.around is not None and (found := self.around.stray(paths, manifest)) is not None:
+            return found
+        if self.folders is None and not self.closed and not self.paths:
             return None
         if roams(manifest):
             return ""
@@ -101,15 +105,21 @@ class Portion:
         return None
 
     def _shuts(self, parts: Folder) -> bool:
-        if self.folders is not None and not any(parts[: len(folder)] == folder for folder in self.folders):
+        if (self.folders is not None or self.paths) and not self._leaves(parts):
             return True
         folded = _folded(parts)  # a file system may take two spellings for one
         return any(
             folded[: len(shut)] == shut or shut[: len(folded)] == folded for shut in map(_folded, self.closed)
         )
 
+    def _leaves(self, parts: Folder) -> bool:
+        if any(parts[: len(folder)] == folder for folder in self.folders or ()):
+            return True
+        return any(Glob.read(pattern).fits(parts) for pattern in self.paths)
+
     def _refused(self, why: str) -> Deny:
-        named = ", ".join("/".join(folder) or "." for folder in sorted(self.folders or ())) or "none"
+        places = ["/".join(folder) or "." for folder in sorted(self.folders or ())]
+        named = ", ".join((*places, *sorted(self.paths))) or "none"
         return Deny(
             "OUT_OF_SCOPE",
             f"{why} {named}",
@@ -142,6 +152,7 @@ def parse_portion(text: str) -> Portion:
         raise _bad(text, f"the side-effect classes are {', '.join(SIDE_EFFECTS)}")
     hosts: set[Origin] = set()
     folders: set[Folder] = set()
+    paths: set[str] = set()
     calls = 0
     try:
         for name, value in parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else ():
@@ -149,17 +160,22 @@ def parse_portion(text: str) -> Portion:
                 hosts.add(parse_grant(value))
             elif name == "folder":
                 folders.add(components(value))
+            elif name == "path":
+                Glob.read(value)
+                paths.add(value)
             elif name == "calls" and not calls and value.isascii() and value.isdigit():
                 calls = int(value)
                 if not 0 < calls <= _MOST_CALLS:
                     raise ValueError(f"calls is a number from 1 to {_MOST_CALLS}")
             else:
-                raise ValueError(f"{name}={value} is no host, no folder and no number of calls")
-    except (PolicyError, ScopeError) as problem:
+                raise ValueError(f"{name}={value} is no host, no folder, no path and no number of calls")
+    except (PolicyError, ScopeError, GlobError) as problem:
         raise _bad(text, problem.message) from problem
     except ValueError as problem:
         raise _bad(text, str(problem)) from problem
-    return Portion(classes, frozenset(hosts) or None, frozenset(folders) or None, calls)
+    return Portion(
+        classes, frozenset(hosts) or None, frozenset(folders) or None, calls, paths=frozenset(paths)
+    )
 
 
 def _both(one: frozenset[Origin] | None, other: frozenset[Origin] | None) -> frozenset[Origin] | None:

@@ -13,7 +13,7 @@ from executor.core.hashing import json_bytes
 from executor.tools.manifest import Manifest
 from executor.tools.schemas import kind_of, kinds_of
 from ir import DocumentError, IrError, OutputRef, parse_json, parse_references
-from ir.references import place_in_json
+from ir.references import EACH, place_in_json
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)", re.ASCII)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?", re.ASCII)
@@ -185,8 +185,16 @@ def _value(reference: OutputRef, outputs: Mapping[str, object]) -> object:
             place=shown,
             fix="refer to a node that completes earlier",
         )
-    value: Any = outputs[reference.node_id]
-    for step in reference.path:
+    return _below(outputs[reference.node_id], reference.path, reference.node_id)
+
+
+def _below(value: Any, path: tuple[str | int, ...], node: str) -> object:
+    """What stands at a path in an output; behind `[*]`, of each entry of a list, one by one."""
+    for at, step in enumerate(path):
+        if step == EACH and isinstance(value, list):
+            rest = path[at + 1 :]
+            found: list[Any] = [_below(one, rest, node) for one in value]
+            return [one for many in found for one in many] if EACH in rest else found
         there = (
             step in value
             if isinstance(step, str) and isinstance(value, dict)
@@ -198,8 +206,8 @@ def _value(reference: OutputRef, outputs: Mapping[str, object]) -> object:
             )
             raise UnresolvedError(
                 "NO_SUCH_FIELD",
-                f"the output of node {reference.node_id!r} has no {step!r} there",
-                place=shown,
+                f"the output of node {node!r} has no {step!r} there",
+                place=f"${{{node}.output}}",
                 fix=f"there is: {fields}",
             )
         value = value[step]

@@ -64,6 +64,8 @@ def taints(
         if not node.children:
             found[node.id] = upstream
             continue
+        if node.map is not None:  # what is done for one member comes before the next
+            upstream |= own[id(node)]
         inside = [own[id(child)] for child in node.children]
         met = list(_earlier(inside, upstream))
         if node.kind == "parallel":  # the others may all complete before

@@ -39,6 +39,7 @@ from ir import (
     with_hash,
 )
 from ir.plan import PAYLOADS
+from ir.references import rewritten
 
 MAX_DISPATCHES: Final = 8  # above one another
 # Refusals of a skill that no value could change.
@@ -144,10 +145,9 @@ def refers(frame: Frame) -> bool:
 def portion_of(node: PlanNode, above: Mandate) -> Portion | None:
     """What the node leaves of the agent's grants to the plan below it; None: all that its own plan has."""
     said = node.sub_dispatch.scope_uri if node.sub_dispatch else ""
-    if not said:
-        return above.portion
     try:
-        return parse_portion(said).within(above.portion)
+        left = above.portion_at(node.id)
+        return parse_portion(said).within(left) if said else left
     except PolicyError as problem:
         raise _refusal("SUB_DISPATCH_SCOPE", problem.message, node, problem.fix) from problem
 
@@ -158,7 +158,8 @@ def resolved_frame(frame: Frame, outputs: Mapping[str, object], node: PlanNode) 
     objects = []
     for entry in document.pop("objects", []):
         value = resolve(entry.get("value", ""), outputs)
-        values = value if isinstance(value, list) else [value]
+        # Each once: two matches in one file name it twice.
+        values = list({as_text(one): one for one in value}.values()) if isinstance(value, list) else [value]
         objects += [{**_filled(entry, outputs), "value": as_text(one)} for one in values]
     document = {**_filled(document, outputs), "objects": objects}
     try:
@@ -228,6 +229,10 @@ def _below(plan: PlanTree, parent: str) -> PlanTree:
         for kind in PAYLOADS.keys() & node.keys():
             said = node[kind]
             said |= {name: renamed(said[name], parent) for name in PAYLOADS[kind].referring if name in said}
+        if "when" in node:
+            node["when"]["of"] = renamed(node["when"]["of"], parent)
+    if "gives" in document:
+        document["gives"] = renamed(document["gives"], parent)
     return with_hash(PlanTree.from_json(json.dumps(document)))
 
 
@@ -237,20 +242,9 @@ def renamed(value: Any, parent: str) -> Any:
         return {key: renamed(item, parent) for key, item in value.items()}
     if isinstance(value, list):
         return [renamed(item, parent) for item in value]
-    if not isinstance(value, str) or "${" not in value:
+    if not isinstance(value, str):
         return value
-    try:
-        pieces = parse_references(value)
-    except MclError:
-        return value  # the checks of the plan say what is wrong
-    return "".join(_written(piece, parent) for piece in pieces)
-
-
-def _written(piece: str | OutputRef, parent: str) -> str:
-    if isinstance(piece, str):
-        return piece.replace("${", "$${")
-    path = "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in piece.path)
-    return f"${{{parent}/{piece.node_id}.output{path}}}"
+    return rewritten(value, lambda ref: OutputRef(f"{parent}/{ref.node_id}", ref.path))
 
 
 def _refusal(code: str, message: str, node: PlanNode, fix: str) -> WalkError:

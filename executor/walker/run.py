@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
-from executor.core.errors import ExecutorError
+from executor.core.errors import ExecutorError, UnresolvedError
 from executor.core.hashing import json_bytes
 from executor.gate.context import RUNNABLE
 from executor.gate.mandate import Mandate
@@ -23,6 +23,7 @@ from executor.walker.engine import Again, Failure, Turn
 from executor.walker.history import RunHistory
 from executor.walker.interfaces import Follower, Listener, Reasoner, SubSkills, WalkEvent
 from executor.walker.ledger import Ledger, Pause, Superseded
+from executor.walker.maps import holds
 from executor.walker.questions import CORRECTED, Questions
 from executor.walker.tree import Place, PlanScope, Tree
 from ir import MclError
@@ -43,8 +44,8 @@ class Kinds:
     """What nodes do with their turn, which a run need not know (``kinds`` fills it in).
 
     attempts: how a terminal is performed once, by its kind. settle: what is decided about one that was begun
-    in an earlier run; True: nothing is left to do. open_plan, close_plan: a sub-dispatch gets the plan below
-    it, and gives what that plan gave.
+    in an earlier run; True: nothing is left to do. open_plan, close_plan: what grows gets what lies below it,
+    and gives what that gave.
     """
 
     attempts: Mapping[str, Attempt]
@@ -173,7 +174,17 @@ class Run:
             self._restore(place)
             return Turn("settled")
         self._began[node_id] = time.monotonic()
-        if place.dispatches:
+        if place.node.when is not None:
+            try:
+                wanted = holds(place.node.when, self.outputs)
+            except UnresolvedError as problem:
+                unread = self.failure(problem, place)
+                self._end(place, "failed", unread)
+                return Turn("settled", unread)
+            if not wanted:
+                self._skip(place)
+                return Turn("settled")
+        if place.grows:
             failure = self._stopped(place, self.ledger.view()) or self.kinds.open_plan(place, self)
             if failure is not None:
                 self._end(place, "denied" if failure.denied else "failed", failure)
@@ -225,7 +236,7 @@ class Run:
         if place is None:
             self._pause.end(node_id)
             return failure
-        if failure is None and place.dispatches:
+        if failure is None and place.grows:
             failure = await self.kinds.close_plan(place, self)
         state = "completed"
         if failure is not None:
@@ -256,14 +267,33 @@ class Run:
         """See ``Work``."""
         if self._pause.over:
             return
+        self._settle(self.tree.below(node_id), state)
+
+    def _skip(self, place: Place) -> None:
+        """What a node was to be done under does not hold: neither it nor anything below it is."""
+        self._settle((place, *self.tree.below(place.id)), "skipped")
+
+    def _settle(self, places: Iterable[Place], state: Literal["skipped", "cancelled"]) -> None:
         untouched = [
             place
-            for place in self.tree.below(node_id)
+            for place in places
             if place.id not in self.states and self.history.states.get(place.id) != "completed"
         ]
         for place in untouched:
             self._tell(place, state)
         self.ledger.settle([place.id for place in untouched], state)
+
+    def given(self, place: Place, prefix: str) -> object:
+        """What a node gave: a sequential one what its last child gave, a parallel one what each did, by name.
+
+        prefix: what the ids of its plan begin with here.
+        """
+        while place.node.kind == "sequential":
+            place = self.tree.children(place)[-1]
+        if place.node.kind != "parallel":
+            return self.outputs.get(place.id, {})
+        children = self.tree.children(place)
+        return {child.id.removeprefix(prefix): self.given(child, prefix) for child in children}
 
     # ---- what the kinds of nodes call ----
 
@@ -346,14 +376,14 @@ class Run:
     def _restore(self, place: Place) -> None:
         """A node that completed in an earlier run, with all below it."""
         for one in (place, *self.tree.below(place.id)):
-            if not one.node.children:
+            if one.grows or not one.node.children:
                 self.outputs[one.id] = self.history.outputs.get(one.id, {})
-            if one.dispatches:
+            if one.grows:
                 self._restore_below(one.id)
             self._tell(one, "completed", preview=self._preview(one.id))
 
     def _restore_below(self, node_id: str) -> None:
-        """The nodes of a sub-dispatch that completed; nobody needs its plan any more."""
+        """The nodes below one that grows, which completed; nobody needs to know any more what they are."""
         for id, state in self.history.states.items():
             if id.startswith(f"{node_id}/"):
                 self.states[id] = state

@@ -7,12 +7,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from executor.core.errors import UnresolvedError
 from executor.gate.budget import Spending
+from executor.gate.references import resolve
 from executor.gate.verdict import Deny
 from executor.walker.criteria import judge
 from executor.walker.dispatch import Agents, expand
 from executor.walker.engine import Failure
 from executor.walker.interfaces import RoutedReasoner
+from executor.walker.maps import map_output, open_map
 from executor.walker.nodes import ask_gate, call_tool, settle
 from executor.walker.preflight import preflight
 from executor.walker.run import Kinds, Run
@@ -23,7 +26,10 @@ from ir.plan import MAX_NODES
 
 
 def open_plan(place: Place, run: Run) -> Failure | None:
-    """Make the plan, judge it as a whole, write down that it begins, and hang it below the node."""
+    """Make the plan, judge it as a whole, write down that it begins, and hang it below the node; of a map,
+    what is done for each member."""
+    if place.node.map is not None:
+        return open_map(place, run)
     sub, spending = place.node.sub_dispatch, place.scope.context.spending
     assert sub is not None, "the node is a sub_dispatch"
     begun = run.history.begun.get(place.id)
@@ -54,25 +60,22 @@ def open_plan(place: Place, run: Run) -> Failure | None:
 async def close_plan(place: Place, run: Run) -> Failure | None:
     """The plan below the node has completed: are its own success criteria met? Its last node's output is the
     output of the dispatch."""
+    if place.node.map is not None:
+        run.outputs[place.id] = map_output(place, run)
+        return None
     (root,) = run.tree.children(place)
     assert run.home is not None, "a run that dispatches has a home"
     for criterion in await judge(root.scope.context, run, run.home):
         if not criterion.holds:
             message = f"the success criterion {criterion.predicate.type} is not met: {criterion.reason}"
             return Failure("CRITERION_NOT_MET", message, "see what the run left", place.id)
-    run.outputs[place.id] = _given(root, run, f"{place.id}/")
+    try:
+        gives = root.scope.mandate.plan.gives.items()
+        given = {name: resolve(text, run.outputs) for name, text in gives}
+    except UnresolvedError as problem:
+        return run.failure(problem, place)
+    run.outputs[place.id] = given or run.given(root, f"{place.id}/")
     return None
-
-
-def _given(place: Place, run: Run, prefix: str) -> object:
-    """What a node gave: a sequential one what its last child gave, a parallel one what each gave, by name."""
-    node = place.node
-    while node.kind == "sequential":
-        node = node.children[-1]
-    if node.kind != "parallel":
-        return run.outputs.get(node.id, {})
-    children = run.tree.children(run.tree[node.id])
-    return {child.id.removeprefix(prefix): _given(child, run, prefix) for child in children}
 
 
 def _flaw(scope: PlanScope, place: Place, run: Run) -> Failure | None:

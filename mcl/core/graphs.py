@@ -28,7 +28,11 @@ from mcl.core.text import counted, skill_named
 # ---- What is drawn of a plan, before anybody knows how: boxes in walk order, with words that need no
 # colour.
 
-_ORDER = {"sequential": "one after the other", "parallel": "at the same time"}
+_ORDER = {
+    "sequential": "one after the other",
+    "parallel": "at the same time",
+    "map": "once for each, one after the other",
+}
 _VERDICTS = {"allow": "may run", "ask": "will ask", "deny": "refused"}
 _LINE = 46  # characters of a line in a box
 _MOST = 3  # lines of one text in a box

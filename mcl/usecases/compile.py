@@ -8,11 +8,11 @@ from executor.store.home import Home
 from ir import is_ulid
 from mcl.compiler import compiler
 from mcl.compiler.tape import Tapes
-from mcl.core.environment import zone_here
 from mcl.core.home import open_home
+from mcl.core.settings import zone_here
 from mcl.language.mtx.core import Core, core_of
 from mcl.usecases.installed import installed
-from mcl.usecases.intents import LAST, find_intent, read_view
+from mcl.usecases.intents import find_intent, read_view
 from mcl.usecases.models import Models
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def goal_of(text: str, home: Home) -> str:
     """The goal that is meant by its name, by an intent for it (its id), or by @last. An intent without a goal
     of that name is the first for a goal that is called like it. Raises InputError INTENT_UNKNOWN for @last
     where there is none."""
-    if text != LAST and not (is_ulid(text) and home.journal.intents(text)):
+    if not text.startswith("@") and not (is_ulid(text) and home.journal.intents(text)):
         return text
     id = find_intent(home, text)
     intent = read_view(home, id).intent

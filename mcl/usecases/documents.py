@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mcl.compiler.stages.frame_draft import PromptText
     from mcl.model import Model
     from mcl.usecases.corrections import Corrected
+    from mcl.usecases.do import DoOutcome
     from mcl.usecases.intents import Shown
     from mcl.usecases.plans import Planned
 
@@ -46,6 +47,20 @@ def of_unanswerable(
         {"node": node, "code": problem.code, "message": problem.message, "fix": problem.fix}
         for node, problem in unanswerable(home, plan, model, ai=ai)
     ]
+
+
+def of_done(done: "DoOutcome", home: "Home") -> dict[str, object]:
+    """What became of a goal in one step: as of a compile, with what was signed and how its run ended."""
+    told = of_result(
+        done.result, stored=True, unanswerable=of_unanswerable(home, getattr(done.result, "plan", None))
+    )
+    return {
+        **told,
+        "accept": as_json(done.signed) if done.signed is not None else None,
+        "outcome": done.outcome.to_json() if done.outcome is not None else None,
+        "code": done.code,
+        "why": done.why,
+    }
 
 
 def of_result(

@@ -80,7 +80,7 @@ def corrected_goal(
             place="correction",
             fix="correct its fields instead: --set budget.max_calls=5",
         )
-    asked = _model(home, intent, model, ai=ai)
+    asked = model_of(home, intent, model, ai=ai)
     earlier = goal_changes(view)
 
     def outcome(changes: Sequence[GoalChange]) -> Outcome:
@@ -165,12 +165,12 @@ def _conflict(place: str) -> InputError:
     )
 
 
-def _model(home: Home, intent: Intent, model: "Path | Model | None", *, ai: bool) -> "Model":
+def model_of(home: Home, intent: Intent | None, model: "Path | Model | None", *, ai: bool) -> "Model":
     """The model that was given, else that of the first compile, else the one in use."""
     from mcl.usecases.compile import open_model
     from mcl.usecases.models import Models
 
-    made = intent.compile_metadata
+    made = intent.compile_metadata if intent is not None else None
     if model is None and ai and made is not None:
         try:
             found = Models(home).with_digest(made.model_digest)

@@ -13,6 +13,7 @@ from executor.gate.verdict import Deny
 from executor.store.home import Home
 from executor.walker import Verdict, Walker
 from ir import VERBS, Intent, MclError, PlanNode, PlanTree, content_hash, is_ulid, valid_verb, with_hash
+from ir.plan import member
 from mcl.catalog.extras import missing_for
 from mcl.catalog.tools.foreign import all_tools
 from mcl.compiler.execution import InstalledSkills
@@ -92,7 +93,7 @@ class Planned:
 
     def _with(self, verdicts: Iterable[Verdict]) -> PlanTree:
         below = {verdict.node_id: verdict.below.root for verdict in verdicts if verdict.below}
-        return self.plan.model_copy(update={"root": _unfolded(self.plan.root, below)}) if below else self.plan
+        return self.plan.model_copy(update={"root": _unfolded(self.plan.root, below)})
 
 
 def show(
@@ -127,6 +128,8 @@ def show(
 
 def _unfolded(node: PlanNode, below: Mapping[str, PlanNode]) -> PlanNode:
     children = (below[node.id],) if node.id in below else node.children
+    if node.map is not None and node.map.members and len(node.children) == 1:  # each as it will be done
+        children = tuple(member(node, number) for number in range(1, node.map.bound + 1))
     if not children:
         return node
     return node.model_copy(update={"children": tuple(_unfolded(child, below) for child in children)})

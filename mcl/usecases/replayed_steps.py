@@ -11,6 +11,7 @@ from executor.store.home import Home
 from executor.store.lifecycle.events import advance
 from ir import Envelope, PlanStepBody
 from ir.errors import MclError
+from ir.plan import every_node
 from mcl.compiler.execution import ModelReasoner, SkillPrompts
 from mcl.core.event_loop import at_once
 from mcl.language.mtx.core import core_of
@@ -78,11 +79,16 @@ class ReplayedSteps:
     def _question(
         self, view: View, body: PlanStepBody, outputs: Mapping[str, object]
     ) -> "StepQuestion | None":
+        from executor.walker.maps import member_outputs
         from executor.walker.steps import step_question
 
         plan = view.plan or view.walked
-        nodes = [node for node, _ in plan.root.walk()] if plan is not None else []
-        step = next((node.step for node in nodes if node.id == body.node_id), None)
+        nodes = every_node(plan) if plan is not None else {}
+        node = nodes.get(body.node_id)
+        step = node.step if node is not None else None
+        for one in nodes.values():  # what a node in a map may name is the member that it was done for
+            if one.map is not None and body.node_id.startswith(f"{one.id}/"):
+                outputs = {**outputs, **member_outputs(one, outputs)}
         if step is None or plan is None or view.intent is None:
             return None
         prompts = SkillPrompts(view.intent, self._skill(view))

@@ -274,6 +274,22 @@ def read_since(text: str, at: str, zone: str = "UTC") -> str | None:
     return instant(found) if found <= now else None
 
 
+_PAST_DAYS = {"yesterday": 1, "last night": 1, "the day before yesterday": 2, "day before yesterday": 2}
+
+
+def read_past_day(text: str, at: str, zone: str = "UTC") -> str | None:
+    """The end of a day just gone, as UTC text ("yesterday", "i går"); None where it is none.
+
+    Raises what `read_moment` raises.
+    """
+    ago = _PAST_DAYS.get(in_english(text))
+    if ago is None:
+        return None
+    where = ZoneInfo(zone)
+    day = datetime.fromisoformat(at).astimezone(where).date() - timedelta(days=ago)
+    return instant(datetime.combine(day, _LAST, where))
+
+
 def _since(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
     today = now.date()
     if text in ("now", "this minute"):

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from mcl.core.words import MEMORY_TYPES
-from mcl.values.numbers import read_number
+from mcl.values.kinds import endings_called
+from mcl.values.numbers import only_number, read_number
 
 _YES = frozenset(["true", "yes", "y", "on", "1", "ja", "sant"])
 _NO = frozenset(["false", "no", "n", "off", "0", "nej", "falskt"])
@@ -91,6 +92,8 @@ def _number(text: str) -> str | None:
     value = read_number(text)
     if value is None and (counted := _COUNTED.fullmatch(text)):  # "five commits"
         value = read_number(counted["n"])
+    if value is None:
+        value = only_number(text)
     return None if value is None else format(value, "f")
 
 
@@ -121,7 +124,7 @@ def _bool(text: str) -> str | None:
 
 
 def _time(text: str, at: str, zone: str, name: str = "") -> str | None:
-    from mcl.values.dates import read_moment, read_since, read_start
+    from mcl.values.dates import read_moment, read_past_day, read_since, read_start
     from mcl.values.durations import read_duration
 
     if name in _BEGINNINGS:
@@ -131,13 +134,19 @@ def _time(text: str, at: str, zone: str, name: str = "") -> str | None:
 
     if text.lower().startswith(("in ", "within ", "om ", "inom ")):  # a moment; "two hours" is a length
         return read_moment(text, at, zone)
-    return read_duration(text) or read_moment(text, at, zone)
+    return read_duration(text) or read_moment(text, at, zone) or read_past_day(text, at, zone)
+
+
+_FOR_EACH = re.compile(
+    r"\s+(?:(?:an?|per|each|every|i|om)\s+(?:\w+\s+)?\w+|each|apiece|apeice|styck|per\s+\w+|a\s+piece)$",
+    re.IGNORECASE,
+)
 
 
 def _amount(text: str) -> str | None:
     from mcl.values.money import read_money
 
-    amount = read_money(text)
+    amount = read_money(text) or read_money(_FOR_EACH.sub("", text))  # "140 euros a night"
     return f"{amount.amount} {amount.asset}" if amount else None
 
 
@@ -158,6 +167,10 @@ ENDINGS = frozenset(
     )
 )  # fmt: skip
 _AROUND = re.compile(r"^(?:all|every|the)\s+|\s+(?:files?|documents?|pictures?|images?|scripts?|tables?)$")
+# Around words for a kind, in both languages: "all the photos", "alla mina bilder".
+_AROUND_SOME = re.compile(
+    r"^(?:(?:all|every|the|my|our|of|alla|allt|mina|våra|mitt|de)\s+)+|\s+(?:files?|filer|filerna)$"
+)
 
 
 def read_pattern(text: str) -> str:
@@ -170,4 +183,6 @@ def read_pattern(text: str) -> str:
         ending = _CALLED.get(name, name)
         if ending in ENDINGS:
             return f"*.{ending}"
+    if endings := endings_called(_AROUND_SOME.sub("", text.lower().strip())):
+        return f"*.{{{','.join(endings)}}}"
     return text

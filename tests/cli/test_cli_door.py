@@ -120,6 +120,7 @@ ENOUGH = {
     "schedule install": ["--yes"],
     "gate deny": ["x"],
     "key new": ["--role", "user"],
+    "config set": ["do.reads", "ask"],
     "key trust": ["did:key:x", "--role", "user"],
     "key revoke": ["did:key:x"],
     "agent add": ["a", "--did", "did:key:x", "--endpoint", "https://e.org/"],

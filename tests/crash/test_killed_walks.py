@@ -82,7 +82,25 @@ def sixty() -> NODE:
         )
         for n in range(5)
     ]
-    return sequence("root", *rounds, *(append(f"z{n}") for n in range(7)), mark("end"), write("last"))
+    return sequence(
+        "root", *rounds, seeded(), *(append(f"z{n}") for n in range(3)), mark("end"), write("last")
+    )
+
+
+SEEDS = 4
+
+
+def seeded() -> NODE:
+    """What is done for each of four files, and what is not done at all."""
+    listed = tool("listed", "fs/list", path="seed")
+    each = sequence(
+        "ms",
+        tool("ma", "fs/append", "write", path="log.txt", content="m/${m.output.number}/ma"),
+        tool("mm", "test/mark", "write", name="m-${m.output.number}"),
+    )
+    over = {"over": "${listed.output.entries[*].path}", "most": 8, "scope_uri": "matrix://scope/read+write"}
+    never = {**mark("never"), "when": {"of": "${listed.output.count}", "test": "at_least", "value": "5"}}
+    return sequence("seeded", listed, {"id": "m", "kind": "map", "map": over, "children": [each]}, never)
 
 
 class Runs:
@@ -118,7 +136,9 @@ def torment(place: Path, marks: Marks, kills: int, chance: random.Random) -> Non
     while killed < kills:
         plans += 1
         here = place / f"plan{plans}"
-        (here / "work").mkdir(parents=True)
+        (here / "work" / "seed").mkdir(parents=True)
+        for number in range(SEEDS):
+            (here / "work" / "seed" / f"{number}.txt").touch()
         marks.keys.clear()
         with Home.open(here / "home") as home:
             walks = Walks(home, here / "work")
@@ -142,9 +162,13 @@ def torment(place: Path, marks: Marks, kills: int, chance: random.Random) -> Non
 
 def look(place: Path, marks: Marks, intent: str) -> None:
     """Every effect happened exactly once, and nobody was asked about what may be repeated."""
-    nodes = [node for node in below(sixty()) if node["kind"] == "tool_call"]
+    own = [node for node in below(sixty()) if node["id"] not in ("ms", "ma", "mm")]
+    nodes = [node for node in own if node["kind"] == "tool_call" and node["id"] != "never"]
     appended = [node["id"] for node in nodes if "append" in node["tool_call"]["tool_ref"]]
     marked = [node["id"] for node in nodes if "mark" in node["tool_call"]["tool_ref"]]
+    each = [f"m/{number}/" for number in range(1, SEEDS + 1)]
+    appended += [f"{one}ma" for one in each]
+    marked += [f"m-{number}" for number in range(1, SEEDS + 1)]
     files = [node["id"] for node in nodes if "write" in node["tool_call"]["tool_ref"]]
     assert Counter((place / "work/log.txt").read_text().split()) == Counter(appended)
     assert {name: len(keys) for name, keys in marks.keys.items()} == dict.fromkeys(marked, 1)
@@ -153,7 +177,10 @@ def look(place: Path, marks: Marks, intent: str) -> None:
         view = home.journal.view(intent, fresh=True)
         bodies = [one.body for one in home.journal.envelopes(intent) if isinstance(one.body, PlanStepBody)]
     assert view.state == "completed"
-    assert dict(view.nodes) == dict.fromkeys([node["id"] for node in below(sixty())], "completed")
+    ended = dict.fromkeys([node["id"] for node in own], "completed") | {"never": "skipped"}
+    assert dict(view.nodes) == ended | {
+        f"{one}{id}": "completed" for one in each for id in ("ms", "ma", "mm")
+    }
     asked = Counter((place / "asked.txt").read_text().split()) if (place / "asked.txt").exists() else {}
     again = Counter(body.node_id for body in bodies if body.status == "running")
     assert set(asked) <= set(appended)

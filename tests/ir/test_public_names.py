@@ -11,18 +11,18 @@ PUBLIC = """
 BODY_OF_KIND BRANCH_KINDS CLARIFY CONSTRAINT_TYPES FAILED KEY_SHAPES NODE_KINDS NODE_STATES NO_SNAPSHOT
 OUTCOMES PREDICATE_TYPES PROTOCOL REFUSED ROLE_OF_KIND SEVERITIES SIDE_EFFECTS STATES STEP_KINDS
 TERMINAL_KINDS ULID_PATTERN UNVERIFIED USAGE VERBS AssetAmount AttestationPredicate Body Budget
-BudgetConstraint CborError ClarifyQuestion CommandPredicate CompileMetadata Constraint DeadlineConstraint
-DeliveredPredicate Document DocumentError Envelope EnvelopeError ExtensionConstraint ExtensionPredicate
-ExternalPredicate Finding Frame FurtherWish Gate Header Intent IntentAcceptBody IntentAnswerBody
-IntentAttestBody
-IntentCancelBody IntentClarifyBody IntentCompiledBody IntentCorrectBody IntentDispatchBody IntentDraftBody
-IntentFailBody IrError JurisdictionConstraint KeyShape KeyTextError MclError OutputRef PlanNode PlanOutputBody
-PlanProposedBody PlanStepBody PlanTree PolicyConstraint PolicyGateBody PolicyGateResolveBody Predicate
-Preference Promise PromiseError PromiseStanding PublicKey QualityConstraint Reference Restriction Role
-RuleConstraint Seed SignedOffPredicate SkillScope SlotEntry SpanMark Step SubDispatch ToolCall Unknown
-as_document canonical_bytes check_plan content_hash decode_cbor derive_seed did_of dispatch_of encode_cbor
-find_secret frame_digest is_instant is_pinned is_place is_ulid key_of open_envelope parse_json
-parse_keeps parse_references promises_of read_unverified seal valid_verb verify_signature with_hash
+BudgetConstraint CborError ClarifyQuestion CommandPredicate CompileMetadata Condition Constraint
+DeadlineConstraint DeliveredPredicate Document DocumentError Envelope EnvelopeError ExtensionConstraint
+ExtensionPredicate ExternalPredicate Finding Frame FurtherWish Gate Given Header Intent IntentAcceptBody
+IntentAnswerBody IntentAttestBody IntentCancelBody IntentClarifyBody IntentCompiledBody IntentCorrectBody
+IntentDispatchBody IntentDraftBody IntentFailBody IrError JurisdictionConstraint KeyShape KeyTextError
+Map MclError OutputRef PlanNode PlanOutputBody PlanProposedBody PlanStepBody PlanTree PolicyConstraint
+PolicyGateBody PolicyGateResolveBody Predicate Preference Promise PromiseError PromiseStanding PublicKey
+QualityConstraint Reference Restriction Role RuleConstraint Seed SignedOffPredicate SkillScope SlotEntry
+SpanMark Step SubDispatch ToolCall Unknown WishCondition as_document canonical_bytes check_plan
+content_hash decode_cbor derive_seed did_of dispatch_of encode_cbor find_secret frame_digest is_instant
+is_pinned is_place is_ulid key_of open_envelope parse_json parse_keeps parse_references promises_of
+read_unverified seal valid_verb verify_signature with_hash
 """.split()  # noqa: SIM905  # a list of a hundred quoted names reads worse
 
 

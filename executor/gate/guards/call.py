@@ -284,7 +284,7 @@ def scope(call: Call, context: Context) -> Deny | None:
         origins = context.origins(call, manifest)
     except ScopeError as error:
         return Deny(error.code, error.message, error.fix)
-    portion = context.mandate.portion if context.mandate else None
+    portion = context.portion(call)
     if portion is not None:
         refusal = portion.roaming(manifest) or portion.foreign(origins) or _outside(portion, call, context)
         if refusal is not None:

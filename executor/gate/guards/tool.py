@@ -115,7 +115,7 @@ def capability(call: Call, context: Context) -> Deny | None:
     wanted = context.effect(call, manifest).classes
     if is_hosts(manifest):  # what else its host does is the host's to allow: no grant was ever asked for it
         wanted &= frozenset(DEFAULT_CLASSES)
-    portion = context.mandate.portion if context.mandate else None
+    portion = context.portion(call)
     if portion is not None and (more := wanted - portion.classes):
         left = ", ".join(sorted(portion.classes)) or "nothing"
         return Deny(

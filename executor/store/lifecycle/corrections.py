@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from executor.core.errors import LifecycleError
 from executor.store.lifecycle.patches import PatchFlaw, apply_patches
-from executor.store.lifecycle.view import PersistentMap, View
+from executor.store.lifecycle.view import PersistentMap, View, has_ended
 from executor.store.materiality import FIXED_IN_INTENT, FIXED_IN_PLAN, Change, Documents, compare, is_material
 from executor.store.materiality.plans import Shape, is_leaf
 from ir import (
@@ -31,9 +31,11 @@ BEGUN: Final = frozenset({"running", "completed", "failed", "denied", "cancelled
 
 
 def owner(node_id: str, shape: Shape) -> str:
-    """The node of a plan that a node of a run belongs to: itself, or the one that dispatched it; else ""."""
+    """The node of a plan that a node of a run belongs to: itself, the one that dispatched it, or the one that
+    was done for a member of a map; else ""."""
     while node_id and node_id not in shape.nodes:
-        node_id = node_id.rpartition("/")[0]
+        template = shape.templates.get(node_id)
+        node_id = node_id.rpartition("/")[0] if template is None else template
     return node_id
 
 
@@ -74,7 +76,7 @@ def kept(nodes: Mapping[str, str], again: frozenset[str], shape: Shape) -> dict[
     for node in reversed(shape.order):
         if is_leaf(node) or states.get(node.id) == "running":
             continue
-        if any(states.get(child.id) != "completed" for child in node.children):
+        if node.map is None and any(not has_ended(child, states) for child in node.children):
             states.pop(node.id, None)
     return states
 
@@ -88,7 +90,8 @@ def too_late(
     """
     leading = {branch for leaf in again for branch in _above(leaf, after)}
     free = again | leading
-    begun = [id for id, state in nodes.items() if state in BEGUN and id in before.nodes and id not in free]
+    owners = dict.fromkeys(owner(id, before) for id, state in nodes.items() if state in BEGUN)
+    begun = [id for id in owners if id in before.nodes and id not in free]
     for id in begun:
         if id not in after.nodes:
             return id, "it has begun, and cannot be taken away"
@@ -96,13 +99,14 @@ def too_late(
             return id, "it has begun, and cannot be another one"
         if before.parents[id] != after.parents[id]:
             return id, "it has begun, and cannot be moved"
-        if nodes[id] != "running" and (late := _below_ended(id, nodes, after, free)):
+        if nodes.get(id) not in ("running", None) and (late := _below_ended(id, nodes, after, free)):
             return late, f"nothing can be added below {id}, which has ended"
     return _before_begun(set(begun), after)
 
 
 def _below_ended(branch: str, nodes: Mapping[str, str], after: Shape, free: Iterable[str]) -> str:
-    below = (child.id for child in after.nodes[branch].children)
+    node = after.nodes[branch]
+    below = (child.id for child in node.children) if node.map is None else ()
     return next((id for id in below if id not in nodes and id not in free), "")
 
 

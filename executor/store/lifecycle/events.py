@@ -14,6 +14,7 @@ from executor.store.lifecycle.view import (
     GateState,
     PersistentMap,
     View,
+    has_ended,
     having,
     intent_id,
 )
@@ -185,8 +186,8 @@ def _unended_child(view: View, node_id: str) -> str:
     """The first child of a branch of the plan that has not completed."""
     nodes = view.plan.root.walk() if view.plan is not None else ()
     branch = next((node for node, _ in nodes if node.id == node_id), None)
-    children = branch.children if branch is not None else ()
-    return next((child.id for child in children if view.nodes.get(child.id) != "completed"), "")
+    children = branch.children if branch is not None and branch.map is None else ()
+    return next((child.id for child in children if not has_ended(child, view.nodes)), "")
 
 
 def _is_root(view: View, body: Any) -> bool:

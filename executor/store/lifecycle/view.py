@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, TypeVar
 
-from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftBody, PlanTree
+from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftBody, PlanNode, PlanTree
 from ir.schedule import Schedule
 
 # ---- Which event is legal in which state of an intent, as data.
@@ -292,6 +292,12 @@ class View:
     def legal(self) -> tuple[str, ...]:
         """The kinds that the table allows now, sorted."""
         return tuple(sorted(TABLE[self.state]))
+
+
+def has_ended(node: PlanNode, states: Mapping[str, str]) -> bool:
+    """Whether a node has completed, or what it was to be done under did not hold."""
+    state = states.get(node.id)
+    return state == "completed" or (state == "skipped" and node.when is not None)
 
 
 def intent_id(uri: str) -> str:

@@ -24,7 +24,9 @@ def is_leaf(node: PlanNode) -> bool:
 def well_formed(node: PlanNode) -> bool:
     """A branch with nothing but children, or a terminal with nothing but the payload of its kind."""
     payloads = [kind for kind in TERMINAL_KINDS if getattr(node, kind) is not None]
-    return payloads == [node.kind] and not node.children if is_leaf(node) else not payloads
+    if is_leaf(node):
+        return payloads == [node.kind] and not node.children and node.map is None
+    return not payloads and (node.map is not None) == (node.kind == "map")
 
 
 def has_effect(node: PlanNode) -> bool:
@@ -53,6 +55,18 @@ class Shape:
         for node in self.order:
             found.update((child.id, node.id) for child in node.children)
         return found
+
+    @cached_property
+    def templates(self) -> Mapping[str, str]:
+        """By id of each node that is done for one member of a map, the id of the node that it is."""
+        return {
+            f"{node.id}/{number}/{below.id}": below.id
+            for node in self.order
+            if node.map is not None
+            for child in node.children
+            for below, _ in child.walk()
+            for number in range(1, node.map.bound + 1)
+        }
 
     def waits(self, bits: Mapping[str, int]) -> dict[str, int]:
         """By id, the leaves that must have completed before a node begins, as a sum of their `bits`."""
@@ -92,13 +106,29 @@ class Shape:
         for one in (below for below, _ in node.walk()) if node is not None else ():
             if one.id != node_id:
                 found.add(one.id)  # the output of a branch is that of what stands below it
-            for _, text in one.texts():
-                try:
-                    parts = parse_references(text)
-                except IrError:
-                    continue
-                found.update(part.node_id for part in parts if isinstance(part, OutputRef))
+            found.update(_named_in(one))
+        # Whether it is done, and how often, is made from what the branches above it name.
+        above = node_id
+        while above := self.parents.get(above, ""):
+            found.update(_named_in(self.nodes[above]))
         return found
+
+    def circumstances(self, node_id: str) -> tuple[object, ...]:
+        """Under which conditions a node is done, and over which lists, outermost last."""
+        found: list[object] = []
+        while node_id := self.parents.get(node_id, ""):
+            node = self.nodes[node_id]
+            found += [(node.id, node.map, node.when)] if node.map or node.when else []
+        return tuple(found)
+
+
+def _named_in(node: PlanNode) -> Iterator[str]:
+    for _, text in node.texts():
+        try:
+            parts = parse_references(text)
+        except IrError:
+            continue
+        yield from (part.node_id for part in parts if isinstance(part, OutputRef))
 
 
 # ---- What waited for what: an effect that waits for less than before is material.
@@ -161,6 +191,8 @@ def added(node: PlanNode, before: Shape) -> Iterator[Change]:
     place = f"plan.{node.id}"
     if not well_formed(node):
         yield changed("FIELD_CHANGED", place, None, plain(node), "no rule speaks of such a node")
+    elif node.map is not None:
+        yield changed("FIELD_CHANGED", place, None, plain(node), "what stands in it is done for each member")
     elif not is_leaf(node):
         yield changed("NODE_ADDED", place, None, node.kind)
     elif node.gate is not None:
@@ -190,7 +222,7 @@ def changes_of(old: PlanNode, new: PlanNode, before: Shape, *, used: bool) -> It
     place = f"plan.{old.id}"
     if old.description != new.description:
         yield changed("TEXT_CHANGED", f"{place}.description", plain(old.description), plain(new.description))
-    branches = not is_leaf(old) and not is_leaf(new)
+    branches = not is_leaf(old) and not is_leaf(new) and "map" not in (old.kind, new.kind)
     if old.kind != new.kind and not branches:
         yield changed("NODE_KIND_CHANGED", f"{place}.kind", old.kind, new.kind)
         return
@@ -366,7 +398,11 @@ def _node(node_id: str, before: Shape, after: Shape) -> Iterator[Change]:
     old, new = before.nodes.get(node_id), after.nodes[node_id]
     if old is None:
         yield from added(new, before)
-    elif old != new:
+        return
+    was, now_is = before.circumstances(node_id), after.circumstances(node_id)
+    if was != now_is and is_leaf(new):
+        yield changed("FIELD_CHANGED", f"plan.{node_id}", plain(was), plain(now_is), "when it is done")
+    if old != new:
         yield from changes_of(old, new, before, used=node_id in before.sources or node_id in after.sources)
 
 

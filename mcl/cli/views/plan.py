@@ -25,16 +25,23 @@ if TYPE_CHECKING:
 
 EFFECT_STYLES = {"read": "", "write": WARN, "network": WARN, "shell": BAD, "chain": BAD}
 VERDICT_STYLES = {"allow": GOOD, "ask": WARN, "deny": BAD}
+ORDER = {
+    "sequential": "one after the other",
+    "parallel": "at the same time",
+    "map": "once for each, one after the other",
+}
 NARROW = 72  # below this many columns the side effect moves under the node's text
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands to the right of a node: a word with its style, and a remark under the node's text."""
+    """What stands to the right of a node: a word with its style, and a remark under the node's text.
+    lasting: why what the node does will not be undone."""
 
     word: str = ""
     style: str = ""
     remark: str = ""
+    lasting: str = ""
 
 
 def plan_head(plan: PlanTree) -> Text:
@@ -78,6 +85,8 @@ def plan_table(
         cell = cells.get(node.id, Cell())
         effect = effect_of(node)
         lines = list(_node_lines(node, effect if narrow else ""))
+        if cell.lasting:
+            lines.append(line_of((f"not undone: {cell.lasting}", DIM)))
         if cell.remark:
             lines.append(line_of((cell.remark, cell.style)))
         stem = Text.assemble((first, DIM), line_of((clear(node.id), "")))
@@ -92,11 +101,13 @@ def plan_table(
 def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
     """The description, then exactly what is called, a line a field: this is what a person signs."""
     if node.kind in BRANCH_KINDS:
-        how = "one after the other" if node.kind == "sequential" else "at the same time"
+        how = ORDER[node.kind]
         yield line_of((bounded(node.description) if node.description else "", STRONG), (how, DIM))
+        yield from map(_pair, _turning(node))
         return
     if node.description:
         yield line_of((bounded(node.description), ""))
+    yield from map(_pair, _turning(node))
     if (call := node.tool_call) is not None:
         tool = call.tool_ref.removeprefix("matrix://tool/")
         yield line_of((quoted(tool), DIM), (effect, DIM))
@@ -131,6 +142,20 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
         yield from (_pair((name, str(value))) for name, value in payload.model_dump(mode="json").items())
 
 
+def _turning(node: PlanNode) -> Iterator[tuple[str, str]]:
+    """Whether a node is done, and how often: what it depends on, a line a field."""
+    if (when := node.when) is not None:
+        yield "only if", f"{when.of} {when.test} {when.value}".rstrip()
+    if (said := node.map) is not None:
+        if said.members:
+            yield "each of", ", ".join(map(quoted, said.members))
+        else:
+            yield "each of", said.over
+            yield "at most", str(said.most)
+        if said.scope_uri:
+            yield "may use", said.scope_uri
+
+
 def _pair(pair: tuple[str, str]) -> Text:
     name, value = pair
     shown = line_of((quoted(name), DIM))
@@ -160,7 +185,7 @@ def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:
             cells |= {node.id: Cell("later", DIM) for node, _ in verdict.below.root.walk()}
         if verdict.decision != "allow" or verdict.node_id not in cells:
             style = WARN if verdict.warnings else VERDICT_STYLES[verdict.decision]
-            cells[verdict.node_id] = Cell(verdict.decision, style, remark)
+            cells[verdict.node_id] = Cell(verdict.decision, style, remark, clear(verdict.lasting))
     return cells
 
 

@@ -11,10 +11,8 @@ from executor.walker.interfaces import WalkEvent
 from ir import PlanNode, PlanTree
 from ir.display import quoted
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, guides
-from mcl.cli.views.plan import effect_of
+from mcl.cli.views.plan import ORDER, effect_of
 from mcl.core.text import one_line, safe, skill_named
-
-_ORDER = {"sequential": "one after the other", "parallel": "at the same time"}
 
 
 @dataclass(slots=True)
@@ -52,7 +50,9 @@ class Rows:
     """All rows of a run; those of a plan that is only made while it runs come as they are told of."""
 
     def __init__(self, plan: PlanTree) -> None:
-        self._rows = [_row(node, depth - 1) for node, depth in plan.root.walk()]
+        mapped = {id(one) for node, _ in plan.root.walk() if node.map for one in _below(node)}
+        walked = plan.root.walk()  # what is done for each member of a map comes with its number
+        self._rows = [_row(node, depth - 1) for node, depth in walked if id(node) not in mapped]
         self._guide()
 
     def __len__(self) -> int:
@@ -129,8 +129,8 @@ class Rows:
         for number, one in enumerate(self._rows):
             if one.key == above or one.key.startswith(above + "/"):
                 place = number + 1
-        description = one_line(event.description, 200) or _ORDER.get(event.kind, "")
-        row = NodeRow(event.node_id, safe(event.node_id), event.depth, event.kind in _ORDER, description)
+        description = one_line(event.description, 200) or ORDER.get(event.kind, "")
+        row = NodeRow(event.node_id, safe(event.node_id), event.depth, event.kind in ORDER, description)
         self._rows.insert(place, row)
         self._guide()
         return row
@@ -154,9 +154,13 @@ def padded(text: str, width: int) -> str:
     return set_cell_size(cut(text, width), max(0, width))
 
 
+def _below(node: PlanNode) -> Iterator[PlanNode]:
+    return (one for child in node.children for one, _ in child.walk())
+
+
 def _row(node: PlanNode, depth: int) -> NodeRow:
-    if node.children and node.kind in _ORDER:
-        how = _ORDER[node.kind]
+    if node.children and node.kind in ORDER:
+        how = ORDER[node.kind]
         what = f"{node.description}  ({how})" if node.description else how
         return NodeRow(
             node.id, safe(node.id), depth, True, one_line(what), STRONG if node.description else DIM
