@@ -12,8 +12,8 @@ from executor.store.home import Home
 from executor.store.journal.record import Record
 from ir import canonical_bytes
 from ir.schedule import DISPATCH, Schedule
-from mcl.core.environment import zone_here
 from mcl.core.errors import InputError
+from mcl.core.settings import zone_here
 from mcl.plugins.schedules.rounds import LOOKED, content_hash_of, next_moment, over, waiting
 from mcl.plugins.schedules.scope import Terms, moving_in, proposed
 from mcl.usecases.accept import Acceptable, Acceptance, accept, acceptable
