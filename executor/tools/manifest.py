@@ -25,7 +25,7 @@ _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
 # These came later: a manifest that does not use one keeps the pin it always had.
 _LATER: Final = (
     *("retries", "cost", "credentials", "environment", "programs", "annotated", "command", "outside"),
-    *("least_ms", "history", "lasting", "undo"),
+    *("least_ms", "history", "lasting", "undo", "unchanged"),
 )
 _FOREIGN: Final = "matrix://tool/mcp-"
 
