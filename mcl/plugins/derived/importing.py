@@ -16,7 +16,7 @@ from executor.store.home import Home
 from mcl.core.errors import InputError
 from mcl.core.text import some
 from mcl.plugins.derived.saying import words_of
-from mcl.plugins.derived.targets import BuildFile, Target, read_build_file
+from mcl.plugins.derived.targets import BuildFile, BuildTarget, read_build_file
 from mcl.usecases import tools
 
 _COMMANDS: Final = "commands.toml"
@@ -28,7 +28,7 @@ class Import:
     """A target, and the command that it becomes. before: what is declared under that name now, None where
     nothing is; same: it is what is declared already."""
 
-    target: Target
+    target: BuildTarget
     name: str
     declared: Mapping[str, object]
     before: Mapping[str, object] | None = None
@@ -103,7 +103,7 @@ def declare(imports: Sequence[Import], home: Home, *, unseen: bool) -> None:
         tools.approve(f"process/run-{one.name}", home=home, unseen=unseen)
 
 
-def _table(found: BuildFile, target: Target, folder: str) -> dict[str, object]:
+def _table(found: BuildFile, target: BuildTarget, folder: str) -> dict[str, object]:
     kinds = {"make": "make", "just": "just", "npm": "npm run", "py": "script"}
     says = target.says or f"Run {words_of(target.name)}"
     said = f"{says.rstrip('.')} ({kinds[found.kind]} {target.name})."

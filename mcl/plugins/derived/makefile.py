@@ -21,7 +21,7 @@ _NAMES: Final = re.compile(r"(?:\$\([^)]*\)|\$\{[^}]*\}|[^\s$])+")
 
 
 @dataclass(frozen=True)
-class Rule:
+class BuildRule:
     """A rule, or what is like one in another kind of file. says: its comment. lines: what it runs, as
     written. why_not: why it cannot be offered, "" where it can. arguments: values that it needs."""
 
@@ -32,13 +32,13 @@ class Rule:
     arguments: tuple[str, ...] = ()
 
 
-def read_makefile(text: str) -> list[Rule]:
+def read_makefile(text: str) -> list[BuildRule]:
     """The rules of a Makefile in the order of the text; of two of one name the first.
 
     Where the file says which targets are no files (`.PHONY`), only these are offered: asked for any
     other, make looks at times of files.
     """
-    rules: list[Rule] = []
+    rules: list[BuildRule] = []
     phony: set[str] = set()
     comment, depth, current = "", 0, list[str]()
     for line in _lines(text):
@@ -66,7 +66,7 @@ def read_makefile(text: str) -> list[Rule]:
             current.append(first.strip())
         for name in names:
             why = _why_not(name, inside=depth > 0)
-            rules.append(Rule(name, said["said"] if said else comment, current, why))
+            rules.append(BuildRule(name, said["said"] if said else comment, current, why))
         comment = ""
     return [
         one

@@ -14,7 +14,7 @@ from typing import Final
 
 from executor.tools.project.unchanged import MOST, part_digest
 from mcl.core.errors import InputError
-from mcl.plugins.derived.makefile import Rule, includes_of, read_makefile
+from mcl.plugins.derived.makefile import BuildRule, includes_of, read_makefile
 from mcl.plugins.derived.saying import first_sentence, plain
 
 MOST_TARGETS: Final = 200
@@ -24,7 +24,7 @@ _SAID: Final = 300  # characters of what a target runs, as it is shown
 
 
 @dataclass(frozen=True)
-class Target:
+class BuildTarget:
     """One thing that a build file offers.
 
     name: as the file has it. argv: what runs it. says: its comment. runs: what its lines say, as they stand.
@@ -46,7 +46,7 @@ class BuildFile:
 
     path: Path
     kind: str
-    targets: tuple[Target, ...]
+    targets: tuple[BuildTarget, ...]
     unchanged: Mapping[str, str]
     left: Mapping[str, str] = field(default_factory=dict)
 
@@ -84,12 +84,12 @@ def _made(
     path: Path,
     kind: str,
     data: bytes,
-    rules: list[Rule],
+    rules: list[BuildRule],
     pinned: str,
-    argv: Callable[[Rule], tuple[str, ...]],
+    argv: Callable[[BuildRule], tuple[str, ...]],
 ) -> BuildFile:
     """The targets of the rules that can be offered; why not of the others."""
-    targets: dict[str, Target] = {}
+    targets: dict[str, BuildTarget] = {}
     left: dict[str, str] = {}
     for rule in rules:
         if not _NAME.fullmatch(rule.name):
@@ -101,7 +101,7 @@ def _made(
         elif rule.name not in targets:
             runs = " ; ".join(plain(line) for line in rule.lines if line.strip())
             says = first_sentence(rule.says, 200)
-            targets[rule.name] = Target(rule.name, argv(rule), says, runs[:_SAID], rule.arguments)
+            targets[rule.name] = BuildTarget(rule.name, argv(rule), says, runs[:_SAID], rule.arguments)
     return BuildFile(path, kind, tuple(targets.values()), {pinned: part_digest(pinned, data)}, left)
 
 
@@ -125,7 +125,7 @@ _VALUE: Final = re.compile(r"(?P<kind>[*+$]*)(?P<name>[A-Za-z_][\w-]*)(?P<defaul
 
 
 def _just(path: Path, data: bytes) -> BuildFile:
-    rules: list[Rule] = []
+    rules: list[BuildRule] = []
     comment, private, lines = "", False, list[str]()
     for line in data.decode().splitlines():
         if line[:1] in (" ", "\t"):
@@ -144,12 +144,12 @@ def _just(path: Path, data: bytes) -> BuildFile:
             )
             why = "it is private" if private or found["name"].startswith("_") else ""
             why = why or ("its values cannot be read" if None in values else "")
-            rules.append(Rule(found["name"], comment, lines, why, needed))
+            rules.append(BuildRule(found["name"], comment, lines, why, needed))
             comment, private = "", False
         elif not line.strip():
             comment = ""
 
-    def argv(rule: Rule) -> tuple[str, ...]:
+    def argv(rule: BuildRule) -> tuple[str, ...]:
         return ("just", "--justfile", path.name, rule.name, *(f"{{{one}}}" for one in rule.arguments))
 
     return _made(path, "just", data, rules, path.name, argv)
@@ -167,7 +167,7 @@ def _npm(path: Path, data: bytes) -> BuildFile:
     if not isinstance(scripts, Mapping):
         raise ValueError("it has no scripts")
     rules = [
-        Rule(
+        BuildRule(
             str(name),
             "",
             [line] if isinstance(line, str) else [],
@@ -179,7 +179,7 @@ def _npm(path: Path, data: bytes) -> BuildFile:
         one.name for one in rules
     }:
         at = next(place for place, one in enumerate(rules) if one.name == name)
-        rules[at] = Rule(name, "", rules[at].lines, "npm runs it beside another script")
+        rules[at] = BuildRule(name, "", rules[at].lines, "npm runs it beside another script")
     return _made(path, "npm", data, rules, f"{path.name}#scripts", lambda rule: ("npm", "run", rule.name))
 
 
@@ -190,7 +190,7 @@ def _python(path: Path, data: bytes) -> BuildFile:
         ("tool.pdm.scripts", lambda name: ("pdm", "run", name)),
         ("tool.poe.tasks", lambda name: ("poe", name)),
     )
-    targets: list[Target] = []
+    targets: list[BuildTarget] = []
     unchanged: dict[str, str] = {}
     left: dict[str, str] = {}
     for keys, argv in places:
@@ -199,7 +199,7 @@ def _python(path: Path, data: bytes) -> BuildFile:
             table = table.get(key) if isinstance(table, Mapping) else None
         if not isinstance(table, Mapping):
             continue
-        rules = [Rule(str(name), _help(one), [_line(one)]) for name, one in table.items()]
+        rules = [BuildRule(str(name), _help(one), [_line(one)]) for name, one in table.items()]
         made = _made(path, "py", data, rules, f"{path.name}#{keys}", _named(argv))
         known = {one.name for one in targets}
         targets += [one for one in made.targets if one.name not in known]
@@ -210,7 +210,7 @@ def _python(path: Path, data: bytes) -> BuildFile:
     return BuildFile(path, "py", tuple(targets), unchanged, left)
 
 
-def _named(argv: Callable[[str], tuple[str, ...]]) -> Callable[[Rule], tuple[str, ...]]:
+def _named(argv: Callable[[str], tuple[str, ...]]) -> Callable[[BuildRule], tuple[str, ...]]:
     return lambda rule: argv(rule.name)
 
 
