@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -137,7 +136,6 @@ SAFE = "\n".join(line for line in MAKEFILE.splitlines() if "evil" not in line)
 
 
 @pytest.mark.parametrize("changing", ["Makefile", "other.mk"])
-@pytest.mark.skipif(shutil.which("make") is None, reason="make: there is none here")
 def test_a_target_is_agreed_to_asked_for_run_and_asked_again_when_it_changes(
     project: Path,
     shelf: Shelf,
