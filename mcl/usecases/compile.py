@@ -42,6 +42,7 @@ def compile_goal(
     goal_id: str = "",
     expires: str = "",
     constraints: Mapping[str, str] | None = None,
+    when: str = "",
 ) -> "Compiled | Clarify | Refused":
     """Compile a goal; unless it is a dry run, the result is signed and in the journal when this returns.
 
@@ -50,7 +51,8 @@ def compile_goal(
     home's, see `config_zone`). skills: further folders. cache: whether what a file's model answered to the
     same goal earlier counts, and is kept (`mcl.compiler.tape`). goal_id: the name of what this and other
     intents are to reach, or one of these intents. expires: until when it may be accepted and run, a moment
-    or a time ("2h"). constraints: those of plug-ins, JSON data by kind. Raises InputError, SkillError,
+    or a time ("2h"). constraints: those of plug-ins, JSON data by kind. when: in words, that
+    it is to run again and again, or later, which is signed as a schedule. Raises InputError, SkillError,
     ModelError, HomeError, KeyringError.
     """
     home = home or open_home()
@@ -79,6 +81,7 @@ def compile_goal(
             goal_id=goal_of(goal_id, home),
             expires=expires,
             extensions=constraints or {},
+            when=when,
         ),
         store=not dry_run,
         tools=tools_of(home),

@@ -91,6 +91,8 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("log accept-break", "log restore-tables", "log restored", "log forget"),
         *("key", "key list", "key new", "key seal", "key export", "key trust", "key revoke"),
         *("policy", "policy check"),
+        *("schedule", "schedule add", "schedule sign", "schedule list", "schedule show", "schedule run"),
+        *("schedule install", "schedule revoke"),
         *(
             "grant",
             "grant add",
@@ -127,7 +129,7 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("skill new", "skill test", "skill publish", "skill lsp"),
         *("memory", "memory add", "memory find", "memory show", "memory list", "memory remove"),
         *("memory snapshot", "memory prove", "memory verify", "memory learning"),
-        *("config", "config zone"),
+        *("config", "config zone", "config list", "config get", "config set", "do", "why"),
         *("work", "work check", "work import", "work export", "work list", "work show"),
         *("work select", "work complete", "work release", "work trace", "work map"),
         *("hook", "hook pre-tool-use", "hook post-tool-use", "hook install"),

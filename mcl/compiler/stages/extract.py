@@ -10,6 +10,7 @@ from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import Declared
 from mcl.compiler.stages.constraints import FIELD_OF_PATH, FIELDS, Stated
+from mcl.compiler.stages.content import with_content
 from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.evidence import as_said, by_clause, with_patterns, with_rules
 from mcl.compiler.stages.expiry import FIELD as EXPIRY
@@ -100,6 +101,10 @@ def extract(
     held = [TextPlace(*one) for one in rules.kept.found(request.prose)] if "rule" in rules.kinds else []
     held = [one for one in held if not within(one, clauses.quotes)]
     answered = model.extract(request.prose, form) if request.prose else ()
+    answered, content = with_content(answered, form, clauses)
+    if content is not None:
+        clauses = Clauses(request.prose, skill, rules.coverage, [content])
+        held = [one for one in held if free(one, [content])]
     inputs = [*_places(request, skill), *(place_of(one) for one in answered if _is_value(one))]
     wishes = clauses.wishes(classified.begins, held, inputs)
     marked = _of_the_first(answered, wishes)
