@@ -11,6 +11,7 @@ from typing import Any, Final
 
 _ENDS: Final = frozenset(" ,:;.!").__contains__  # what a word ends before
 
+
 @dataclass(frozen=True)
 class FollowUpWords:
     """What a goal says of the last one. words: what is to be otherwise; undo: it is to be undone."""
