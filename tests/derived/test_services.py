@@ -237,14 +237,14 @@ def test_a_secret_that_is_written_out_is_refused(shelf: Shelf, store: Store) -> 
 
 @pytest.mark.parametrize("value", ["..", ".", "", "../admin", "a/b?c#d", "%2e%2e"])
 def test_no_value_leaves_its_place_in_the_address(store: Store, value: str) -> None:
-    from mcl.plugins.derived.bridge import Service
+    from mcl.plugins.derived.bridge import BridgedService
 
     said = {
         "title": "x",
         "base": store.url,
         "operations": [one.to_json() for one in read_openapi(PETSTORE).operations],
     }
-    answer = Service(said, {}).call("find_pet_by_id", {"id": value})
+    answer = BridgedService(said, {}).call("find_pet_by_id", {"id": value})
     assert answer["isError"]
     paths = [one.path for one in store.seen]
     assert paths == [] if value in ("..", ".", "") else len(paths) == 1 and paths[0].count("/") == 3

@@ -30,7 +30,7 @@ class RefusedError(Exception):
     """What is not sent, with the reason."""
 
 
-class Service:
+class BridgedService:
     """The operations of a file, and the address that they lie below."""
 
     def __init__(self, said: dict[str, Any], headers: dict[str, str]) -> None:
@@ -118,7 +118,7 @@ def failed(why: str) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": why}], "isError": True}
 
 
-def answer_of(service: Service, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+def answer_of(service: BridgedService, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     """The result of a request; None for a method that there is not."""
     if method == "initialize":
         wanted = params.get("protocolVersion")
@@ -146,7 +146,7 @@ def main(path: str, digest: str) -> int:
     pairs = (
         value.partition(":") for key, value in sorted(os.environ.items()) if key.startswith("MCL_HEADER_")
     )
-    service = Service(json.loads(data), {name.strip(): value.strip() for name, _, value in pairs})
+    service = BridgedService(json.loads(data), {name.strip(): value.strip() for name, _, value in pairs})
     turn = Lock()
 
     def say(message: dict[str, Any]) -> None:
