@@ -146,6 +146,12 @@ class Context:
                 found += ((str(path), mode) for path in (value if isinstance(value, list) else [value]))
         return found
 
+    def history(self, call: Call, manifest: Manifest) -> str | None:
+        """The folder whose git history the call changes; None where it changes none."""
+        if not manifest.history:
+            return None
+        return str(manifest.complete(call.args).get(manifest.history, "."))
+
     def written(self, call: Call, manifest: Manifest) -> list[Place]:
         """Where the call writes or adds. Raises ScopeError as ``Workspace.split``."""
         return [

@@ -25,7 +25,7 @@ _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
 # These came later: a manifest that does not use one keeps the pin it always had.
 _LATER: Final = (
     *("retries", "cost", "credentials", "environment", "programs", "annotated", "command", "outside"),
-    *("least_ms", "undo"),
+    *("least_ms", "history", "lasting", "undo", "unchanged"),
 )
 _FOREIGN: Final = "matrix://tool/mcp-"
 
@@ -147,6 +147,11 @@ class Manifest(_Closed):
     that it may start, and no others; ``$EDITOR`` is the one that this variable names. examples: calls to
     learn from; they promise nothing, so they are no part of the pin. annotated: false for an outside tool
     that says nothing of its effects; it counts as the worst until an operator classifies it (gate/pins).
+    unchanged: files of a command's folder, or parts of them, that must have these sha256 when it starts
+    (project/unchanged).
+    history: the argument that names a folder whose git history the tool changes; branches, tags and the index
+    there are kept and put back like files. lasting: why what it does cannot be put back, as people are told
+    before they sign; "" where what the effects say is enough.
     undo: whole: the tool's module says with ``touches`` which files and folders a call changes, and a call of
     which not everything could be put back again is not made.
     outside: of a tool of another server; its args are the schema that the server gave, whatever its form, and
@@ -171,8 +176,11 @@ class Manifest(_Closed):
     programs: list[Annotated[str, Field(pattern=r"^\$?[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]] = []
     examples: list[Example] = []
     annotated: bool = True
+    history: str = ""
+    lasting: str = Field(default="", max_length=200)
     undo: Literal["", "whole"] = ""
     command: Command | None = None
+    unchanged: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = {}
     outside: Outside | None = None
     args: dict[str, object]
     output: dict[str, object]
@@ -207,6 +215,8 @@ class Manifest(_Closed):
             raise ValueError(
                 f"scope, when or credentials name arguments that are not declared: {', '.join(unknown)}"
             )
+        if self.history and self.history not in self.scope.paths:
+            raise ValueError("history names no path of the scope")
         if unseen := sorted(name for name in self.scope.paths if self._unseen(name)):
             raise ValueError(f"a path that may be left out needs a default: {', '.join(unseen)}")
         own = {} if self.outside else self.properties

@@ -16,6 +16,7 @@ from executor.core.errors import ScopeError, ToolError, UnresolvedError
 from executor.gate.approvals import APPROVE, DENY, IN_DOUBT, Offer
 from executor.gate.context import Context
 from executor.gate.decide import decide
+from executor.gate.effects import lasting
 from executor.gate.guards.promise import files_of
 from executor.gate.references import as_text, resolve, typed_args
 from executor.gate.verdict import EXAMPLES, Ask, Deny
@@ -246,6 +247,8 @@ async def _keep(call: Call, manifest: Manifest, place: Place, run: Run) -> Kept 
         intent=run.ledger.intent_id,
         node=place.id,
         tool=call.tool_ref,
+        stays=lasting(manifest, effect),
+        history=context.history(call, manifest),
         resumed=place.id in run.history.attempts,
         whole=manifest.undo == "whole",
         tell=run.ledger.later,

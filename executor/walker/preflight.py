@@ -12,6 +12,7 @@ from executor.call import Call, Warned
 from executor.core.errors import UnresolvedError, WalkError
 from executor.gate.context import Context
 from executor.gate.decide import BEFOREHAND, Guard, weigh
+from executor.gate.effects import lasting
 from executor.gate.mandate import Mandate
 from executor.gate.references import typed_args
 from executor.gate.standings import unchecked
@@ -53,7 +54,7 @@ class Verdict:
     below: of a sub-dispatch, the plan that it will walk; sketched: it is not known yet, and this is what it
     would be like. guards: what each guard that was asked says for itself, by name. model: of a step, who
     will be asked, where that is known. warnings: what stands against it at this moment, and may have passed
-    when its turn comes.
+    when its turn comes. lasting: why what it does will not be undone, "" where it will, or does nothing.
     """
 
     node_id: str
@@ -67,6 +68,7 @@ class Verdict:
     guards: Mapping[str, Ask | Deny | None] = field(default_factory=dict)
     model: StepModel | None = None
     warnings: tuple[Warned, ...] = ()
+    lasting: str = ""
 
     @property
     def decision(self) -> Literal["allow", "ask", "deny"]:
@@ -85,6 +87,7 @@ class Verdict:
             **({"plan": json.loads(canonical_bytes(self.below))} if self.below else {}),
             **({"sketched": True} if self.sketched else {}),
             **({"model": asdict(self.model)} if self.model else {}),
+            **({"lasting": self.lasting} if self.lasting else {}),
             **({"warnings": [one.to_json() for one in self.warnings]} if self.warnings else {}),
             **(self.reply.to_json() if self.reply else {}),
         }
@@ -384,6 +387,7 @@ class _Look:
             effect.operation if effect else "",
             guards=said,
             warnings=warnings,
+            lasting=lasting(manifest, effect) if manifest and effect else "",
         )
 
 

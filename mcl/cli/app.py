@@ -20,7 +20,7 @@ NOUNS: Final = {
     "home": ("init", "config"),
     "do": ("do",),
     "compile": ("compile", "answer"),
-    "intent": ("show", "list", "accept", "cancel"),
+    "intent": ("show", "why", "list", "accept", "cancel"),
     "plan": ("plan",),
     "correct": ("correct",),
     "run": ("run", "undo"),
@@ -39,8 +39,8 @@ NOUNS: Final = {
 }
 # The panels of the help, in their order; what a plug-in of somebody else's adds stands under "More".
 PANELS: Final = {
-    "Say and sign": ("do", "compile", "answer", "show", "list", "accept", "correct", "cancel"),
-    "Run": ("run", "gate", "undo", "plan", "policy", "grant"),
+    "Say and sign": ("do", "compile", "answer", "show", "why", "list", "accept", "correct", "cancel"),
+    "Run": ("run", "schedule", "gate", "undo", "plan", "policy", "grant"),
     "Check": ("replay", "verify", "log", "activity"),
     "Extend": ("skill", "tool", "model", "memory", "server", "mcp", "key", "config", "init"),
     "Agents": ("work", "hook", "agent"),

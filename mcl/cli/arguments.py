@@ -88,8 +88,13 @@ def complete_setting(incomplete: str) -> Iterator[tuple[str, str]]:
 IntentId = Annotated[
     str,
     argument(
-        "INTENT", "Id of an intent, a unique beginning of it, or @last.", autocompletion=complete_intent
+        "INTENT",
+        "Id of an intent, a unique beginning or end of it, @last, @last-1, or @2 as mcl list counts.",
+        autocompletion=complete_intent,
     ),
+]
+LastIntent = Annotated[
+    str, argument("[INTENT]", "As everywhere; without it the last one.", autocompletion=complete_intent)
 ]
 AsJson = Annotated[bool, option("--json", "One JSON document on standard output.")]
 AsJsonLines = Annotated[

@@ -41,12 +41,14 @@ def accept(
     plan_hash: str | None = None,
     skills: Sequence[Path] = (),
     unseen: bool = False,
+    schedule: bytes = b"",
 ) -> Acceptance:
     """Sign an intent and its plan with the user's key.
 
     intent_hash, plan_hash: what the person was shown; anything else is refused (None: whatever is there now;
     a plan that a model wrote must be named by its hash). skills: further folders. unseen: nobody looked at
-    it, which its row and the end of its run then say. What was answered on the way is remembered in the same
+    it, which its row and the end of its run then say. schedule: the scope within which it runs again and
+    again (canonical bytes of `ir.schedule.Schedule`). What was answered on the way is remembered in the same
     commit (`intent_memories`). Raises InputError; LifecycleError with INTENT_HASH_MISMATCH,
     PLAN_HASH_MISMATCH, PLAN_UNREAD, BLOCKING_UNKNOWN, INTENT_EXPIRED or ILLEGAL_EVENT; KeyringError where the
     user's key is sealed.
@@ -68,6 +70,7 @@ def accept(
         accepted_at=at,
         plan_hash=plan_hash if plan_hash is not None else found.view.plan_hash,
         unseen=home.unseen(unseen),
+        schedule=schedule,
     )
     envelope = sealed(home, "intent.accept", body, intent=found.id, at=at, causation=found.view.last_id)
     kept = keep_accepted(home, envelope, found.id, found.view, installed(home.path, skills))

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, cast
 from executor.core.errors import ScopeError
 from executor.core.hashing import json_bytes
 from executor.sandbox.files import digest_of
+from executor.sandbox.history import STATE_FILES, STATE_FOLDERS
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import CHANGING, Mode
 from executor.walker.undo.store import ImageStore
@@ -59,6 +60,8 @@ _TOO_LARGE = "it is larger than {:,} bytes"
 _UNREADABLE = "it may not be read by this user"
 _TOO_MANY = "the folder holds more than {:,} files and folders"
 FULL: Final = "the store of before-images is full"
+ELSEWHERE: Final = "git keeps the history of this folder elsewhere, or holds links"
+_HIDDEN: Final = "its name is one of a secret file"
 _ODD = "what lies there is no plain file (a link, device or FIFO)"
 
 
@@ -119,7 +122,12 @@ class Looker:
     room: Callable[[int], bool] = lambda size: True
 
     def before(
-        self, paths: Sequence[tuple[str, Mode]], *, whole_folders: bool, known: Before | None = None
+        self,
+        paths: Sequence[tuple[str, Mode]],
+        *,
+        whole_folders: bool,
+        history: str | None = None,
+        known: Before | None = None,
     ) -> Before:
         """Keep what lies at these paths.
 
@@ -127,6 +135,7 @@ class Looker:
             paths: relative to the workspace, each with what the call does there (write, add or move). Of
                 what is moved no content is kept: it is where it was moved to.
             whole_folders: is a folder to be written to by this tool's own hand (and not by a process)?
+            history: a folder whose branches, tags and index of git are kept too (of a ``HistoryWorkspace``).
             known: what an earlier attempt at the same call kept; that is what counts.
 
         Raises:
@@ -152,7 +161,24 @@ class Looker:
             elif whole_folders:
                 self._keep_folder(name, status.st_mode, seen, mode)
         seen.missing = tuple(missing)
+        if history is not None and known is None:
+            self._keep_history(history, seen)
         return seen
+
+    def _keep_history(self, folder: str, seen: Before) -> None:
+        """Keep the state of git in a folder; where it cannot be kept whole, the call is not covered."""
+        git = "/".join((*self.workspace.split(folder), ".git"))
+        try:
+            for name in STATE_FILES:
+                if self.workspace.check(f"{git}/{name}") is None:
+                    seen.files[f"{git}/{name}"] = ABSENT
+                else:
+                    self._keep(f"{git}/{name}", seen, "write")
+            for name in STATE_FOLDERS:
+                if (status := self.workspace.check(f"{git}/{name}")) is not None:
+                    self._keep_folder(f"{git}/{name}", status.st_mode, seen, hidden=True)
+        except ScopeError:
+            seen.uncovered[""] = ELSEWHERE
 
     def after(self, before: Before, answer: object) -> After:
         """What is there now, where it differs. answer: what the tool said; it names what it made."""
@@ -214,9 +240,17 @@ class Looker:
                 raise
             seen.uncovered[path] = _UNREADABLE
 
-    def _keep_folder(self, path: str, mode: int, seen: Before, what: Mode) -> None:
+    def _keep_folder(
+        self, path: str, mode: int, seen: Before, what: Mode = "write", *, hidden: bool = False
+    ) -> None:
+        """hidden: what a walk leaves out for its name may be changed all the same, and is told."""
         seen.files[path or "."] = State("folder", mode=mode & _BITS)
-        for count, entry in enumerate(self.workspace.walk(path, check=_never)):
+
+        def missed(name: str, _: str) -> None:
+            if hidden:
+                seen.uncovered[name] = _HIDDEN
+
+        for count, entry in enumerate(self.workspace.walk(path, check=_never, missed=missed)):
             if count >= MOST_ENTRIES:
                 seen.uncovered[path or "."] = _TOO_MANY.format(MOST_ENTRIES)
                 return

@@ -23,6 +23,7 @@ from ir.frame import (
     RuleConstraint,
     SignedOffPredicate,
 )
+from ir.schedule import RECURRENCE
 from mcl.catalog.extras import missing_for
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, commands, joined, moment, plain, rows
@@ -71,6 +72,8 @@ def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[s
     for place, entry in enumerate(frame.objects):
         yield "objects", _object(entry, quotes.get(f"frame.objects[{place}]", ""), names)
     for one in intent.references:
+        if one.role == RECURRENCE:
+            yield "when", exact((clear(one.summary), "cyan"), (clear(one.uri), DIM))
         if one.uri.startswith(_LEARNED):
             yield "remembered", exact((clear(one.summary), "cyan"), (clear(one.uri), DIM))
     for index, constraint in enumerate(frame.constraints):
