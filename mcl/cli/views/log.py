@@ -155,8 +155,10 @@ def _told(body: Body) -> tuple[str, str]:
             return one_line("; ".join(f"{one.unknown_id}: {one.prompt}" for one in questions), 160), "yellow"
         case IntentAnswerBody(patches=patches):
             return one_line(patches.decode(errors="replace"), 160), ""
-        case IntentAcceptBody(intent_hash=intent_hash, plan_hash=plan_hash, schedule=again):
-            words = f", again and again: {one_line(Schedule.from_json(again).words, 80)}" if again else ""
+        case IntentAcceptBody(intent_hash=intent_hash, plan_hash=plan_hash, schedule=standing):
+            words = (
+                f", again and again: {one_line(Schedule.from_json(standing).words, 80)}" if standing else ""
+            )
             signed = f" and plan {plan_hash[:12]}" if plan_hash else ""
             return f"signed intent {intent_hash[:12]}{signed}{words}", "green"
         case PlanProposedBody(plan_json=data):
