@@ -20,7 +20,7 @@ GROUP = "mcl.plugins"  # of entry points: each leads to a Plugin
 FIRST = {"hook": "mcl.plugins.agents.hook.entry:main"}
 SHIPPED = (
     *("agents", "review", "repo", "data", "files", "editor", "train", "weights", "probing"),
-    *("schedules", "derived", "versions", "messages", "desktop"),
+    *("schedules", "derived", "versions", "messages", "desktop", "writing"),
 )
 _others: list[Plugin] | None = None  # those of others; None: not looked for yet
 
