@@ -66,9 +66,21 @@ def read_slot(
     }.get(type_)
     if read is None and name == "url" and _BARE_HOST.match(text):
         return f"https://{text}"
+    if read is None and name == "mail":
+        return read_mail(text)
     if read is None and name == "pattern":
         return read_pattern(text)
     return read(text) if read else text
+
+
+_MAIL = re.compile(r"(?:[^<>,;@]*<)?[^\s<>,;@]+@[^\s<>,;@]+\.[^\s<>,;@]+>?")
+
+
+def read_mail(text: str) -> str | None:
+    """One or more mail addresses with commas between; None where something else stands there ("Anna")."""
+    said = re.split(r"\s*[,;]\s*|\s+(?:and|och)\s+", text.removeprefix("mailto:").rstrip(".,;:!?"))
+    found = [one for one in said if one]
+    return ", ".join(found) if found and all(map(_MAIL.fullmatch, found)) else None
 
 
 def is_memory(type_: str) -> bool:
