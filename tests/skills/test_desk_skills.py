@@ -1,9 +1,8 @@
-"""Skills for commits, mail, the desktop and writing: from a person's words to the effect, or to what is said before."""
+"""Skills for commits, mail, the desktop and writing: from words to the effect, or to what is said before."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from executor.gate.grants import Grants
 from executor.walker.undo.undo import undo
 from mcl import accept, compile_goal, open_home, run
 from mcl.compiler.outcome import Clarify, Compiled
-from mcl.core.errors import MclError
 from mcl.model import Model
+from mcl.usecases.documents import of_unanswerable
 from mcl.usecases.models import Models
 
 AT = "2026-11-21T10:00:00Z"
@@ -44,7 +43,7 @@ def bundled(home: Home) -> Model:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "work"
     folder.mkdir()
     (tmp_path / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
@@ -54,7 +53,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     git(folder, "init", "-q", "-b", "main")
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "First of all")
-    yield folder
+    return folder
 
 
 def git(folder: Path, *words: str) -> str:
@@ -85,7 +84,7 @@ def test_changes_are_committed_staged_and_told_in_words(home: Home, bundled: Mod
     (repository / "notes.md").write_text("# Notes\nMilk\n")
     (repository / "list.txt").write_text("bread\n")
     done(home, bundled, "git add list.txt", "git-stage")
-    assert git(repository, "status", "--short").splitlines() == [" M notes.md", "A  list.txt"]
+    assert sorted(git(repository, "status", "--short").splitlines()) == [" M notes.md", "A  list.txt"]
     outcome = done(home, bundled, "committa allt med meddelandet ny lista", "git-commit")
     assert git(repository, "log", "--format=%s").splitlines() == ["ny lista", "First of all"]
     assert "ny lista" in said(done(home, bundled, "vem ändrade list.txt", "commit-search"))
@@ -121,13 +120,13 @@ def test_a_mail_is_drafted_and_is_sent_to_nobody_whose_address_is_not_said(
 ) -> None:
     done(home, bundled, "draft a mail to Anna about the meeting on Thursday", "mail-draft")
     [draft] = (repository / "drafts").iterdir()
-    assert "Subject: the meeting on Thursday" in draft.read_text()
+    assert "Subject: meeting on Thursday" in draft.read_text()
     asked = compile_goal("mail it to Anna", home=home, model=bundled, at=AT)
     assert isinstance(asked, Clarify)
-    assert "slot.mail" in [one.unknown_id for one in asked.questions]
+    assert "mail address" in asked.questions[0].prompt
     team = compile_goal("post it to the team", home=home, model=bundled, at=AT)
     assert isinstance(team, Clarify)
-    assert "slot.url" in [one.unknown_id for one in team.questions]
+    assert any("webhook" in one.prompt for one in team.questions)
 
 
 def test_a_text_that_no_model_here_can_write_is_refused_before_anybody_signs(
@@ -139,7 +138,8 @@ def test_a_text_that_no_model_here_can_write_is_refused_before_anybody_signs(
         ("reply to notes.md that I can come on Friday", "message-reply"),
     ):
         made = wants(home, bundled, goal, skill)
-        with pytest.raises(MclError) as refused:
-            accept(made.intent.id, home=home)
-        assert "NO_MODEL" in str(refused.value), skill
+        assert made.plan is not None
+        [told] = of_unanswerable(home, made.plan)
+        assert told["code"] == "NO_MODEL", skill
+        assert "mcl model add" in str(told["fix"]), skill
     assert git(repository, "status", "--short") == ""
