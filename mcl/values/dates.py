@@ -258,17 +258,17 @@ def read_start(text: str, at: str, zone: str = "UTC") -> str | None:
     return instant(morning) if days.first == days.last and morning > now else None
 
 
-# How Swedish looks back, as the table of Swedish words reads it.
-_SWEDISH_BACK = (
+# How Swedish looks back, in words that the table of Swedish words has.
+_SWEDISH_BACK: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^(?:allt )?(?:sedan|sen|från och med|från|since) "), ""),
     (re.compile(r"\b(?:den här|i|under) (veckan|månaden|året)\b"), r"this \1"),
     (re.compile(r"\bförra "), "last "),
     (re.compile(r"\b(?:under )?(?:den |de |det )?senaste "), "the last "),
-    (re.compile(r"\b(vecko|månader|dagar|timmar)(?:na|rna)\b"), lambda found: _PLURALS[found[1]]),
+    (re.compile(r"\bvecko(?:rna|na)\b"), "veckor"),
+    (re.compile(r"\b(månader|dagar|timmar)na\b"), r"\1"),
     (re.compile(r"^i (mån|tis|ons|tors|fre|lör|sön)dags\b"), r"\1dag"),
     (re.compile(r"^i (?=[a-zåäö]+$)(?!går|dag|förrgår|natt|kväll|morse|år)"), ""),
 )
-_PLURALS = {"vecko": "veckor", "månader": "månader", "dagar": "dagar", "timmar": "timmar"}
 
 
 def _looking_back(text: str) -> str:
