@@ -24,7 +24,7 @@ _PAST = ("since",)
 _DAY = re.compile(r"(?:.*_)?date")
 UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _BARE_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#]|$)", re.IGNORECASE)
-_THIS_MACHINE = re.compile(r"(?:localhost|127\.|\[)", re.IGNORECASE)
+_ADDRESSES = ("webhook", "topic")  # names of slots that hold a web address and nothing else
 _COUNTED = re.compile(
     r"(?P<n>[0-9][0-9.,' ]*[0-9]|[0-9]|(?:[a-zåäö]+[ -]){0,6}?[a-zåäö]+)"
     r"(?:\s+(?!few\b|lot|bunch|number|handful|bit\b|while|par\b)[^\W\d_]+)?",
@@ -65,10 +65,10 @@ def read_slot(
         "iso8601": lambda t: _time(t, at, zone, name),
         "AssetAmount": _amount,
     }.get(type_)
-    if read is None and name == "url":
+    if read is None and name in ("url", *_ADDRESSES):
         if _BARE_HOST.match(text):
             return f"https://{text}"
-        return text if "://" in text or _THIS_MACHINE.match(text) else None
+        return text if name == "url" or "://" in text else None
     if read is None and name == "mail":
         return read_mail(text)
     if read is None and name == "pattern":
