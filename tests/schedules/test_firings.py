@@ -16,7 +16,7 @@ from mcl.plugins.schedules.scope import Terms
 from mcl.plugins.schedules.usecases import add, list_schedules, revoke, show_schedule
 from mcl.usecases.compile import answer
 from mcl.usecases.gates import decide_gate
-from mcl.usecases.intents import shown
+from mcl.usecases.intents import list_intents, shown
 from tests.schedules.conftest import Machine
 
 GOAL = "list the files in notes"
@@ -180,6 +180,7 @@ def test_a_firing_that_needs_a_person_waits_and_nothing_else_of_it_fires(machine
     with machine.open() as home:
         (now,) = list_schedules(home=home)
         (gate,) = now.waits
+        assert [one.waits for one in list_intents(home=home) if one.id == fired.child] == [1]
         decide_gate(gate, "approve", home=home)
     happened = machine.round("2027-03-23T08:40:00+00:00")
     assert [(one.what, one.outcome) for one in happened] == [("resumed", "completed"), ("fired", "paused")]
@@ -207,3 +208,54 @@ with Home.open(path, clock=FixedClock({machine.at()!r})) as home:
     assert [(one.what, one.outcome) for one in happened] == [("resumed", "completed")]
     assert machine.round() == []
     assert machine.states(schedule) == ["completed"]
+
+
+def test_what_means_another_day_each_time_moves_with_it(machine: Machine) -> None:
+    schedule = machine.signed(
+        "every morning at 7 list what changed in notes since yesterday", skill="monitor-path"
+    )
+    with machine.open() as home:
+        scope = show_schedule(schedule, home=home).scope
+        assert "/plan/root/tool_call/args/since" in scope.moving
+    for day in (23, 24):
+        (fired,) = machine.round(f"2027-03-{day}T06:00:01+00:00")
+        assert fired.outcome == "completed"
+        with machine.open() as home:
+            view = home.journal.view(fired.child)
+            assert view.plan.root.tool_call.args["since"] == f"2027-03-{day - 2}T23:00:00.000Z"
+            assert view.under.plan == scope.plan
+    assert machine.sound()
+
+
+def test_no_key_of_a_person_is_needed_at_a_firing(machine: Machine) -> None:
+    machine.signed(f"every day at 9:30 {GOAL}")
+    with machine.open() as home:
+        home.keyring.seal("user", b"a phrase")
+    (fired,) = machine.round("2027-03-22T08:30:00+00:00")
+    assert (fired.what, fired.outcome) == ("fired", "completed")
+
+
+def test_a_run_that_was_killed_in_the_middle_goes_on(machine: Machine) -> None:
+    schedule = machine.signed(f"every day at 9:30 {GOAL}")
+    machine.now = machine.now.replace(day=23)
+    script = f"""
+import pathlib, sys, time
+from executor import FixedClock, Home
+from executor.tools.fs import list as tool
+from mcl.plugins.schedules.rounds import round_of
+async def slow(*args, **more):
+    print("begun", flush=True)
+    time.sleep(60)
+tool.run = slow
+with Home.open(pathlib.Path({str(machine.path / "home")!r}), clock=FixedClock({machine.at()!r})) as home:
+    list(round_of(home))
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        os.kill(process.pid, signal.SIGKILL)
+    assert machine.states(schedule) == ["executing"]
+    assert [(one.what, one.outcome) for one in machine.round()] == [("resumed", "completed")]
+    assert machine.round() == []
+    assert machine.states(schedule) == ["completed"]
+    assert machine.sound()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from executor.core.clock import instant
 from executor.core.errors import LifecycleError, ScopeError, ToolError, WalkError
 from executor.core.files import locked
 from executor.sandbox.paths import Workspace
@@ -143,7 +144,7 @@ def _by_time(home: Home, found: Shown, schedule: Schedule) -> Iterator[Happened]
         home.journal.record(MISSED, body, intent=found.id)
         yield Happened(found.id, "missed", due=missed[-1], many=len(missed))
     if not late:
-        yield from _fired(home, found, schedule, last, moment.isoformat(), "")
+        yield from _fired(home, found, schedule, last, instant(moment), "")
 
 
 def _by_file(home: Home, found: Shown, schedule: Schedule) -> Iterator[Happened]:
@@ -183,6 +184,15 @@ def content_hash_of(home: Home, schedule: Schedule) -> tuple[str, bool]:
         workspace.close()
     said = schedule.mentions.casefold() in data.decode("utf-8", "replace").casefold()
     return sha256(data).hexdigest(), said
+
+
+def require_readable(home: Home, schedule: Schedule) -> None:
+    """Raise ScopeError where the file that is waited for lies elsewhere, or is a secret."""
+    workspace = Workspace(Path(schedule.workspace), forbidden=(home.path,))
+    try:
+        workspace.check(schedule.file)
+    finally:
+        workspace.close()
 
 
 def _told(home: Home, found: Shown, kind: str) -> dict[str, Any]:

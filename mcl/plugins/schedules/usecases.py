@@ -14,7 +14,15 @@ from ir import canonical_bytes
 from ir.schedule import DISPATCH, Schedule
 from mcl.core.errors import InputError
 from mcl.core.settings import zone_here
-from mcl.plugins.schedules.rounds import LOOKED, content_hash_of, next_moment, over, waiting
+from mcl.plugins.schedules.rounds import (
+    LOOKED,
+    MISSED,
+    content_hash_of,
+    next_moment,
+    over,
+    require_readable,
+    waiting,
+)
 from mcl.plugins.schedules.scope import Terms, moving_in, proposed
 from mcl.usecases.accept import Acceptable, Acceptance, accept, acceptable
 from mcl.usecases.compile import compile_goal
@@ -96,6 +104,8 @@ def proposal(intent: str, *, home: Home, terms: Mapping[str, Any] | None = None)
     zone = found.view.draft.slot_values.get("@zone", "UTC") if found.view.draft else "UTC"
     below = _effects_below(home, found, Path(said.get("workspace") or "."))
     scope = proposed(found, Terms(**said), zone=zone, moving=moving_in(home, found), below=below)
+    if scope.file:
+        require_readable(home, scope)
     return ScheduleProposal(found, scope)
 
 
@@ -124,7 +134,7 @@ def sign(made: ScheduleProposal, *, home: Home, unseen: bool = False) -> Accepta
         found.id,
         home=home,
         intent_hash=found.intent.hash,
-        plan_hash=found.view.plan_hash,
+        plan_hash=None if unseen else found.view.plan_hash,
         unseen=unseen,
         schedule=canonical_bytes(scope),
     )
@@ -188,8 +198,6 @@ def as_now(home: Home, found: Shown) -> ScheduleNow:
     )
     children = [(one, read_view(home, one.child)) for one in view.firings.values()]
     asked = tuple(gate for _, child in children for gate in waiting(child))
-    from mcl.plugins.schedules.rounds import MISSED
-
     missed = [home.journal.open(row.wire, row.seq) for row in home.journal.rows(found.id, kind=MISSED)]
     return ScheduleNow(
         found.id,
