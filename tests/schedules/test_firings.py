@@ -17,6 +17,8 @@ from mcl.plugins.schedules.usecases import add, list_schedules, revoke, show_sch
 from mcl.usecases.compile import answer
 from mcl.usecases.gates import decide_gate
 from mcl.usecases.intents import list_intents, shown
+from mcl.usecases.replay import replay
+from mcl.usecases.runs import undo
 from tests.schedules.conftest import Machine
 
 GOAL = "list the files in notes"
@@ -111,7 +113,6 @@ def test_a_revoked_schedule_never_fires(machine: Machine) -> None:
                 found,
                 "2027-03-22T09:30:00",
                 at="2027-03-22T09:00:00.000Z",
-                moment="2027-03-22T08:30:00Z",
             )
     assert machine.round("2027-03-23T12:00:00+00:00") == []
 
@@ -130,7 +131,7 @@ def test_a_forged_call_is_refused_and_journalled(machine: Machine, due: str, cod
     machine.round("2027-03-22T08:30:00+00:00")
     with machine.open() as home:
         with pytest.raises(MclError) as refused:
-            fire(home, shown(home, schedule), due, at=machine.at(), moment="2027-03-22T08:30:00Z")
+            fire(home, shown(home, schedule), due, at=machine.at())
         assert refused.value.code == code
         (row,) = home.journal.rows(schedule, kind="record.schedule.refused")
         assert home.journal.open(row.wire).body["code"] == code
@@ -159,7 +160,7 @@ def test_two_at_once_fire_once(machine: Machine) -> None:
         assert list(rounds) == []
         found = shown(other, schedule)
         with pytest.raises(MclError) as twice:  # who goes around the rounds
-            fire(other, found, "2027-03-22T09:30:00", at=machine.at(), moment="2027-03-22T08:30:00Z")
+            fire(other, found, "2027-03-22T09:30:00", at=machine.at())
         assert twice.value.code == "FIRING_REPEATED"
     assert machine.states(schedule) == ["completed"]
 
@@ -258,4 +259,19 @@ with Home.open(pathlib.Path({str(machine.path / "home")!r}), clock=FixedClock({m
     assert [(one.what, one.outcome) for one in machine.round()] == [("resumed", "completed")]
     assert machine.round() == []
     assert machine.states(schedule) == ["completed"]
+    assert machine.sound()
+
+
+def test_a_backup_every_friday_is_another_file_each_time_and_can_be_undone(machine: Machine) -> None:
+    schedule = machine.signed("every friday at 9 back up notes", skill="files-backup")
+    for day in ("2027-03-26T08:00:01", "2027-04-02T07:00:01"):
+        (fired,) = machine.round(f"{day}+00:00")
+        assert (fired.what, fired.outcome) == ("fired", "completed"), fired.message
+    made = sorted(one.name for one in machine.work.rglob("*.zip"))
+    assert len(made) == 2
+    with machine.open() as home:
+        assert replay(fired.child, home=home).same
+        undo(fired.child, home=home, workspace=machine.work)
+        assert [one["state"] for one in show_schedule(schedule, home=home).firings] == ["completed"] * 2
+    assert sorted(one.name for one in machine.work.rglob("*.zip")) == made[:1]
     assert machine.sound()
