@@ -204,6 +204,7 @@ _AROUND = re.compile(
     r"^(?:all|every|each|any|the|my|our|of|alla|allt|varje|mina|våra|mitt|de|samtliga)\s+"
     r"|\s+(?:files?|documents?|pictures?|images?|scripts?|tables?|filer|filerna)$"
 )
+_EVERYTHING = frozenset(("everything", "all", "allt", "all files", "all the files", "alla filer", "allting"))
 _SEVERAL = re.compile(r"(?:[:’']?s|[:-]?er|[:-]?erna|-?filer|-?filerna|-?files?)$")
 _MORE = frozenset(
     ("tmp", "bak", "old", "orig", "part", "iso", "exe", "dmg", "db", "sqlite", "ini", "cfg", "conf")
@@ -214,6 +215,8 @@ def read_pattern(text: str) -> str:
     """The pattern of file names that `text` says ("markdown files", ".csv", "PDFs", "alla bilder"), else
     `text` itself."""
     plain = text.lower().strip()
+    if plain in _EVERYTHING:
+        return "*"
     while True:
         if endings := endings_called(plain):
             return f"*.{{{','.join(endings)}}}"
