@@ -166,7 +166,7 @@ def do(
         proposal = follow_up(goal, **there)
     if proposal is None:
         said: dict[str, Any] = {"skill": skill, "verb": verb, "slots": slots, "zone": zone}
-        result = compile_goal(goal, **said, **given)
+        result = compile_goal(goal, **said, **there)
         # What is to run again and again is signed as that, by what knows how (`ir.schedule`).
         if not isinstance(result, Compiled) or result.plan is None or recurs(result.intent):
             return DoOutcome(result)
