@@ -210,6 +210,7 @@ class InstalledSkills:
             created_by=parent.agent,
             registry=self._registry,
             binder=bindings,
+            dispatched=True,
         )
         return Expansion(intent, plan, SkillPrompts(intent, skill))
 

@@ -77,6 +77,7 @@ class Pipeline:
         self.memory = MemoryStore(home)
         self.home = home
         self._timer = timer
+        self.registry = registry
         self._plans = SkillPlans(skills, self.rules, registry, tools, self.ms)
         self._started = timer()
 
@@ -269,10 +270,11 @@ class _Goal:
         declared = partial(declared_in, self.pipeline.home.path)
         read = extract(self.request, self.classified, self.bundle, model, rules, known, keys, declared)
         if read.wishes:
-            from mcl.compiler.further import with_wishes  # few goals have some
+            from mcl.compiler.further import WishContext, with_wishes  # few goals have some
 
-            skill, empty = self.classified.skill, self.rules.coverage.empty
-            read = with_wishes(read, self.request, skill, self.pipeline.skills, empty, self._by_itself)
+            pipeline, words = self.pipeline, self.rules.coverage
+            context = WishContext(self.request, pipeline.skills, words, pipeline.registry, self._by_itself)
+            read = with_wishes(read, self.classified.skill, context)
         if self.request.changes:
             from mcl.compiler.stages.changes import corrected  # only a correction has some
 

@@ -141,9 +141,22 @@ class Clauses:
             apart = free(self.clause_of(TextPlace(start, start + 1)), kept) and not quoted
             if start > main.place.start and apart and not self._is_limit(start):
                 found.add(start)
-        starts = sorted(found)
+        starts = sorted({self._with_condition(start, main) for start in found})
         places = (TextPlace(start, self._wish_end(start, starts)) for start in starts)
         return tuple(one for one in places if one.end > one.start)
+
+    def _with_condition(self, start: int, main: Clause) -> int:
+        """Where a wish begins with the clause before it, where that says on what it depends."""
+        at = next((at for at, one in enumerate(self.all) if one.place.start == start), 0)
+        before = self.all[at - 1] if at else main
+        held = before is not main and self.words.pointing.condition(self.said(before.place)) is not None
+        return before.place.start if held else start
+
+    def clause_starts(self, place: TextPlace) -> list[int]:
+        """Where the clauses within a place begin, from its start."""
+        return [
+            one.place.start - place.start for one in self.all if place.start < one.place.start < place.end
+        ]
 
     def _wish_end(self, start: int, begins: Sequence[int]) -> int:
         """Where the wish that begins here ends: with its sentence, or where another or a ban begins."""

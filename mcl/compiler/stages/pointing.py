@@ -1,0 +1,117 @@
+"""How a further wish of a goal speaks of what earlier ones give: words that point at it, and conditions on it.
+Pure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from mcl.compiler.stages.phrases import compiled, either
+from mcl.language.mtx.core import CoreModule
+from mcl.model.cues import TextPlace
+from mcl.values.numbers import read_number
+
+_COUNTED: Final = {  # kinds of conditions on how many there are, each with its test and what is added
+    "more": ("at_least", 1),
+    "least": ("at_least", 0),
+    "less": ("at_most", -1),
+    "most": ("at_most", 0),
+    "exactly": ("count", 0),
+}
+_KINDS: Final = (*_COUNTED, "any", "none", "contains")
+_NUMBER: Final = r"(?P<n>[^\s,.;]+)"
+_TIDY: Final = " \t\n,;:.!?"
+_BEHIND: Final = r"(?:\s+[^\s,.;]+){0,3}"  # "of them", "such files"
+
+
+@dataclass(frozen=True)
+class SaidCondition:
+    """A condition as it is said. test, value: as of a plan's condition. counts: whether it is about how many
+    there are, or whether there are any; else about a text. place: of its words."""
+
+    test: str
+    value: str
+    counts: bool
+    place: TextPlace
+
+
+@dataclass(frozen=True)
+class PointingWords:
+    """The words of the module `coverage` for it. plain: what points by itself; things: what does so where
+    nothing behind it says which; behind: what says which; conditions: by their kind."""
+
+    plain: tuple[str, ...]
+    things: tuple[str, ...]
+    behind: tuple[str, ...]
+    conditions: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @classmethod
+    def of(cls, module: CoreModule) -> "PointingWords":
+        """Read them. Raises SkillError NO_SETTING."""
+        return cls(
+            module.phrases("pointing"),
+            module.phrases("pointing.things"),
+            module.phrases("pointing.not"),
+            tuple((kind, module.phrases(f"when.{kind}")) for kind in _KINDS),
+        )
+
+    @cached_property
+    def _pointing(self) -> re.Pattern[str]:
+        beside = rf"(?!\s+{either(self.behind)}(?!\w))"
+        return compiled(
+            rf"(?<![\w-])(?:{either(self.plain)}(?![\w-])|{either(self.things)}(?![\w-]){beside})"
+        )
+
+    @cached_property
+    def _conditions(self) -> tuple[tuple[str, re.Pattern[str]], ...]:
+        made = []
+        for kind, phrases in self.conditions:
+            said = either(phrases).replace(re.escape("<n>"), _NUMBER).replace("<n>", _NUMBER)
+            names = iter(range(len(phrases)))
+            said = re.sub(r"\(\?P<n>", lambda _, names=names: f"(?P<n{next(names)}>", said)  # type: ignore[misc]
+            rest = r"\s+(?P<words>[^.;!?\n]+)" if kind == "contains" else _BEHIND
+            made.append((kind, compiled(rf"(?<!\w){said}(?!\w){rest}\s*$")))
+        return tuple(made)
+
+    def found(self, text: str) -> Iterator[TextPlace]:
+        """Where words of a wish point at what an earlier one gives."""
+        yield from (TextPlace(*match.span()) for match in self._pointing.finditer(text))
+
+    def points(self, text: str) -> bool:
+        """Whether a text points at something and says nothing else."""
+        return self._pointing.fullmatch(text.strip(_TIDY)) is not None
+
+    def condition(self, text: str) -> SaidCondition | None:
+        """The condition that a text ends with; None where it ends with none, or one that cannot be read."""
+        text = text.rstrip(_TIDY)
+        for kind, pattern in self._conditions:
+            match = pattern.search(text)
+            if match is None:
+                continue
+            said = match.groupdict()
+            place, number = TextPlace(*match.span()), next((n for n in said.values() if n), "")
+            if kind in _COUNTED:
+                test, more = _COUNTED[kind]
+                count = read_number(number)
+                if count is None or count % 1 or count + more < 0:
+                    return None
+                return SaidCondition(test, str(int(count) + more), True, place)
+            if kind == "contains":
+                return SaidCondition("contains", said["words"].strip(" \"'“”"), False, place)
+            return SaidCondition("not_empty" if kind == "any" else "empty", "", True, place)
+        return None
+
+    def apart(self, text: str, breaks: Sequence[int]) -> tuple[SaidCondition | None, TextPlace]:
+        """A wish taken apart: its condition, in front of it or at its end, and where the rest stands.
+
+        breaks: where clauses of the text begin.
+        """
+        for start in breaks:
+            before = text[:start].rstrip(_TIDY)
+            if (said := self.condition(before)) is not None and not before[: said.place.start].strip(_TIDY):
+                return said, TextPlace(start, len(text))
+        said = self.condition(text)
+        if said is None or not text[: said.place.start].strip(_TIDY):
+            return None, TextPlace(0, len(text))
+        return said, TextPlace(0, len(text[: said.place.start].rstrip(_TIDY)))
