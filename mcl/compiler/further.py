@@ -4,6 +4,7 @@ What one is given by an earlier one ("copy them", "if there are more than 3"), i
 what its skill takes. One that cannot be understood so stays open, and is asked about.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -33,6 +34,7 @@ _TAKEN: Final[Mapping[str, tuple[str, ...]]] = {
     "list": ("list", "files", "text"),
     "number": ("number",),
 }
+_ENDING: Final = re.compile(r"\*\.(\w{1,8})")
 _COUNTED: Final = ("files", "rows", "list", "number")
 _STANDS: Final = {"uint": "1", "float": "1"}  # for what is not known yet, by the type of its slot
 
@@ -50,13 +52,15 @@ class Giver:
 
 @dataclass(frozen=True)
 class WishContext:
-    """What wishes are compiled with. registry: the installed tools. run: compiles a goal."""
+    """What wishes are compiled with. tools: makes the installed ones. compares: whether the model can say of
+    words that none of the skills is for them. run: compiles a goal, for one of some skills; (): of all."""
 
     request: GoalRequest
     skills: Skills
     words: CoverageWords
-    registry: KnownTools | None
-    run: Callable[[GoalRequest], Outcome]
+    tools: "Callable[[], KnownTools] | None"
+    compares: bool
+    run: Callable[[GoalRequest, Sequence[Skill]], Outcome]
 
 
 def with_wishes(read: Extraction, skill: Skill, context: WishContext) -> Extraction:
@@ -110,8 +114,7 @@ class _Wish:
             self.context.request,
             prose=self.clauses.said(at), skill="", verb="", slots={}, answers={}, changes=(), extensions=(),
         )  # fmt: skip
-        outcome = self.context.run(asked)
-        outcome, given = self._given(outcome, asked)
+        outcome, given = self._given(self.context.run(asked, ()), asked)
         if not isinstance(outcome, Compiled) or not _goes_with(outcome, frame):
             return None
         slots = {one.slot for one in given}
@@ -131,7 +134,8 @@ class _Wish:
         scope = ""
         if each is not None and skill is not None:
             source = self._giver(each.wish)
-            scope = scope_of(skill, outcome.intent, source.skill, source.intent, self.context.registry)
+            tools = self.context.tools() if self.context.tools is not None else None
+            scope = scope_of(skill, outcome.intent, source.skill, source.intent, tools)
         wish = FurtherWish(
             prose=whole,
             verb=outcome.intent.frame.verb,
@@ -189,13 +193,19 @@ class _Wish:
     # ---- what it is given
 
     def _given(self, outcome: Outcome, asked: GoalRequest) -> tuple[Outcome, tuple[Given, ...]]:
-        """The wish compiled again, where its words point at what an earlier one gives; with what it is given."""
+        """The wish compiled again, where its words point at what an earlier one gives; and what that is."""
+        words = [asked.prose[one.start : one.end] for one in self.context.words.pointing.found(asked.prose)]
         skill = _skill_of(outcome, self.context.skills)
+        if skill is None or not skill.given:
+            # What points at something is for a skill that takes it, and says little without its noun.
+            named = self.context.words.pointing.named(asked.prose, self._there())
+            fitting = self._fitting() if named and self.context.compares else []
+            outcome = self.context.run(replace(asked, prose=named), fitting) if fitting else outcome
+            skill = _skill_of(outcome, self.context.skills)
         if skill is None or not skill.given or not _sure(outcome, skill):
             return outcome, ()
         assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
         slots = {slot.name: slot for slot in skill.slots}
-        words = [asked.prose[one.start : one.end] for one in self.context.words.pointing.found(asked.prose)]
         for slot in dict.fromkeys(name for name, _ in skill.given):
             own = [one.value for one in outcome.intent.frame.objects if one.name == slot]
             said = [one for one in own if one not in slots[slot].default]
@@ -210,9 +220,28 @@ class _Wish:
             spoken = (pointed or words or [""])[0]
             found = found.model_copy(update={"words": spoken})
             stands = _STANDS.get(slots[slot].type, spoken or "it")
-            again = self.context.run(replace(asked, skill=skill.id, slots={slot: stands}))
+            again = self.context.run(replace(asked, skill=skill.id, slots={slot: stands}), ())
             return again, (found,)
         return outcome, ()
+
+    def _there(self) -> dict[str, str]:
+        """What the last wish gives, each with what is known of it: of files the ending that was asked for."""
+        _, giver = next(self._latest(), (0, None))
+        if giver is None:
+            return {}
+        endings = [match[1] for one in giver.intent.frame.objects if (match := _ENDING.fullmatch(one.value))]
+        known = endings[0] if endings else ""
+        return {kind: known if kind in ("file", "files") else "" for kind in giver.kinds.values()}
+
+    def _fitting(self) -> list[Skill]:
+        """The skills that take something of what earlier wishes give, and those for any goal, beside which
+        they must hold."""
+        there = {kind for _, giver in self._latest() for kind in giver.kinds.values()}
+        return [
+            skill
+            for skill in self.context.skills
+            if skill.takes_any or any(there.intersection(_TAKEN[kind]) for _, kind in skill.given)
+        ]
 
     def _bound(self, slot: Slot, kinds: Sequence[str]) -> Given | None:
         """What the last wish that gives what a slot takes gives; one that needs no turn for each first."""
@@ -228,15 +257,19 @@ class _Wish:
 
     def _is_empty(self, value: str) -> bool:
         """Whether a value only points at something that is said elsewhere."""
-        pointing, empty = self.context.words.pointing, self.context.words.empty
-        return pointing.points(value) or all(word in empty for word in value.casefold().split())
+        words = self.context.words
+        for one in reversed(list(words.pointing.found(value))):
+            value = value[: one.start] + value[one.end :]
+        said = value.casefold().split()
+        return all(word in words.empty or words.is_verb(word) for word in said)
 
 
 def _sure(outcome: Outcome, skill: Skill) -> bool:
     """Whether nothing but what an earlier wish may give is asked about."""
     if isinstance(outcome, Clarify):
         slots = {f"slot.{name}" for name, _ in skill.given}
-        return all(one.field in slots or one.field.startswith(PROMISE) for one in outcome.questions)
+        open = (one for one in outcome.questions if one.field not in slots)
+        return all(one.field.startswith("slot.") and not one.required for one in open)
     return isinstance(outcome, Compiled)
 
 

@@ -1,5 +1,5 @@
-"""What a wish that is done for each member of a list may use: read from what its skill, and the one that gives
-the list, would call."""
+"""What a wish that is done for each member of a list may use: read from what its skill, and the one that
+gives the list, would call."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -45,7 +45,7 @@ def _places(
         if roams(manifest):
             yield None
             continue
-        args = {**{name: "." for name in manifest.scope.paths}, **dict(call.get("args", {}))}
+        args = {**dict.fromkeys(manifest.scope.paths, "."), **dict(call.get("args", {}))}
         for name in manifest.scope.paths:
             path = str(args[name])
             if path in stands or _UNKNOWN in path:

@@ -3,7 +3,7 @@ something by themselves. Pure."""
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise
@@ -47,12 +47,13 @@ class Clause:
 
 
 class Clauses:
-    """The clauses of a goal, beside a skill. found: where words stand that say something by themselves, by
-    their kind."""
+    """The clauses of a goal, beside a skill, if any. found: where words stand that say something by
+    themselves, by their kind."""
 
-    def __init__(self, prose: str, skill: Skill, words: CoverageWords) -> None:
+    def __init__(self, prose: str, skill: Skill | None, words: CoverageWords) -> None:
         self.prose, self.words = prose, words
-        self._skill, self.takes_any = (skill.description, *skill.examples, *skill.phrases), skill.takes_any
+        self._skill = (skill.description, *skill.examples, *skill.phrases) if skill else ()
+        self.takes_any = skill is not None and skill.takes_any
         self.said_words = list(WORD.finditer(prose))
         self._starts = [match.start() for match in self.said_words]
         self.found = words.found(prose, self.said_words)
@@ -141,7 +142,9 @@ class Clauses:
             apart = free(self.clause_of(TextPlace(start, start + 1)), kept) and not quoted
             if start > main.place.start and apart and not self._is_limit(start):
                 found.add(start)
-        starts = sorted({self._with_condition(start, main) for start in found})
+        starts = sorted(
+            {self._with_condition(start, main) for start in found if not self._ends_one(start, found)}
+        )
         places = (TextPlace(start, self._wish_end(start, starts)) for start in starts)
         return tuple(one for one in places if one.end > one.start)
 
@@ -149,8 +152,20 @@ class Clauses:
         """Where a wish begins with the clause before it, where that says on what it depends."""
         at = next((at for at, one in enumerate(self.all) if one.place.start == start), 0)
         before = self.all[at - 1] if at else main
-        held = before is not main and self.words.pointing.condition(self.said(before.place)) is not None
-        return before.place.start if held else start
+        return before.place.start if before is not main and self._is_condition(before) else start
+
+    def _is_condition(self, clause: Clause) -> bool:
+        """Whether a clause says on what another depends, and nothing else."""
+        said = self.words.pointing.condition(self.said(clause.place))
+        return said is not None and said.place.start == 0
+
+    def _ends_one(self, start: int, found: Collection[int]) -> bool:
+        """Whether a clause only says on what the wish before it depends."""
+        at = next((at for at, one in enumerate(self.all) if one.place.start == start), None)
+        if at is None or not self._is_condition(self.all[at]):
+            return False
+        behind = self.all[at + 1].place.start if at + 1 < len(self.all) else -1
+        return behind not in found
 
     def clause_starts(self, place: TextPlace) -> list[int]:
         """Where the clauses within a place begin, from its start."""

@@ -1,13 +1,14 @@
-"""How a further wish of a goal speaks of what earlier ones give: words that point at it, and conditions on it.
+"""How a further wish of a goal speaks of what earlier ones give: words that point at it, and conditions.
 Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from mcl.compiler.stages.phrases import compiled, either
+from mcl.core.words import GIVEN_KINDS
 from mcl.language.mtx.core import CoreModule
 from mcl.model.cues import TextPlace
 from mcl.values.numbers import read_number
@@ -39,12 +40,17 @@ class SaidCondition:
 @dataclass(frozen=True)
 class PointingWords:
     """The words of the module `coverage` for it. plain: what points by itself; things: what does so where
-    nothing behind it says which; behind: what says which; conditions: by their kind."""
+    nothing behind it says which; behind: what says which; conditions: by their kind. nouns: for what is
+    pointed at, by what that is, in English and in Swedish; plural, swedish: of the words that point, those
+    for several, and those of that language."""
 
     plain: tuple[str, ...]
     things: tuple[str, ...]
     behind: tuple[str, ...]
     conditions: tuple[tuple[str, tuple[str, ...]], ...]
+    nouns: Mapping[str, tuple[str, ...]]
+    plural: frozenset[str]
+    swedish: frozenset[str]
 
     @classmethod
     def of(cls, module: CoreModule) -> "PointingWords":
@@ -54,6 +60,9 @@ class PointingWords:
             module.phrases("pointing.things"),
             module.phrases("pointing.not"),
             tuple((kind, module.phrases(f"when.{kind}")) for kind in _KINDS),
+            {kind: module.phrases(f"noun.{kind}") for kind in GIVEN_KINDS},
+            frozenset(module.text("noun.plural").split()),
+            frozenset(module.text("noun.swedish").split()),
         )
 
     @cached_property
@@ -64,10 +73,14 @@ class PointingWords:
         )
 
     @cached_property
+    def _pronouns(self) -> re.Pattern[str]:
+        return compiled(rf"(?<![\w-]){either(self.plain)}(?![\w-])")
+
+    @cached_property
     def _conditions(self) -> tuple[tuple[str, re.Pattern[str]], ...]:
         made = []
         for kind, phrases in self.conditions:
-            said = either(phrases).replace(re.escape("<n>"), _NUMBER).replace("<n>", _NUMBER)
+            said = either(phrases).replace("<n>", _NUMBER)
             names = iter(range(len(phrases)))
             said = re.sub(r"\(\?P<n>", lambda _, names=names: f"(?P<n{next(names)}>", said)  # type: ignore[misc]
             rest = r"\s+(?P<words>[^.;!?\n]+)" if kind == "contains" else _BEHIND
@@ -78,9 +91,32 @@ class PointingWords:
         """Where words of a wish point at what an earlier one gives."""
         yield from (TextPlace(*match.span()) for match in self._pointing.finditer(text))
 
-    def points(self, text: str) -> bool:
-        """Whether a text points at something and says nothing else."""
-        return self._pointing.fullmatch(text.strip(_TIDY)) is not None
+    def named(self, text: str, kinds: Mapping[str, str]) -> str:
+        """A wish with a noun in place of the first pronoun; "" where there is none.
+
+        kinds: what there is that it may mean, each with what is known of it ("csv").
+        """
+        match = self._pronouns.search(text)
+        if match is None or not kinds:
+            return ""
+        place = TextPlace(*match.span())
+        word = text[place.start : place.end].casefold()
+        several = word in self.plural
+        order = ("files", "list", "rows") if several else ("file", "text", "files")
+        kind = next((one for one in order if one in kinds), next(iter(kinds)))
+        swedish = word in self.swedish
+        known = f"{kinds[kind]}-" if swedish and kinds[kind] else kinds[kind]
+        said = " ".join(self.nouns[kind][-1 if swedish else 0].replace("<known>", known).split())
+        return f"{text[: place.start]}{said}{text[place.end :]}"
+
+    def conditional(self, text: str) -> bool:
+        """Whether a condition is said anywhere in a text."""
+        return self._said.search(text) is not None
+
+    @cached_property
+    def _said(self) -> re.Pattern[str]:
+        phrases = (one.removesuffix(" <n>") for _, many in self.conditions for one in many)
+        return compiled(rf"(?<!\w){either(phrases)}(?!\w)")
 
     def condition(self, text: str) -> SaidCondition | None:
         """The condition that a text ends with; None where it ends with none, or one that cannot be read."""
