@@ -33,6 +33,7 @@ from mcl.usecases.compile import answer as answer
 from mcl.usecases.compile import compile_goal as compile_goal
 from mcl.usecases.corrections import Corrected as Corrected
 from mcl.usecases.corrections import correct as correct
+from mcl.usecases.do import do as do
 from mcl.usecases.intents import Shown as Shown
 from mcl.usecases.intents import Summary as Summary
 from mcl.usecases.intents import cancel as cancel
@@ -42,7 +43,6 @@ from mcl.usecases.replay import Replay as Replay
 from mcl.usecases.replay import replay as replay
 from mcl.usecases.run import run as run
 from mcl.usecases.runs import undo as undo
-from mcl.usecases.verification import VerifiedFile as VerifiedFile
 from mcl.usecases.verification import verify as verify
 
 __version__: str

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     compile_batch = twin(mcl.compile_batch)
     compile_goal = twin(mcl.compile_goal)
     correct = twin(mcl.correct)
+    do = twin(mcl.do)
     list_intents = twin(mcl.list_intents)
     open_home = twin(mcl.open_home)
     replay = twin(mcl.replay)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,11 +22,11 @@ from executor.gate.policy import Policy, PolicyFile
 from executor.gate.portion import Portion
 from executor.gate.standings import Signers, standings
 from executor.gate.taint import NONE, Taint, taints
-from executor.sandbox.origin import Origin, parse_url
+from executor.sandbox.origin import ANY, Origin, parse_url
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import covers, is_elsewhere, plain_place
 from executor.store.lifecycle.events import View
-from executor.tools.manifest import Effect, Manifest, Mode
+from executor.tools.manifest import CHANGING, Effect, Manifest, Mode
 from executor.tools.tool import Credentials
 from ir import PromiseStanding
 
@@ -51,6 +51,9 @@ class Catalogue(Protocol):
 
     def args_checker(self, reference: str) -> Validator:
         """The JSON Schema checker of a known tool's arguments."""
+
+    def touched(self, call: Call, workspace: Workspace) -> Sequence[tuple[str, Mode]] | None:
+        """What a call would change, where its tool says that beforehand; None where it does not."""
 
 
 @dataclass(frozen=True)
@@ -136,18 +139,25 @@ class Context:
         if not manifest.scope.paths:
             return []
         args = manifest.complete(call.args)
-        return [
-            (str(args[name]), mode)
-            for name, mode in manifest.scope.paths.items()
-            if name in args and not isinstance(args[name], Deferred)
-        ]
+        found: list[tuple[str, Mode]] = []
+        for name, mode in manifest.scope.paths.items():
+            value = args.get(name, [])
+            if not isinstance(value, Deferred):
+                found += ((str(path), mode) for path in (value if isinstance(value, list) else [value]))
+        return found
+
+    def history(self, call: Call, manifest: Manifest) -> str | None:
+        """The folder whose git history the call changes; None where it changes none."""
+        if not manifest.history:
+            return None
+        return str(manifest.complete(call.args).get(manifest.history, "."))
 
     def written(self, call: Call, manifest: Manifest) -> list[Place]:
         """Where the call writes or adds. Raises ScopeError as ``Workspace.split``."""
         return [
             (self.workspace.split(path), mode)
             for path, mode in self.paths(call, manifest)
-            if mode in ("write", "add")
+            if mode in CHANGING
         ]
 
     def elsewhere(self, call: Call, manifest: Manifest) -> list[str]:
@@ -172,7 +182,7 @@ class Context:
     def origins(self, call: Call, manifest: Manifest) -> list[Origin]:
         """Where the call's address arguments that are known lead. Raises ScopeError HOST_DENIED."""
         known = call.known_args if manifest.scope.urls else {}
-        return [parse_url(str(known[name])).origin for name in manifest.scope.urls if name in known]
+        return [parse_url(str(known[name]), ANY).origin for name in manifest.scope.urls if name in known]
 
     def ungranted(self, call: Call, manifest: Manifest) -> list[Origin]:
         """Those of them that nobody granted to the agent. Raises ScopeError HOST_DENIED."""

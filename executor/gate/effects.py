@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:  # the compiler looks at these tables too, and has no use for manifests
     from executor.call import Operation
-    from executor.tools.manifest import Effect
+    from executor.tools.manifest import Effect, Manifest
 
 Need = Literal["allow", "plan", "exact"]
 
@@ -72,3 +72,25 @@ def over_ceiling(verb: str, declared: str, operation: Operation) -> bool:
     if declared not in ceiling:
         return True
     return RANK["read" if operation == "read" else "write"] > RANK[ceiling[declared]]
+
+
+# Why what a call does is not undone, by its effects. What changes files is put back from before-images.
+_LASTING: Mapping[str, str] = {
+    "shell": "what a process does is not undone",
+    "network": "what was sent over the network is not undone",
+    "chain": "what was written to a chain is not undone",
+}
+NO_FILE = "it names no file of the workspace that it changes"
+
+
+def lasting(manifest: Manifest, effect: Effect) -> str:
+    """Why what a call does will not be undone, as is known before; "" where it will be, or does nothing."""
+    if effect.operation == "read":
+        return ""
+    if manifest.lasting:
+        return manifest.lasting
+    for name, why in _LASTING.items():
+        if name in effect.classes:
+            return why
+    changed = any(mode not in ("read", "list") for mode in manifest.scope.paths.values())
+    return "" if changed or manifest.history or manifest.undo else NO_FILE

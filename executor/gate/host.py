@@ -86,6 +86,9 @@ class HostTools:
         longer than a hook may."""
         return cast("Validator", self)
 
+    def touched(self, call: object, workspace: object) -> None:
+        """None of them says beforehand what it changes."""
+
     def iter_errors(self, args: object) -> tuple[()]:
         """As of that checker."""
         return ()

@@ -14,6 +14,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Final
 
 from anyio import CancelScope, to_thread
 
@@ -61,6 +62,11 @@ _OVERRIDES = {
     "credential.helper": "",
     "protocol.allow": "never",
     "diff.external": "",
+    "commit.gpgSign": "false",
+    "tag.gpgSign": "false",
+    "push.gpgSign": "false",
+    "gpg.program": "false",
+    "rerere.enabled": "false",
     "log.showSignature": "false",
     "status.submoduleSummary": "false",
     "submodule.recurse": "false",
@@ -78,26 +84,44 @@ _OWN = (
 _OWN_OF_TREE = (  # of a linked one
     *(".", "info", "logs", "refs", "refs/bisect", "refs/rewritten", "refs/worktree", "reftable"),
 )
+# What git keeps while something is not done that was begun.
+UNDER_WAY = (
+    ("MERGE_HEAD", "a merge"),
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("BISECT_LOG", "a bisection"),
+)
 _UNUSED = ("hooks",)  # may lead anywhere: it is switched off
 _COPIED = ("objects",)  # a clone on the same disk shares files with what it was cloned from
 _ELSEWHERE = ("commondir", "objects/info/alternates")  # would lead git to objects elsewhere
 
 
 class Git:
-    """git in one repository of the workspace; made by ``repository``. place: the folder of its files."""
+    """git in one repository of the workspace; made by ``repository``. place: the folder of its files.
+    program: git itself, as an absolute path."""
 
     def __init__(self, program: str, place: Path, found: History, overrides: Mapping[str, str]) -> None:
-        self._program = program
+        self.program = program
         self._place = place
         self._history = found
         self._overrides = overrides
         self._own = found.folders[0] if found.linked else place / ".git"
 
-    async def run(self, *arguments: str, max_output: int = _MAX_OUTPUT, by_content: bool = False) -> Finished:
+    async def run(
+        self,
+        *arguments: str,
+        max_output: int = _MAX_OUTPUT,
+        by_content: bool = False,
+        variables: Mapping[str, str] | None = None,
+        said: bytes = b"",
+        alone: bool = True,
+    ) -> Finished:
         """Run git with these arguments and give its answer (bytes cut at ``max_output``), whatever its exit
         status. by_content: ``git diff`` compares what is in the files, also of those that the index says are
-        as they were."""
-        environment = dict(_ENVIRONMENT)
+        as they were. variables: more that git sees. said: what it reads. alone: as of ``run_command``."""
+        environment = {**_ENVIRONMENT, **(variables or {})}
         for number, (name, value) in enumerate(self._overrides.items()):
             environment[f"GIT_CONFIG_KEY_{number}"] = name
             environment[f"GIT_CONFIG_VALUE_{number}"] = value
@@ -106,7 +130,7 @@ class Git:
         if self._history.linked:
             own, environment["GIT_COMMON_DIR"] = map(str, self._history.folders)
             descriptors = [self._history.own, self._history.common]
-        argv = [self._program, f"--git-dir={own}", "--work-tree=.", "--no-pager", *arguments]
+        argv = [self.program, f"--git-dir={own}", "--work-tree=.", "--no-pager", *arguments]
         async with self._index(arguments, by_content=by_content) as index:
             environment |= index
             return await run_command(
@@ -115,8 +139,24 @@ class Git:
                 environment=environment,
                 max_output=max_output,
                 descriptors=descriptors,
-                alone=True,
+                alone=alone,
+                said=said,
             )
+
+    async def borrowed(self, place: Path, *arguments: str, protocol: str) -> Finished:
+        """Run git in another, bare repository of ours that borrows the commits of this one, whose settings
+        count for nothing then. protocol: the one by which it may reach a host."""
+        common = self._history.common
+        objects = self._history.folders[1] / "objects"
+        environment = {
+            **_ENVIRONMENT,
+            "GIT_ALLOW_PROTOCOL": protocol,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects),
+        }
+        argv = [self.program, f"--git-dir={place}", "--no-pager", *arguments]
+        return await run_command(
+            argv, cwd=place, environment=environment, max_output=_MAX_OUTPUT, descriptors=[common]
+        )
 
     def keeps(self, name: str) -> bool:
         """Is there anything of this name in what git keeps of this work tree alone (``MERGE_HEAD``)?"""
@@ -142,14 +182,21 @@ class Git:
                 await to_thread.run_sync(drop_scratch, folder, held)
 
     async def answer(
-        self, *arguments: str, max_output: int = _MAX_OUTPUT, by_content: bool = False
+        self,
+        *arguments: str,
+        max_output: int = _MAX_OUTPUT,
+        by_content: bool = False,
+        variables: Mapping[str, str] | None = None,
+        said: bytes = b"",
     ) -> Finished:
         """The same, where anything but success is an error.
 
         Raises:
             ToolError: GIT_FAILED with what git said, OBJECTS_MISSING.
         """
-        finished = await self.run(*arguments, max_output=max_output, by_content=by_content)
+        finished = await self.run(
+            *arguments, max_output=max_output, by_content=by_content, variables=variables, said=said
+        )
         if finished.status != 0:
             raise failure(arguments[0], finished)
         return finished
@@ -185,12 +232,39 @@ async def repository(workspace: Workspace, path: str, *, branch: str = "") -> As
             "--name-only",
             "-z",
         )
+        names = sorted(set(text(listed.out).split("\0")))
         filters = {
             name: "false" if name.endswith(".required") else ""
-            for name in sorted(set(text(listed.out).split("\0")))
+            for name in names
             if name.startswith("filter.") and name.endswith((".clean", ".smudge", ".process", ".required"))
         }
-        yield Git(program, place, found, {**_OVERRIDES, **filters})
+        # "false" is a program that ends with 1: to git a conflict, which is left to a person.
+        drivers = {name: "false" for name in names if name.startswith("merge.") and name.endswith(".driver")}
+        yield Git(program, place, found, {**_OVERRIDES, **filters, **drivers})
+
+
+PERSON: Final = ("user.name", "user.email")
+
+
+async def person(git: Git) -> dict[str, str]:
+    """Who commits: as the repository says it, else as this person's own git does; "" where nobody said it.
+
+    Of the person's configuration only these two are read, nothing else of it counts.
+    """
+    found = {name: text((await git.run("config", "--get", name)).out).strip() for name in PERSON}
+    for name in (name for name, value in found.items() if not value):
+        kept = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+        environment = {one: os.environ[one] for one in kept if one in os.environ}
+        environment |= {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "GIT_DIR": os.devnull}
+        asked = await run_command(
+            [git.program, "config", "--includes", "--get", name],
+            cwd=Path("/"),  # outside of any repository
+            environment=environment,
+            max_output=4096,
+            alone=True,
+        )
+        found[name] = text(asked.out).strip() if asked.status == 0 else ""
+    return found
 
 
 def plain_path(path: str) -> str:

@@ -11,6 +11,7 @@ looked at, as open descriptors: it does not read ``.git`` again.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import stat
 import sys
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from executor.core.errors import ScopeError, ToolError
-from executor.sandbox.files import open_plain, read_up_to, status_of
+from executor.sandbox.files import open_plain, out_of_scope, read_up_to, status_of
 from executor.sandbox.paths import KEY, Known, Workspace
 from executor.sandbox.reach import walk_to
 
@@ -235,3 +236,37 @@ def _walked(place: Path, workspace: Workspace, opened: ExitStack) -> int:
 def _open(descriptor: int, opened: ExitStack) -> int:
     opened.callback(os.close, descriptor)
     return descriptor
+
+
+# ---- What git keeps of branches, tags and the index, as files that are kept before a tool and put back.
+
+STATE_FILES: Final = ("HEAD", "index", "packed-refs")
+STATE_FOLDERS: Final = ("refs", "logs/refs")
+_STATE: Final = re.compile(r"(?:|logs|HEAD|index|packed-refs|(?:logs/)?refs(?:/.*)?)", re.DOTALL)
+_GIT: Final = ".git"
+
+
+class HistoryWorkspace(Workspace):
+    """A workspace in which also the state of git may be looked at and put back; no tool is ever given one."""
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> HistoryWorkspace:
+        """The same folder; the other one stays open."""
+        made = cls.__new__(cls)
+        made.root, made.forbidden = workspace.root, workspace.forbidden
+        made.closed, made.known = workspace.closed, workspace.known
+        made._fd = os.dup(workspace._fd)
+        return made
+
+    def split(self, path: str) -> tuple[str, ...]:
+        """As of a workspace; below ``.git`` the files of its state alone."""
+        parts = path.split("/")
+        if _GIT not in parts:
+            return super().split(path)
+        place = parts.index(_GIT)
+        below = parts[place + 1 :]
+        if not _STATE.fullmatch("/".join(below)) or any(
+            part in ("", ".", "..") or not part.isprintable() for part in below
+        ):
+            out_of_scope(path, "it is no part of git's state that is put back")
+        return (*super().split("/".join(parts[:place])), _GIT, *below)

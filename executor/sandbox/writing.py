@@ -6,9 +6,10 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import BinaryIO
 
 from executor.core.errors import ScopeError
 from executor.core.files import FOLDER, locked, whole_file
@@ -93,30 +94,44 @@ def put(
         raise ScopeError(
             "STALE_FILE", f"{path!r} is gone since it was read", place=path, fix="read the folder again"
         )
-    if there is None and (unnamed := _unnamed(folder)) is not None:
-        with os.fdopen(unnamed, "wb") as file:
-            file.write(data)
-            file.flush()
+    if there is None:
+        put_new(folder, name, [data], path)
+        return True
+    mode = stat.S_IMODE(there.st_mode) & 0o777
+    with whole_file(name, folder=folder, spare=_spare(name), mode=mode) as file:
+        os.fchmod(file.fileno(), mode)  # the umask has no say in what was there before
+        file.write(data)
+    return False
+
+
+def put_new(
+    folder: int, name: str, pieces: Iterable[bytes], path: str, *, modified: int | None = None
+) -> None:
+    """Write a new file piece by piece; it gets its name when it is whole. Held by ``alone``.
+
+    modified: its time, in nanoseconds since 1970. Raises ScopeError EXISTS, OSError; nothing was changed.
+    """
+
+    def fill(file: BinaryIO) -> None:
+        file.writelines(pieces)
+        file.flush()
+        if modified is not None:
+            os.utime(file.fileno(), ns=(modified, modified))
+
+    if (unnamed := _unnamed(folder)) is not None:
+        with os.fdopen(unnamed, "wb") as new:
+            fill(new)
             os.fsync(unnamed)
             try:
                 # A name for what has none: at no moment does the file have two, as with link and unlink.
                 os.link(f"/proc/self/fd/{unnamed}", name, dst_dir_fd=folder)
             except FileExistsError:
                 refuse_existing(path)
-        os.fsync(folder)
-        return True
-    spare = _spare(name)
-    if there is None:
-        new = partial(place_new, name=name, folder=folder, path=path)
-        with whole_file(name, folder=folder, spare=spare, mode=0o666, place=new) as file:
-            file.write(data)
-        os.fsync(folder)
-        return True
-    mode = stat.S_IMODE(there.st_mode) & 0o777
-    with whole_file(name, folder=folder, spare=spare, mode=mode) as file:
-        os.fchmod(file.fileno(), mode)  # the umask has no say in what was there before
-        file.write(data)
-    return False
+    else:
+        place = partial(place_new, name=name, folder=folder, path=path)
+        with whole_file(name, folder=folder, spare=_spare(name), mode=0o666, place=place) as file:
+            fill(file)
+    os.fsync(folder)
 
 
 def _unnamed(folder: int) -> int | None:

@@ -17,14 +17,15 @@ from executor.core.errors import ManifestError
 from executor.core.hashing import json_hash
 
 SideEffect = Literal["read", "write", "network", "shell", "chain"]
-Mode = Literal["read", "write", "add", "list"]
+Mode = Literal["read", "write", "add", "move", "list"]
+CHANGING: Final[frozenset[Mode]] = frozenset({"write", "add", "move"})
 
 _URI = r"^matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+$"
 _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
 # These came later: a manifest that does not use one keeps the pin it always had.
 _LATER: Final = (
     *("retries", "cost", "credentials", "environment", "programs", "annotated", "command", "outside"),
-    "least_ms",
+    *("least_ms", "history", "lasting", "undo", "unchanged"),
 )
 _FOREIGN: Final = "matrix://tool/mcp-"
 
@@ -66,8 +67,10 @@ class ToolScope(_Closed):
     """Where a tool acts, and which of its arguments are paths (and what it does with them) or web addresses.
 
     Modes of a path: read; write (nobody else writes there meanwhile); add (what is there stays, others may
-    add at the same time); list (a folder; the workspace where it is left out and has no default). A network
-    tool goes only to the hosts of its addresses, and to hosts that were granted.
+    add at the same time); move (it goes elsewhere in the workspace as it is, and nobody else writes there
+    meanwhile); list (a folder; the workspace where it is left out and has no default). An argument that is a
+    list holds a path in each of its texts. A network tool goes only to the hosts of its addresses, and to
+    hosts that were granted.
     """
 
     kind: Literal["none", "workspace", "network"]
@@ -144,6 +147,13 @@ class Manifest(_Closed):
     that it may start, and no others; ``$EDITOR`` is the one that this variable names. examples: calls to
     learn from; they promise nothing, so they are no part of the pin. annotated: false for an outside tool
     that says nothing of its effects; it counts as the worst until an operator classifies it (gate/pins).
+    unchanged: files of a command's folder, or parts of them, that must have these sha256 when it starts
+    (project/unchanged).
+    history: the argument that names a folder whose git history the tool changes; branches, tags and the index
+    there are kept and put back like files. lasting: why what it does cannot be put back, as people are told
+    before they sign; "" where what the effects say is enough.
+    undo: whole: the tool's module says with ``touches`` which files and folders a call changes, and a call of
+    which not everything could be put back again is not made.
     outside: of a tool of another server; its args are the schema that the server gave, whatever its form, and
     its pin is that of the server's definition alone, however far the server is trusted.
     """
@@ -166,7 +176,11 @@ class Manifest(_Closed):
     programs: list[Annotated[str, Field(pattern=r"^\$?[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]] = []
     examples: list[Example] = []
     annotated: bool = True
+    history: str = ""
+    lasting: str = Field(default="", max_length=200)
+    undo: Literal["", "whole"] = ""
     command: Command | None = None
+    unchanged: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = {}
     outside: Outside | None = None
     args: dict[str, object]
     output: dict[str, object]
@@ -201,6 +215,8 @@ class Manifest(_Closed):
             raise ValueError(
                 f"scope, when or credentials name arguments that are not declared: {', '.join(unknown)}"
             )
+        if self.history and self.history not in self.scope.paths:
+            raise ValueError("history names no path of the scope")
         if unseen := sorted(name for name in self.scope.paths if self._unseen(name)):
             raise ValueError(f"a path that may be left out needs a default: {', '.join(unseen)}")
         own = {} if self.outside else self.properties

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +16,7 @@ from executor.core.hashing import json_size
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import reaching
 from executor.sandbox.redaction import Redactor, redact_error
-from executor.tools.manifest import Manifest, own_manifest
+from executor.tools.manifest import Manifest, Mode, own_manifest
 from executor.tools.tool import (
     Adapter,
     Bench,
@@ -122,6 +122,17 @@ class Registry:
         """The JSON Schema checker of a known tool's arguments."""
         return self.__tools[reference].args
 
+    def touched(self, call: Call, workspace: Workspace) -> Sequence[tuple[str, Mode]] | None:
+        """What a call would change, where its tool says that beforehand; None where it does not.
+
+        Raises:
+            ToolError, ScopeError: what the call itself would raise.
+        """
+        tool = self.__tools.get(call.tool_ref)
+        if tool is None or tool.touches is None:
+            return None
+        return tool.touches(tool.manifest.complete(call.args), workspace)
+
     async def invoke(
         self,
         allow: Allow,
@@ -136,11 +147,12 @@ class Registry:
         letter: bytes = b"",
         progress: Progress = unwatched,
         output: Output = unheard,
+        absent: frozenset[str] = frozenset(),
     ) -> dict[str, object]:
         """Make the call that was allowed. The answer is checked, capped and free of secrets.
 
         credentials: where the values of ``$env:NAME`` come from; the adapter alone gets to see them. intent,
-        letter, progress, output: as of ``Bench``.
+        letter, progress, output, absent: as of ``Bench``.
 
         Raises:
             GateError: the Allow is not for this call, or was used.
@@ -167,6 +179,7 @@ class Registry:
                 letter,
                 progress,
                 output,
+                absent,
             )
             args = tool.manifest.complete(call.args)
             secrets = (credentials or Credentials({})).resolve(args, tool.manifest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
@@ -13,7 +13,7 @@ from executor.core.clock import Clock
 from executor.core.errors import ToolError
 from executor.sandbox.origin import Origin
 from executor.sandbox.paths import Workspace
-from executor.tools.manifest import Manifest
+from executor.tools.manifest import Manifest, Mode
 from executor.tools.schemas import ForeignChecker, SchemaChecker
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ class Bench:
     operation: what the gate allowed this call to do; an adapter does no more. max_output: bytes. hosts: where
     it may go over the network; empty for tools of another scope. intent, node_id: for what (a ULID) and at
     which node it is called. letter: the signed envelope that goes out with the call, where one does.
-    progress, output: for work that takes a while to say how far it is, and what it says meanwhile.
+    progress, output: for work that takes a while to say how far it is, and what it says meanwhile. absent:
+    what it will make was not there at these paths when it was first begun, as far as that is known.
     """
 
     workspace: Workspace
@@ -126,17 +127,25 @@ class Bench:
     letter: bytes = b""
     progress: Progress = unwatched
     output: Output = unheard
+    absent: frozenset[str] = frozenset()
 
 
 Adapter = Callable[[Mapping[str, object], Bench], Awaitable[dict[str, object]]]
 
 
+Touches = Callable[[Mapping[str, object], Workspace], Sequence[tuple[str, Mode]]]
+"""Which paths a call would change as things stand, each with how; raises what the call would raise."""
+
+
 @dataclass(frozen=True)
 class Tool:
-    """A manifest and its adapter. Only the registry's ``invoke`` runs the adapter, and only with an Allow."""
+    """A manifest and its adapter. Only the registry's ``invoke`` runs the adapter, and only with an Allow.
+
+    touches: of a tool that says beforehand what a call changes (``Manifest.undo``)."""
 
     manifest: Manifest
     adapter: Adapter = field(repr=False)
+    touches: Touches | None = field(default=None, repr=False)
 
     @cached_property
     def args(self) -> Validator:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
 
 from executor.call import Call, Deferred, Warned
 from executor.core.clock import Clock, instant
@@ -25,11 +24,9 @@ from executor.gate.portion import roams
 from executor.gate.standings import artifact_path
 from executor.gate.verdict import Deny
 from executor.sandbox.files import components
-from executor.tools.manifest import Manifest
+from executor.tools.manifest import CHANGING, Manifest
 from executor.walker.history import RunHistory
 from ir import DeliveredPredicate, Intent, PlanNode, PlanTree
-
-_CHANGES: Final = ("write", "add")
 
 
 class Forecast:
@@ -122,7 +119,7 @@ class Forecast:
 
     def note(self, call: Call, manifest: Manifest, context: Context, *, offered: bool = False) -> list[Place]:
         """Note where a call writes, which it gives, or that nobody can tell. offered: it may not be made."""
-        named = [name for name, mode in manifest.scope.paths.items() if mode in _CHANGES]
+        named = [name for name, mode in manifest.scope.paths.items() if mode in CHANGING]
         places: list[Place] = []
         if named:
             try:

@@ -16,6 +16,7 @@ from executor.core.errors import ScopeError, ToolError, UnresolvedError
 from executor.gate.approvals import APPROVE, DENY, IN_DOUBT, Offer
 from executor.gate.context import Context
 from executor.gate.decide import decide
+from executor.gate.effects import lasting
 from executor.gate.guards.promise import files_of
 from executor.gate.references import as_text, resolve, typed_args
 from executor.gate.verdict import EXAMPLES, Ask, Deny
@@ -205,6 +206,7 @@ async def _invoke(
                 intent=run.ledger.intent_id,
                 progress=run.progress(place),
                 output=stream.take,
+                absent=kept.absent if kept is not None else frozenset(),
             )
     except TimeoutError:
         if left is not None and left <= limit:
@@ -227,14 +229,28 @@ async def _keep(call: Call, manifest: Manifest, place: Place, run: Run) -> Kept 
     effect = context.effect(call, manifest)
     if effect.operation == "read" or run.images is None:
         return None
+    paths = context.paths(call, manifest)
+    if manifest.undo:
+        from executor.walker.undo.looker import within
+
+        try:
+            touched = await anyio.to_thread.run_sync(run.registry.touched, call, context.workspace)
+        except MclError:
+            if place.id not in run.history.attempts:
+                raise
+            touched = ()  # an earlier attempt may have done it all, and has said what it would change
+        paths = within(touched or (), paths, context.workspace)
     return await run.images.before(
         context.workspace,
-        context.paths(call, manifest),
+        paths,
         effect,
         intent=run.ledger.intent_id,
         node=place.id,
         tool=call.tool_ref,
+        stays=lasting(manifest, effect),
+        history=context.history(call, manifest),
         resumed=place.id in run.history.attempts,
+        whole=manifest.undo == "whole",
         tell=run.ledger.later,
     )
 

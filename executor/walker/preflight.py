@@ -4,7 +4,7 @@ asked."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
@@ -12,18 +12,21 @@ from executor.call import Call, Warned
 from executor.core.errors import UnresolvedError, WalkError
 from executor.gate.context import Context
 from executor.gate.decide import BEFOREHAND, Guard, weigh
+from executor.gate.effects import lasting
 from executor.gate.mandate import Mandate
 from executor.gate.references import typed_args
 from executor.gate.standings import unchecked
 from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.sandbox.redaction import visible
 from executor.store.lifecycle.events import is_past
+from executor.tools.manifest import Manifest, Mode
 from executor.walker.dispatch import Agents, expand, sketch
 from executor.walker.forecast import Forecast
 from executor.walker.history import RunHistory
 from executor.walker.interfaces import RoutedReasoner, StepModel, SubSkills
 from executor.walker.maps import planned, scope_flaw
 from executor.walker.tree import PlanScope
+from executor.walker.undo.looker import unkept
 from ir import (
     NODE_KINDS,
     DeliveredPredicate,
@@ -51,7 +54,7 @@ class Verdict:
     below: of a sub-dispatch, the plan that it will walk; sketched: it is not known yet, and this is what it
     would be like. guards: what each guard that was asked says for itself, by name. model: of a step, who
     will be asked, where that is known. warnings: what stands against it at this moment, and may have passed
-    when its turn comes.
+    when its turn comes. lasting: why what it does will not be undone, "" where it will, or does nothing.
     """
 
     node_id: str
@@ -65,6 +68,7 @@ class Verdict:
     guards: Mapping[str, Ask | Deny | None] = field(default_factory=dict)
     model: StepModel | None = None
     warnings: tuple[Warned, ...] = ()
+    lasting: str = ""
 
     @property
     def decision(self) -> Literal["allow", "ask", "deny"]:
@@ -83,6 +87,7 @@ class Verdict:
             **({"plan": json.loads(canonical_bytes(self.below))} if self.below else {}),
             **({"sketched": True} if self.sketched else {}),
             **({"model": asdict(self.model)} if self.model else {}),
+            **({"lasting": self.lasting} if self.lasting else {}),
             **({"warnings": [one.to_json() for one in self.warnings]} if self.warnings else {}),
             **(self.reply.to_json() if self.reply else {}),
         }
@@ -371,6 +376,8 @@ class _Look:
         if isinstance(late := said.get("budget"), Deny):
             said["budget"] = self.ahead.foretold(late)
         warnings = self.ahead.begin_call(call, manifest, context) if manifest is not None else ()
+        if manifest is not None and not any(isinstance(one, Deny) for one in said.values()):
+            warnings += _undoing(call, manifest, context)
         return Verdict(
             call.node_id,
             kind,
@@ -380,7 +387,25 @@ class _Look:
             effect.operation if effect else "",
             guards=said,
             warnings=warnings,
+            lasting=lasting(manifest, effect) if manifest and effect else "",
         )
+
+
+def _undoing(call: Call, manifest: Manifest, context: Context) -> tuple[Warned, ...]:
+    """What keeps a call from being made, or from being undone, as things stand in the workspace."""
+    if context.effect(call, manifest).operation == "read" or len(call.known_args) < len(call.args):
+        return ()
+    paths: Sequence[tuple[str, Mode]] = context.paths(call, manifest)
+    try:
+        if manifest.undo:
+            paths = context.tools.touched(call, context.workspace) or ()
+        found = unkept(paths, context.workspace)
+    except MclError as problem:
+        return (Warned(problem.code, f"{problem.message}; {problem.fix}"),)
+    if found is None:
+        return ()
+    refused = "it will be refused" if manifest.undo else "no undo will put it back"
+    return (Warned("NOT_UNDOABLE", f"{visible(found[0])!r} could not be put back: {found[1]}; {refused}"),)
 
 
 def _offers(node: PlanNode) -> bool:

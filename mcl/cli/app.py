@@ -1,7 +1,8 @@
 """The commands of `mcl` by name. Nothing heavy is imported before a command runs, and of the commands
 themselves only what the first word asks for."""
 
-from collections.abc import Callable, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import wraps
 from importlib import import_module
@@ -17,8 +18,9 @@ from mcl.plugins.hooks import plugins
 # Each module with commands of the kernel (its GROUPS), and their names.
 NOUNS: Final = {
     "home": ("init", "config"),
+    "do": ("do",),
     "compile": ("compile", "answer"),
-    "intent": ("show", "list", "accept", "cancel"),
+    "intent": ("show", "why", "list", "accept", "cancel"),
     "plan": ("plan",),
     "correct": ("correct",),
     "run": ("run", "undo"),
@@ -37,8 +39,8 @@ NOUNS: Final = {
 }
 # The panels of the help, in their order; what a plug-in of somebody else's adds stands under "More".
 PANELS: Final = {
-    "Say and sign": ("compile", "answer", "show", "list", "accept", "correct", "cancel"),
-    "Run": ("run", "gate", "undo", "plan", "policy", "grant"),
+    "Say and sign": ("do", "compile", "answer", "show", "why", "list", "accept", "correct", "cancel"),
+    "Run": ("run", "schedule", "gate", "undo", "plan", "policy", "grant"),
     "Check": ("replay", "verify", "log", "activity"),
     "Extend": ("skill", "tool", "model", "memory", "server", "mcp", "key", "config", "init"),
     "Agents": ("work", "hook", "agent"),
@@ -62,6 +64,8 @@ RENAMED: Final = {
     "drift": "review drift",
     "lsp": "skill lsp",
 }
+
+_FEW, _EDITS = 2, 2  # so many words may be a typo of a command, so many edits away
 
 
 class Panels(TyperGroup):
@@ -90,6 +94,41 @@ def require_name_of_today(given: Sequence[str]) -> None:
 
     message = f"mcl {old} is called mcl {RENAMED[old]} now"
     raise InputError("COMMAND_RENAMED", message, place=f"mcl {old}", fix=f"mcl {RENAMED[old]} --help")
+
+
+def with_command(given: Sequence[str]) -> list[str]:
+    """The command line, with `do` before what begins with no command: it is a goal, in plain words.
+
+    Raises InputError COMMAND_UNKNOWN for one or two words within two edits of a command: that is a typo.
+    """
+    known = {name for names in NOUNS.values() for name in names}
+    known |= {words.partition(" ")[0] for plugin in plugins() for words in plugin.commands}
+    first = given[0]
+    if first.startswith("-") or first in known:
+        return [*given]
+    words = " ".join(word for word in given if not word.startswith("-")).split()
+    if len(words) <= _FEW and (near := _nearest(words, known)):
+        from mcl.core.errors import InputError
+
+        raise InputError(
+            "COMMAND_UNKNOWN",
+            f"there is no command {first!r}; did you mean mcl {near}?",
+            place=f"mcl {first}",
+            fix=f"mcl --help lists them; where it is a goal: mcl do {shlex.quote(' '.join(words))}",
+        )
+    return ["do", *given]
+
+
+def _nearest(words: Sequence[str], known: Iterable[str]) -> str:
+    """The command that one or two words were to be; of two words the first alone is one edit away at most."""
+    from mcl.core.text import edits
+
+    def far(name: str) -> int:
+        whole = edits(" ".join(words).casefold(), name, _EDITS)
+        return whole if len(words) == 1 else min(whole, edits(words[0].casefold(), name, 1) + _EDITS - 1)
+
+    best = min(sorted(known), key=far)
+    return best if far(best) <= _EDITS else ""
 
 
 def app_for(word: str = "") -> typer.Typer:

@@ -78,11 +78,23 @@ def complete_intent(incomplete: str) -> Iterator[tuple[str, str]]:
             yield intent.id, intent.prose
 
 
+def complete_setting(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Shell completion: the settings."""
+    from mcl.core.settings import SETTINGS
+
+    yield from ((one.name, one.says) for one in SETTINGS.values() if one.name.startswith(incomplete))
+
+
 IntentId = Annotated[
     str,
     argument(
-        "INTENT", "Id of an intent, a unique beginning of it, or @last.", autocompletion=complete_intent
+        "INTENT",
+        "Id of an intent, a unique beginning or end of it, @last, @last-1, or @2 as mcl list counts.",
+        autocompletion=complete_intent,
     ),
+]
+LastIntent = Annotated[
+    str, argument("[INTENT]", "As everywhere; without it the last one.", autocompletion=complete_intent)
 ]
 AsJson = Annotated[bool, option("--json", "One JSON document on standard output.")]
 AsJsonLines = Annotated[

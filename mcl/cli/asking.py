@@ -42,6 +42,16 @@ class Asking:
         show what it was decided by."""
         if not isinstance(result, Clarify):
             return tell_result(result, self.out, self.home, stored=True, why=why)
+        return self._told(self.cleared(result, why=why))
+
+    def resume(self, waiting: Shown) -> int:
+        """Ask the open questions of an intent. The exit code."""
+        self.out.tell([plain(waiting.prose)])
+        return self._told(self._until_clear(waiting.id, waiting.questions))
+
+    def cleared(self, result: Clarify, *, why: bool = False) -> Compiled | Refused | None:
+        """What becomes of a goal whose questions the person answers, not shown yet; None where they end the
+        input."""
         from mcl.cli.views.intent import intent_view
 
         self.out.tell(intent_view(result.intent, self.out.people, gaps=False))
@@ -51,19 +61,17 @@ class Asking:
             self.out.tell(reasons_view(result.reasons))
         return self._until_clear(result.intent.id, result.questions)
 
-    def resume(self, waiting: Shown) -> int:
-        """Ask the open questions of an intent. The exit code."""
-        self.out.tell([plain(waiting.prose)])
-        return self._until_clear(waiting.id, waiting.questions)
-
-    def _until_clear(self, id: str, questions: Sequence[ClarifyQuestion]) -> int:
-        """Ask, compile again with all answers of a round, and go on with the questions that follow.
-
-        Ends with exit code 3 where the person ends the input (Ctrl-D), after saying how to go on later;
-        Ctrl-C (KeyboardInterrupt) passes on after saying the same.
-        """
+    def _told(self, result: Compiled | Refused | None) -> int:
         from ir.errors import CLARIFY
 
+        return CLARIFY if result is None else tell_result(result, self.out, self.home, stored=True)
+
+    def _until_clear(self, id: str, questions: Sequence[ClarifyQuestion]) -> Compiled | Refused | None:
+        """Ask, compile again with all answers of a round, and go on with the questions that follow.
+
+        Gives None where the person ends the input (Ctrl-D), after saying how to go on later; Ctrl-C
+        (KeyboardInterrupt) passes on after saying the same.
+        """
         with suppress(ImportError):
             import readline  # noqa: F401  # arrow keys and the like while a person types
 
@@ -78,12 +86,12 @@ class Asking:
             except (EOFError, KeyboardInterrupt) as end:
                 self.out.tell(_later(id, questions, given))
                 if isinstance(end, EOFError):
-                    return CLARIFY
+                    return None
                 raise
             result = answer(id, given, model=self.model, ai=self.ai, skills=self.skills, home=self.home)
             self.out.tell([""])
             if not isinstance(result, Clarify):
-                return tell_result(result, self.out, self.home, stored=True)
+                return result
             questions = result.questions
             self.out.tell(["It is not clear yet."])
 

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from mcl.cli.arguments import AsJson, argument, noun, option, verb
+from mcl.cli.arguments import AsJson, argument, complete_setting, noun, option, verb
 from mcl.cli.output import Output, note
-from mcl.cli.views.layout import plain
+from mcl.cli.views.layout import DIM, STRONG, listing, plain
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from executor.store.home import Home
 
 verbs = typer.Typer()
 
 
 ALLOWED = "MCL_ALLOWED_PATHS"
+FILE = "config.toml"  # as of `mcl.core.settings`, which is not loaded where there is none
 _PERSONS: ContextVar[bool] = ContextVar("a person's command", default=False)
 
 
@@ -43,6 +46,7 @@ def use_home(*, signs: bool = False) -> "Home":
     from mcl.core.home import locate, open_home
 
     passphrase = given_passphrase() or None
+    apply_colours(locate())
     home = open_home(locate(), passphrase=passphrase, announce=note, allowed=allowed_paths())
     if not any(key.sealed for key in home.keyring.entries() if key.origin == "own"):
         return home
@@ -55,6 +59,18 @@ def use_home(*, signs: bool = False) -> "Home":
     if persons:  # what is signed with the agent's key alone is the person's too
         home.keyring.user.signing_key  # noqa: B018  # raises where the passphrase is another
     return home
+
+
+def apply_colours(folder: "Path") -> None:
+    """Let the setting `colours` count as the variables that stand for it elsewhere."""
+    if not (folder / FILE).exists():
+        return
+    from mcl.core.settings import setting
+
+    chosen = setting(folder, "colours")
+    if chosen != "auto":
+        os.environ["NO_COLOR" if chosen == "never" else "FORCE_COLOR"] = "1"
+        os.environ.pop("FORCE_COLOR" if chosen == "never" else "NO_COLOR", None)
 
 
 def tell_unattended(home: "Home") -> None:
@@ -152,8 +168,56 @@ def propose_seal(home: "Home") -> None:
 # ---- `mcl config`: what holds for every goal of a home.
 
 
-config = noun("config", "Config: what holds for every goal.", "mcl config zone")
-config.callback()(lambda: None)  # else Typer takes the only verb for the noun itself
+config = noun(
+    "config", "Config: what holds for every goal.", "mcl config list", "mcl config set do.reads ask"
+)
+
+
+@verb(config, "list", "mcl config list")
+def list_settings(as_json: AsJson = False) -> None:
+    """List what may be chosen: zone, language, do.reads, colours, model.
+
+    All but the model stands in the file config.toml of the home, and may be written there.
+    """
+    from mcl.usecases.config import list_settings
+
+    home, out = use_home(), Output(as_json)
+    found = list_settings(home=home)
+    lines = [
+        ((one.name, ""), (one.value, STRONG), ("chosen" if one.chosen else "", DIM), (one.says, DIM))
+        for one in found
+    ]
+    place = str(home.path / FILE)
+    out.show(
+        {"settings": found, "file": place}, [listing(("name", "value", "", "what for"), lines), "", place]
+    )
+
+
+@verb(config, "get", "mcl config get do.reads")
+def get_setting(
+    name: Annotated[str, argument("NAME", "Such as do.reads.", autocompletion=complete_setting)],
+    as_json: AsJson = False,
+) -> None:
+    """Tell one of them."""
+    from mcl.usecases.config import get_setting
+
+    found = get_setting(name, home=use_home())
+    Output(as_json).show(found, [found.value])
+
+
+@verb(config, "set", "mcl config set do.reads ask", "mcl config set language sv", "mcl config set colours ''")
+def set_setting(
+    name: Annotated[str, argument("NAME", "Such as do.reads.", autocompletion=complete_setting)],
+    value: Annotated[str, argument("VALUE", "What counts from now on; '' takes the choice back.")],
+    as_json: AsJson = False,
+) -> None:
+    """Choose one, in the file config.toml of the home."""
+    from mcl.usecases.config import set_setting
+
+    found = set_setting(name, value, home=use_home())
+    Output(as_json).show(
+        found, [f"{found.name} is {found.value}{'' if found.chosen else ', as for everybody'}"]
+    )
 
 
 @verb(config, "zone", "mcl config zone", "mcl config zone Europe/Stockholm", "mcl config zone system")

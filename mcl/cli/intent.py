@@ -10,19 +10,22 @@ import typer
 from mcl.cli.arguments import (
     AsJson,
     IntentId,
+    LastIntent,
     ModelPath,
     NoAi,
     Reason,
     SkillDirectories,
     Workspace,
     Yes,
+    argument,
+    as_typed,
     option,
     verb,
 )
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note
 from mcl.cli.people import agreed
-from mcl.cli.views.layout import BAD, DIM, commands, listing, moment, plain
+from mcl.cli.views.layout import BAD, DIM, age, commands, listing, plain
 from mcl.core.text import one_line
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from executor.walker import Verdict
 
 verbs = typer.Typer()
+_SHORT = 8  # characters of an id's end: those of a day have the same beginning
 
 
 # ---- What is known of them.
@@ -69,8 +73,42 @@ def show_command(
         note("nothing is asked here, or skills and memories changed since: mcl compile GOAL --why --dry-run")
 
 
-@verb(verbs, "list", "mcl list", "mcl list --state proposed", "mcl list --goal release-2.4")
+@verb(verbs, "why", "mcl why", "mcl why @last-1 --json")
+def why_command(
+    intent: LastIntent = "@last",
+    model: ModelPath = None,
+    no_ai: NoAi = False,
+    skills: SkillDirectories = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell why a goal was understood just so.
+
+    Which skills were weighed, which word became what and how surely, what memory gave, and which limit
+    decided. It is compiled once more for it; nothing is stored.
+    """
+    from mcl.usecases.why import why
+
+    out = Output(as_json)
+    found = why(intent, home=use_home(), model=model, ai=not no_ai, skills=skills or ())
+    out.document(found.to_json())
+    if not as_json:
+        from mcl.cli.views.reasons import why_view
+
+        out.tell(why_view(found))
+
+
+@verb(
+    verbs,
+    "list",
+    "mcl list",
+    "mcl list invoice",
+    "mcl list --state proposed",
+    "mcl list --goal release-2.4",
+)
 def list_command(
+    text: Annotated[
+        list[str] | None, argument("[WORD]...", "Only intents with these words.", show_default=False)
+    ] = None,
     state: Annotated[str, option("--state STATE", "Only intents in this state.")] = "",
     limit: Annotated[int, option("--limit N", "At most so many; 0: all.", min=0)] = 50,
     goal: Annotated[
@@ -88,15 +126,16 @@ def list_command(
     if state and state not in STATES:
         fix = f"one of: {', '.join(STATES)}"
         raise InputError("STATE_UNKNOWN", f"no intent can be {state!r}", place="state", fix=fix)
-    home = use_home()
-    found = list_intents(home=home, limit=limit, state=state, goal=goal_of(goal, home))
-    out = Output(as_json)
+    home, words = use_home(), " ".join(map(as_typed, text or ()))
+    found = list_intents(home=home, limit=limit, state=state, goal=goal_of(goal, home), text=words)
+    out, now = Output(as_json), home.clock.now()
     out.document({"intents": found})
     lines = [
         (
-            (one.id, ""),
+            (f"@{one.number}", ""),
+            (one.id[-_SHORT:], ""),
             (one.flaw or one.state, BAD if one.flaw else STATE_STYLES.get(one.state, "cyan")),
-            (moment(one.at[:16] + "Z"), DIM),
+            (age(one.at, now), DIM),
             (one_line(one.prose, 120), ""),
         )
         for one in found
@@ -104,7 +143,8 @@ def list_command(
     if not as_json:
         none = f"no intent is {state}" if state else "no intents yet"
         none = f"no intent is for the goal {goal}" if goal else none
-        out.tell([listing(("intent", "state", "drafted", "goal"), lines)] if lines else [none])
+        none = f"no intent says {words}" if words else none
+        out.page([listing(("", "intent", "state", "drafted", "goal"), lines)] if lines else [none])
 
 
 # ---- `mcl accept`: a person reads an Intent and its plan, and signs both.

@@ -101,10 +101,11 @@ def _guarded(given: list[str], *, as_json: bool) -> int:
         return 0
     import typer
 
-    from mcl.cli.app import command_for, require_name_of_today
+    from mcl.cli.app import command_for, require_name_of_today, with_command
 
     try:
         require_name_of_today(given)
+        given = with_command(given)
         result = command_for(given[0])(args=given, prog_name="mcl", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         from mcl.cli.output import note

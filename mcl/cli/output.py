@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ir import MclError
     from mcl.compiler.outcome import Clarify, Compiled, Refused
 
+_PAGERS = ("PATH", "TERM", "LANG", "LC_ALL", "LC_CTYPE")  # variables that a pager sees
 _PLACE = 200  # characters of a place
 MIN_WIDTH, MAX_WIDTH = 30, 110  # characters; in fewer, columns would vanish that a person is about to sign
 
@@ -138,18 +139,64 @@ class Output:
 
     def tell(self, parts: Iterable["RenderableType"]) -> None:
         """Print parts for people, whatever else is asked for; one that is a text as `plain`."""
+        _write(self.people.file, self._drawn(parts))
+
+    def page(self, parts: Iterable["RenderableType"]) -> None:
+        """The same in a pager ($PAGER, or less), where it is longer than the terminal of a person."""
+        text = self._drawn(parts)
+        longer = (
+            self.people.is_terminal and text.count("\n") >= self.people.size.height and sys.stdin.isatty()
+        )
+        if not (longer and _paged(text)):
+            _write(self.people.file, text)
+
+    def _drawn(self, parts: Iterable["RenderableType"]) -> str:
         from mcl.cli.views.layout import plain
 
         with self.people.capture() as held:
             for part in parts:
                 self.people.print(plain(part) if isinstance(part, str) else part)
-        lines = (line.rstrip() for line in held.get().split("\n"))  # tables pad their last column
-        _write(self.people.file, "\n".join(lines))
+        return "\n".join(line.rstrip() for line in held.get().split("\n"))  # tables pad their last column
 
     def document(self, document: object) -> None:
         """Write the document; nothing when a view is asked for."""
         if self.as_json:
             write_document(document)
+
+
+def _has_terminal() -> bool:
+    """Whether this process belongs to a terminal, which a pager reads its keys from."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
+
+
+def _paged(text: str) -> bool:
+    """Show a text in a pager, to which no shell belongs; False where there is none, or nobody wants one."""
+    from shlex import split
+    from shutil import which
+
+    words = split(os.environ.get("PAGER", "less")) if os.environ.get("TERM", "dumb") != "dumb" else []
+    program = which(words[0]) if words and words[0] != "cat" else None
+    if program is None or not _has_terminal():
+        return False
+    from functools import partial
+    from tempfile import NamedTemporaryFile
+
+    import anyio
+
+    from executor.tools.process.terminal import run_foreground
+
+    kept = {name: os.environ[name] for name in _PAGERS if name in os.environ}
+    with NamedTemporaryFile("w", encoding="utf-8", suffix=".mcl") as file:
+        file.write(text)
+        file.flush()
+        argv = [program, *words[1:], file.name]
+        environment = {**kept, "LESS": "-FRX", "LESSSECURE": "1"}
+        anyio.run(partial(run_foreground, argv, cwd="/", environment=environment))
+    return True
 
 
 def note(text: str) -> None:

@@ -46,6 +46,15 @@ def agreed(question: str) -> bool:
     return says_yes(answer)
 
 
+def forget_what_was_typed(source: int) -> None:
+    """At a terminal an answer is typed after its question was shown; scripts may write ahead."""
+    if os.isatty(source):
+        import termios
+
+        with suppress(termios.error):
+            termios.tcflush(source, termios.TCIFLUSH)
+
+
 class AtTerminal:
     """Puts questions on a terminal and reads answers there; the end of input answers nothing.
 
@@ -143,13 +152,9 @@ class AtTerminal:
             write(on_terminal([f"  {safe(problem.message)} [{problem.code}]", f"  {safe(problem.fix)}"]))
 
     def _forget_what_was_typed(self, source: int) -> None:
-        """At a terminal an answer is typed after its question was shown; scripts may write ahead."""
         if os.isatty(source):
-            import termios
-
             self._waiting = b""
-            with suppress(termios.error):
-                termios.tcflush(source, termios.TCIFLUSH)
+            forget_what_was_typed(source)
 
     async def _line(self, source: int) -> str | None:
         """One line, or None at the end of input. Other tasks go on, and may end the wait."""

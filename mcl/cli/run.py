@@ -78,15 +78,17 @@ def run_command(
     found = show(intent, home=home)
     if resume and found.state == "completed":
         note(f"this run had completed already; nothing is run again: {found.id}")
-    tree = _with_plans_below(found, home, workspace, skills)
-    display, listener = _display(found.id, tree, out)
+    tree = with_plans_below(found, home, workspace, skills)
+    display, listener = display_of(found.id, tree, out)
     try:
         with display:
             outcome = run(
                 found.id,
                 home=home,
                 workspace=workspace or Path.cwd(),
-                people=_people(home, listener, yes=yes_gates, no=deny_gates or not answers, wait=wait_gates),
+                people=people_of(
+                    home, listener, yes=yes_gates, no=deny_gates or not answers, wait=wait_gates
+                ),
                 listener=listener,
                 resume=resume,
                 model=model,
@@ -106,7 +108,7 @@ def run_command(
     return outcome.exit or (own.exit(outcome.outputs) if own is not None else 0)
 
 
-def _with_plans_below(
+def with_plans_below(
     found: "Shown", home: "Home", workspace: Path | None, skills: "list[Path] | None"
 ) -> "PlanTree | None":
     """The plan as it is watched: those of its sub-dispatches below their nodes."""
@@ -117,9 +119,10 @@ def _with_plans_below(
     return plan(found.id, home=home, workspace=workspace, skills=skills or ()).unfolded
 
 
-def _display(
+def display_of(
     intent: str, plan: "PlanTree | None", out: Output
 ) -> "tuple[AbstractContextManager[object], Listener]":
+    """How a run is watched: what holds the terminal while it lasts, and what is told of it."""
     from mcl.cli.views.walk import LiveTree, NodeLines
 
     if out.as_json:
@@ -130,7 +133,9 @@ def _display(
     return nullcontext(), NodeLines(out.people)
 
 
-def _people(home: "Home", listener: "Listener", *, yes: bool, no: bool, wait: bool) -> "People":
+def people_of(home: "Home", listener: "Listener | None", *, yes: bool, no: bool, wait: bool) -> "People":
+    """Who is asked in a run. yes, no, wait: approve all, refuse all, or wait for others; else a person
+    here."""
     from executor.walker.questions import AlwaysApprove, AlwaysDeny
     from mcl.cli.people import AtTerminal, Elsewhere
     from mcl.cli.views.walk import LiveTree
@@ -257,7 +262,7 @@ def undo_command(
     home, out = use_home(signs=True), Output(as_json)
     if prune:
         return _prune(home, out, _DAYS if days is None else days)
-    return _undo(home, out, intent, node, tuple(leave or ()), workspace, check=check, yes=yes)
+    return undo_shown(home, out, intent, node, tuple(leave or ()), workspace, check=check, yes=yes)
 
 
 def _prune(home: "Home", out: Output, days: int) -> int:
@@ -269,17 +274,18 @@ def _prune(home: "Home", out: Output, days: int) -> int:
     return 0
 
 
-def _undo(
+def undo_shown(
     home: "Home",
     out: Output,
     intent: str,
-    node: str,
-    leave: tuple[str, ...],
-    workspace: Path | None,
+    node: str = "",
+    leave: tuple[str, ...] = (),
+    workspace: Path | None = None,
     *,
     check: bool,
     yes: bool,
 ) -> int:
+    """Show what would be put back, ask, and put it back; the arguments are those of the command."""
     from ir.errors import REFUSED
     from mcl.cli.views.walk import undo_view
     from mcl.usecases.runs import undo

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from executor.store.home import Home
+from executor.store.lifecycle.view import View
 from ir import Intent, IntentAnswerBody, IntentDraftBody
-from mcl.compiler.outcome import Outcome, Refused
+from mcl.compiler.outcome import CompileReasons, Outcome, Refused
 from mcl.compiler.pipeline import Pipeline
 from mcl.compiler.stages.classify import check_choice
 from mcl.compiler.stages.extract import read_answer
@@ -70,6 +71,36 @@ def compile_corrected(
     """
     pipeline = Pipeline(home, skills, core or core_of(home.path), None, lambda: 0.0, tools, again=again)
     return _again(pipeline, intent, draft, answers, changes, model)
+
+
+def reasons_again(
+    id: str,
+    view: View,
+    changes: Sequence[GoalChange],
+    *,
+    at: str,
+    home: Home,
+    skills: Skills,
+    model: Model,
+) -> tuple[CompileReasons | None, bool]:
+    """What a goal was decided by, with all corrections of it, and whether it still comes to the same Frame.
+
+    at: when it was drafted. Stores nothing, and has no time limit. Raises as `compile_corrected`; InputError
+    NOT_COMPILED where nobody said a goal.
+    """
+    pipeline = Pipeline(home, skills, core_of(home.path), None, lambda: 0.0, again=True)
+    draft, intent = view.draft, view.intent
+    if draft is None or (intent is not None and intent.compile_metadata is None):
+        message = "this was not compiled from words, so nothing was chosen or read"
+        raise InputError("NOT_COMPILED", message, place=id, fix=f"mcl show {id}")
+    if intent is not None:
+        outcome = _again(pipeline, intent, draft, view.answers, changes, model)
+        same = not isinstance(outcome, Refused) and outcome.intent.frame.objects == intent.frame.objects
+        return outcome.reasons, same
+    user, agent = home.keyring.user.did, home.keyring.agent.did
+    request = GoalRequest.of_draft(draft, view.answers, id=id, at=at, actor=user, agent=agent)
+    outcome = pipeline.run(request, model)
+    return outcome.reasons, isinstance(outcome, Refused) or bool(view.questions)
 
 
 def _again(

@@ -6,10 +6,7 @@ import os
 import re
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from executor.store.home import Home
+from typing import Final
 
 AGENT = "MCL_AGENT"  # what an agent is called
 HOME = "MCL_HOME"  # the folder of the home
@@ -42,7 +39,6 @@ def agent_name(given: str = "") -> str:
 # goal.
 
 SYSTEM: Final = "system"  # chosen: whatever zone the machine is in
-_TABLES: Final = ("CREATE TABLE zone (one INTEGER PRIMARY KEY CHECK (one = 1), name TEXT NOT NULL) STRICT;",)
 _LINK, _NAME = Path("/etc/localtime"), Path("/etc/timezone")
 _HALVES: Final = (1, 7)  # months; a zone that is UTC in both is UTC
 
@@ -58,30 +54,6 @@ def zone_of(name: str) -> str:
     except (ValueError, OSError, LookupError) as error:  # what it raises for what is no zone's name
         fix = "name it like Europe/Stockholm"
         raise InputError("ZONE_UNKNOWN", f"there is no time zone {name!r}", place="zone", fix=fix) from error
-
-
-def chosen_zone(home: Home) -> str:
-    """The zone that was chosen for a home, or SYSTEM."""
-    home.db.migrate("zone", _TABLES)
-    rows = home.db.read("SELECT name FROM zone")
-    return str(rows[0][0]) if rows else SYSTEM
-
-
-def choose_zone(home: Home, name: str) -> None:
-    """Choose a zone for a home, or SYSTEM. Raises InputError ZONE_UNKNOWN."""
-    name = name if name == SYSTEM else zone_of(name)
-    chosen_zone(home)
-    with home.db.write() as db:
-        db.execute(
-            "INSERT INTO zone VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET name = excluded.name", (name,)
-        )
-
-
-def zone_here(home: Home) -> str:
-    """The IANA name of the zone of whoever uses a home: the chosen one, else the system's. Raises InputError
-    ZONE_UNKNOWN where the system's has no name."""
-    chosen = chosen_zone(home)
-    return system_zone() if chosen == SYSTEM else zone_of(chosen)
 
 
 def system_zone() -> str:

@@ -62,3 +62,20 @@ def skill_named(ref: str) -> str:
     """The skill that an address means: ``files-find@1.0.0``, or with the beginning of its digest."""
     name, at, version = ref.removeprefix("matrix://skill/").partition("@")
     return name + at + (version.removeprefix("sha256:")[:12] if _DIGEST.fullmatch(version) else version)
+
+
+def edits(a: str, b: str, most: int) -> int:
+    """How many letters are to be put in, left out, exchanged, or swapped with the next to make one word of
+    another; `most` + 1 for more."""
+    if abs(len(a) - len(b)) > most:
+        return most + 1
+    before, above = list[int](), list(range(len(b) + 1))
+    for row, letter in enumerate(a, 1):
+        line = [row]
+        for place, other in enumerate(b, 1):
+            cost = min(above[place] + 1, line[-1] + 1, above[place - 1] + (letter != other))
+            if row > 1 and place > 1 and (letter, a[row - 2]) == (b[place - 2], other):
+                cost = min(cost, before[place - 2] + 1)
+            line.append(cost)
+        before, above = above, line
+    return min(above[-1], most + 1)

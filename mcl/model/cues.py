@@ -4,7 +4,7 @@ import functools
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from mcl.language.bm25 import stems
 from mcl.model.protocol import SlotForm, Span
-from mcl.values.slots import ENDINGS
+from mcl.model.slot_claims import NO_THINGS, SlotClaims, element
 
 # ---- The matcher's knowledge of language, read from `cues.toml`.
 
@@ -210,39 +210,12 @@ def within(place: TextPlace, others: Sequence[TextPlace]) -> bool:
 # addresses, file names and dates, and the usual words around a slot of some name. No model; what no pattern
 # finds is left out.
 
-# ---- Which of several slots a file name is for, by its ending: "the csv file", "the new svg picture".
-
-_ENDING_WORD = re.compile(r"(?<![\w*])(?<![\w*]\.)\.?([a-z0-9]+)")  # not the md of "*.md" or "report.md"
-_EXAMPLES = re.compile(r"\b(?:such as|e\.g\.|for example|like)\b")
-_ENDING = re.compile(r"\.([a-z0-9]{1,5})$", re.IGNORECASE)
-
-
-def taken_elsewhere(slots: Sequence[SlotForm]) -> Mapping[str, frozenset[str]]:
-    """For each slot by name the endings that the hints of others claim and its own does not; empty where no
-    hint names a kind of file."""
-    claimed = {slot.name: ENDINGS & set(_ENDING_WORD.findall(_said(slot))) for slot in slots}
-    every = frozenset().union(*claimed.values())
-    return {name: every - own for name, own in claimed.items()} if every else {}
-
-
-def belongs_elsewhere(one: Span, elsewhere: Mapping[str, frozenset[str]]) -> bool:
-    """Whether the span of a slot is the name of a file of a kind that only another slot takes."""
-    ending = _ENDING.search(one.value) if elsewhere else None
-    return ending is not None and ending[1].lower() in elsewhere.get(one.field.removeprefix("slot."), ())
-
-
-def _said(slot: SlotForm) -> str:
-    """What a hint says a slot is for, without its examples."""
-    return _EXAMPLES.split(slot.hint.lower(), maxsplit=1)[0]
-
-
 # ---- Which members of closed lists a goal names in so many words. Pure.
 
 _SEPARATORS = re.compile(r"[\s_.-]+")
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBER = re.compile(rf"(?<![\w.,:/$€£])(\d{{1,4}}|{'|'.join(_WORDS)})(?![\w:/%]|[.,]\d)", re.IGNORECASE)
 _BEHIND = re.compile(r"[\s-]+([^\W\d_]+)(?:[\s-]+([^\W\d_]+))?")
-_NO_THINGS = frozenset(stem for word in ("number", "count", "amount", "total") for stem in stems(word))
 _SHORTEST = 3  # letters of a word of a slot's name that the name of what is counted may begin with
 
 
@@ -271,6 +244,8 @@ def is_numeric(slot: SlotForm) -> bool:
 
 def _mentioned(prose: str, slot: SlotForm) -> list[tuple[str, TextPlace]]:
     """Members and their places, in the order of the prose, the longer of two at one place first."""
+    if slot.type == "bool":
+        return _switched(prose, slot)
     named = []
     for option in slot.options:
         spelled = r"[\s_.-]+".join(map(re.escape, _SEPARATORS.split(option.removesuffix("s") or option)))
@@ -279,9 +254,33 @@ def _mentioned(prose: str, slot: SlotForm) -> list[tuple[str, TextPlace]]:
     return [(option, TextPlace(start, -end)) for start, end, option in sorted(named)]
 
 
+_SWITCH_WORD = re.compile(r"[^\W\d_]+")
+_OFF = re.compile(
+    r"(?:\b(?:no|not|never|without|skip|nor|utan|inte|ingen|inget|inga|ej|aldrig)|n['’]t)(?:\s+[\w'’]+){0,2}\s+$",
+    re.IGNORECASE,
+)
+_NO_SWITCH = frozenset(
+    stem for word in ("with", "only", "include", "allowed", "must", "have") for stem in stems(word)
+)
+
+
+def _switched(prose: str, slot: SlotForm) -> list[tuple[str, TextPlace]]:
+    """Yes or no where the goal says all words of the slot's name ("with breakfast", "no shed though")."""
+    wanted = {
+        stem for word in _SEPARATORS.split(slot.name) if len(word) > _SHORTEST for stem in stems(word)
+    } - _NO_SWITCH
+    said = {
+        stem: match for match in _SWITCH_WORD.finditer(prose) for stem in stems(match[0]) if stem in wanted
+    }
+    if not wanted or set(said) != wanted:
+        return []
+    place = TextPlace(min(one.start() for one in said.values()), max(one.end() for one in said.values()))
+    return [("false" if _OFF.search(prose[: place.start]) else "true", place)]
+
+
 def _counted(prose: str, slot: SlotForm) -> list[tuple[str, TextPlace]]:
     """Numbers of the list that stand before one of the things that the slot's name counts."""
-    things = [stem for stem in stems(slot.name) if len(stem) >= _SHORTEST and stem not in _NO_THINGS]
+    things = [stem for stem in stems(slot.name) if len(stem) >= _SHORTEST and stem not in NO_THINGS]
     counted = []
     for option, place in _numbers(prose, slot):
         behind = _BEHIND.match(prose, place.end)
@@ -305,8 +304,8 @@ def pattern_spans(prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list
     20 euros" is no count).
     """
     first = [slot for slot in slots if not slot.options and any(cue.early for cue in _cues_for(slot, cues))]
-    elsewhere = taken_elsewhere(slots)
-    spans = _slots(prose, first, cues, taken, elsewhere)
+    among = SlotClaims.of(prose, slots)
+    spans = _slots(prose, first, cues, taken, among)
     for cue in cues.limits:
         probability = cues.probability["likely" if cue.likely else "pattern"]
         for place in cue.places(prose):
@@ -314,20 +313,19 @@ def pattern_spans(prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list
                 taken.append(place)
                 spans.append(span_at(cue.field, prose, place, probability))
     rest = [slot for slot in slots if slot not in first]
-    return spans + _slots(prose, rest, cues, taken, elsewhere)
+    return spans + _slots(prose, rest, cues, taken, among)
 
 
 def _slots(
-    prose: str,
-    slots: Sequence[SlotForm],
-    cues: Cues,
-    taken: list[TextPlace],
-    elsewhere: Mapping[str, frozenset[str]],
+    prose: str, slots: Sequence[SlotForm], cues: Cues, taken: list[TextPlace], among: SlotClaims
 ) -> list[Span]:
     spans: list[Span] = []
     for slot in slots:
-        search = members(prose, slot, cues, taken) if slot.options else _places(prose, slot, cues, taken)
-        found = list(islice((one for one in search if not belongs_elsewhere(one, elsewhere)), slot.many))
+        moment = among.moments.get(slot.name, "")
+        search = (
+            members(prose, slot, cues, taken) if slot.options else _places(prose, slot, cues, taken, moment)
+        )
+        found = list(islice((one for one in search if among.is_free(one, slot)), slot.many))
         taken += [place_of(span) for span in found]
         spans += found
     return spans
@@ -335,7 +333,7 @@ def _slots(
 
 def typed(slot: SlotForm, cues: Cues) -> bool:
     """Whether only a text of some form can fill the slot."""
-    return _element(slot.type) in cues.types or slot.type == "bool"
+    return element(slot.type) in cues.types or slot.type == "bool"
 
 
 def words_of(name: str) -> frozenset[str]:
@@ -353,10 +351,14 @@ def place_of(span: Span) -> TextPlace:
     return TextPlace(span.start or 0, span.end or 0)
 
 
-def _places(prose: str, slot: SlotForm, cues: Cues, taken: Sequence[TextPlace]) -> Iterator[Span]:
-    """Free places by the patterns for the slot's type and name, else for its type, else for its name."""
+def _places(
+    prose: str, slot: SlotForm, cues: Cues, taken: Sequence[TextPlace], moment: str = ""
+) -> Iterator[Span]:
+    """Free places by the patterns for the slot's type and name, else for its type, else for its name.
+    moment: "@day" or "@clock" where another slot takes the other."""
     seen: list[TextPlace] = list(taken)
-    for cue in _cues_for(slot, cues):
+    own = [cue for cue in cues.slots if moment in cue.names] if moment else _cues_for(slot, cues)
+    for cue in own:
         for pattern in cue.patterns:
             for place in places(pattern, prose):
                 if free(place, seen):
@@ -365,13 +367,9 @@ def _places(prose: str, slot: SlotForm, cues: Cues, taken: Sequence[TextPlace]) 
 
 
 def _cues_for(slot: SlotForm, cues: Cues) -> list[SlotCue]:
-    names, type_ = words_of(slot.name), _element(slot.type)
+    names, type_ = words_of(slot.name), element(slot.type)
     by_type = [cue for cue in cues.slots if type_ in cue.types]
     both = [cue for cue in by_type if names & cue.names]
     if both or by_type:
         return both or [cue for cue in by_type if not cue.names]
     return [cue for cue in cues.slots if names & cue.names and not cue.types]
-
-
-def _element(type_: str) -> str:
-    return type_.removesuffix("[]")

@@ -25,11 +25,14 @@ _LONGEST: Final = 4000  # characters of the words of one correction
 @dataclass(frozen=True)
 class CorrectedGoal:
     """What a correction of the goal makes of an Intent and its plan. review: why it should be read with care,
-    "" where it need not."""
+    "" where it need not. unsure, left_over: whether that is for how surely it was read, and the word that
+    belongs to nothing, as far as they were not so before it."""
 
     intent: Intent
     plan: PlanTree
     review: str = ""
+    unsure: bool = False
+    left_over: str = ""
 
 
 def goal_changes(view: View) -> tuple[GoalChange, ...]:
@@ -80,7 +83,7 @@ def corrected_goal(
             place="correction",
             fix="correct its fields instead: --set budget.max_calls=5",
         )
-    asked = _model(home, intent, model, ai=ai)
+    asked = model_of(home, intent, model, ai=ai)
     earlier = goal_changes(view)
 
     def outcome(changes: Sequence[GoalChange]) -> Outcome:
@@ -114,7 +117,21 @@ def corrected_goal(
         new = rewritten_plan(intent, made, before.plan, after.plan, plan)
     else:
         new = corrected_plan(home, intent, made, plan, skills)
-    return CorrectedGoal(made, new, after.advice if isinstance(after, Compiled) and after.review else "")
+    over, unsure = _left_over(after), _unsure(after) and not _unsure(before)
+    review = after.advice if isinstance(after, Compiled) and after.review else ""
+    return CorrectedGoal(made, new, review, unsure, over if over != _left_over(before) else "")
+
+
+def _unsure(outcome: Outcome) -> bool:
+    reasons = outcome.reasons
+    return reasons is not None and bool(reasons.parts) and reasons.decided_on < reasons.read_below
+
+
+def _left_over(outcome: Outcome) -> str:
+    """The word that belongs to nothing, where the goal is to be read with care for it."""
+    look = isinstance(outcome, Compiled) and outcome.review
+    over = outcome.reasons.left_over if outcome.reasons is not None else None
+    return over[0] if look and over is not None else ""
 
 
 def merged_intent(current: Intent, was: Intent, now: Intent) -> Intent:
@@ -165,12 +182,12 @@ def _conflict(place: str) -> InputError:
     )
 
 
-def _model(home: Home, intent: Intent, model: "Path | Model | None", *, ai: bool) -> "Model":
+def model_of(home: Home, intent: Intent | None, model: "Path | Model | None", *, ai: bool) -> "Model":
     """The model that was given, else that of the first compile, else the one in use."""
     from mcl.usecases.compile import open_model
     from mcl.usecases.models import Models
 
-    made = intent.compile_metadata
+    made = intent.compile_metadata if intent is not None else None
     if model is None and ai and made is not None:
         try:
             found = Models(home).with_digest(made.model_digest)

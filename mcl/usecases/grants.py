@@ -16,9 +16,9 @@ from executor.gate.grants import Grant, Grants, HostGrant, RootGrant
 from executor.store.home import Home
 from ir import SIDE_EFFECTS, key_of
 from ir.results import UNTOLD, called
-from mcl.core.environment import zone_here
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
+from mcl.core.settings import zone_here
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Final
 
 from executor import JournalError, LifecycleError, View
 from executor.store.home import Home
@@ -13,32 +14,38 @@ from ir.errors import MclError
 from mcl.compiler.stages.request import GOAL
 from mcl.core.errors import InputError
 from mcl.core.home import open_home, sealed
-from mcl.core.text import some
+from mcl.core.text import counted, some
 
 LAST = "@last"
+_PLACED: Final = re.compile(r"@(?:last(?:-(?P<before>\d{1,6}))?|(?P<number>[1-9]\d{0,5}))", re.ASCII)
+_ENDING: Final = 4  # characters of the end of an id by which it may be named
 _NEAREST = 5
 _SCHEME = "matrix://intent/"
 
 
 def find_intent(home: Home, text: str) -> str:
-    """The ULID of the intent that `text` names: a ULID or matrix:// address, a unique beginning, or @last.
+    """The ULID of the intent that `text` names: a ULID or matrix:// address, a unique beginning or end of
+    one, or its place among all.
 
-    @last is the intent that something was last written about. Raises InputError: INTENT_UNKNOWN,
-    INTENT_AMBIGUOUS, each with the nearest ids in `data["nearest"]`.
+    @last and @1 are the intent that something was last written about, @last-1 and @2 the one before. Raises
+    InputError: INTENT_UNKNOWN, INTENT_AMBIGUOUS, each with the nearest ids in `data["nearest"]`.
     """
-    if text == LAST:
+    if place := _PLACED.fullmatch(text):
+        before = int(place["number"]) - 1 if place["number"] else int(place["before"] or 0)
         newest = home.journal.intents()
-        if not newest:
-            raise _unknown(text, ())
-        return newest[0]
+        if before >= len(newest):
+            raise _too_far(text, newest)
+        return newest[before]
     wanted = text.strip().removeprefix(_SCHEME).upper()
     found = home.journal.intents(wanted) if re.fullmatch(r"[0-9A-Z]{1,26}", wanted) else ()
+    if not found and re.fullmatch(rf"[0-9A-Z]{{{_ENDING},25}}", wanted):
+        found = tuple(id for id in home.journal.intents() if id.endswith(wanted))
     if len(found) == 1:
         return found[0]
     if found:
         raise InputError(
             "INTENT_AMBIGUOUS",
-            f"{len(found)} intents begin with {text}: {some(found, _NEAREST)}",
+            f"{len(found)} intents begin or end with {text}: {some(found, _NEAREST)}",
             place="intent",
             fix="give more characters of the id",
             data={"nearest": list(found[:_NEAREST])},
@@ -55,6 +62,15 @@ def _nearest(home: Home, wanted: str) -> tuple[str, ...]:
         )
 
     return tuple(sorted(home.journal.intents(), key=shared, reverse=True)[:_NEAREST])
+
+
+def _too_far(text: str, newest: tuple[str, ...]) -> InputError:
+    """There are not so many."""
+    if not newest:
+        return _unknown(text, ())
+    message = f"there is no {text}: there are {counted(len(newest), 'intent')}"
+    fix, data = "mcl list numbers them", {"nearest": [newest[-1]]}
+    return InputError("INTENT_UNKNOWN", message, place="intent", fix=fix, data=data)
 
 
 def _unknown(text: str, nearest: tuple[str, ...]) -> InputError:
@@ -98,7 +114,7 @@ class Summary:
     """One line of a list.
 
     `flaw` is the code of what is wrong where the rows of the intent cannot be believed. `goal`: the name of
-    what it is to reach, "" where it has none.
+    what it is to reach, "" where it has none. `number`: its place among all, 1 for the newest.
     """
 
     id: str
@@ -108,6 +124,7 @@ class Summary:
     prose: str
     flaw: str = ""
     goal: str = ""
+    number: int = 0
 
 
 def show(intent: str, *, home: Home | None = None) -> Shown:
@@ -160,30 +177,30 @@ def read_view(home: Home, id: str, *, fresh: bool = False) -> View:
 
 
 def list_intents(
-    *, home: Home | None = None, limit: int = 50, state: str = "", goal: str = ""
+    *, home: Home | None = None, limit: int = 50, state: str = "", goal: str = "", text: str = ""
 ) -> tuple[Summary, ...]:
     """The intents of a home, the one last written about first; `limit` 0: all. state: only those in it.
-    goal: only those for the goal of this name, or for that of this intent."""
+    goal: only those for the goal of this name, or for that of this intent. text: only those whose words have
+    each of these words in them, in letters of any size."""
     home = home or open_home()
-    ids = home.journal.intents()
-    if not state and not goal:
-        return tuple(_summary(home, id) for id in (ids[:limit] if limit else ids))
-    every = (_summary(home, id) for id in ids)
+    every = (_summary(home, id, number) for number, id in enumerate(home.journal.intents(), 1))
     wanted = (one for one in every if not state or one.state == state)
     found = (one for one in wanted if not goal or goal == (one.goal or one.id))
-    return tuple(islice(found, limit or None))
+    words = text.casefold().split()
+    said = (one for one in found if all(word in one.prose.casefold() for word in words))
+    return tuple(islice(said, limit or None))
 
 
-def _summary(home: Home, id: str) -> Summary:
+def _summary(home: Home, id: str, number: int) -> Summary:
     first = home.journal.rows(id, limit=1)[0]
     try:
         found = read_view(home, id)
     except MclError as error:  # one broken story must not hide the others
-        return Summary(id, "", first.at, "", "", flaw=error.code)
+        return Summary(id, "", first.at, "", "", flaw=error.code, number=number)
     prose = found.draft.prose if found.draft else ""
     verb, goal = (found.intent.frame.verb, found.intent.goal_id) if found.intent else ("", "")
     goal = goal or (found.draft.slot_values.get(GOAL, "") if found.draft else "")
-    return Summary(id, found.state, first.at, verb, prose, goal=goal)
+    return Summary(id, found.state, first.at, verb, prose, goal=goal, number=number)
 
 
 # ---- `mcl cancel`: a person stops it.

@@ -8,8 +8,16 @@ from mcl.values.numbers import read_number
 
 _LONGEST = 96
 _SWEDISH = {
+    "på morgonen": "in the morning", "på förmiddagen": "in the morning", "på kvällen": "in the evening",
+    "på eftermiddagen": "in the afternoon", "på natten": "in the night", "i går": "yesterday",
+    "igår": "yesterday", "i förrgår": "day before yesterday", "förrgår": "day before yesterday",
+    "tomorow": "tomorrow", "tommorow": "tomorrow", "tommorrow": "tomorrow", "wendesday": "wednesday",
+    "wensday": "wednesday", "thrusday": "thursday", "febuary": "february", "decembre": "december",
+    "minuts": "minutes", "imorrn": "tomorrow", "imorron": "tomorrow",
     "i morgon": "tomorrow", "imorgon": "tomorrow", "i dag": "today", "idag": "today", "ikväll": "tonight",
-    "i kväll": "tonight", "i övermorgon": "day after tomorrow", "övermorgon": "day after tomorrow",
+    "i kväll": "tonight", "i eftermiddag": "this afternoon", "i förmiddag": "this morning",
+    "eftermiddag": "afternoon", "förmiddag": "morning", "morgon": "morning", "kväll": "evening",
+    "i övermorgon": "day after tomorrow", "övermorgon": "day after tomorrow",
     "innan": "before",
     "före": "before", "senast": "by", "inom": "within", "om": "in", "på": "on", "till": "by", "klockan": "at",
     "kl": "at", "kl.": "at", "en halv": "a half", "innan jul": "before christmas",
@@ -65,9 +73,45 @@ _PART_WITH_HOUR = re.compile(
 )
 # A point between hour and minutes: after "at", or where the second number is no month.
 _POINT = re.compile(
-    r"(?:(?<=\bat )([01]?[0-9]|2[0-3])\.([0-5][0-9])|(?<![0-9.,])([01]?[0-9]|2[0-3])\.(1[3-9]|[2-5][0-9]))"
+    r"(?:(?<=\bat )([01]?[0-9]|2[0-3])\.([0-5][0-9])|(?<![0-9.,])([01]?[0-9]|2[0-3])\.(00|1[3-9]|[2-5][0-9]))"
     r"(?![0-9.%]| ?[ap]\.?m)"
 )
+_HOURS = {
+    name: hour
+    for hour, names in enumerate(
+        ("one ett", "two två", "three tre", "four fyra", "five fem", "six sex", "seven sju", "eight åtta",
+         "nine nio", "ten tio", "eleven elva", "twelve tolv"), 1
+    )
+    for name in (*names.split(), str(hour))
+}  # fmt: skip
+_MINUTES = {
+    "five": 5, "ten": 10, "twenty": 20, "twenty-five": 25, "fem": 5, "tio": 10, "tjugo": 20, "fifteen": 15,
+    "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50,
+}  # fmt: skip
+_PART_OF_DAY = re.compile(r"\b(?:in the (?:morning|afternoon|evening|night)|tonight|at night|[ap]\.?m\b)")
+_HOUR_WORD = "|".join(sorted(_HOURS, key=len, reverse=True))
+_SPOKEN = re.compile(
+    rf"\b(?:(?:a )?(?P<size>half|quarter|kvart|{'|'.join(sorted(_MINUTES, key=len, reverse=True))})"
+    rf"(?: minutes?)? (?P<way>past|to|över|i) |(?P<swedish>halv) )?(?P<hour>{_HOUR_WORD})"
+    rf"(?: (?P<more>{'|'.join(sorted(_MINUTES, key=len, reverse=True))}))?"
+    r"(?= ?(?:o'?clock |,? ?(?:in the (?:morning|afternoon|evening|night)\b|at night\b|tonight\b|[ap]\.?m\b)"
+    r"|$))"
+)
+# "at nine", "at half past eight", "halv nio" with no part of the day beside it
+_SIZES = "|".join(("half", "quarter", "kvart", *sorted(_MINUTES, key=len, reverse=True)))
+_SAID_HOUR = re.compile(
+    rf"(?:\bat )?\b(?:a )?(?P<size>{_SIZES})(?: minutes?)? (?P<way>past|to|över|i) "
+    rf"(?P<hour>{_HOUR_WORD})(?!\w)"
+    rf"|(?:\bat )?\b(?P<swedish>halv) (?P<halved>{_HOUR_WORD})(?!\w)"
+    rf"|\bat (?P<plain>{_HOUR_WORD})(?: (?P<more>{'|'.join(sorted(_MINUTES, key=len, reverse=True))}))?"
+    r"(?![\w:.]|\s?[ap]\.?m)"
+)
+_SPOKEN_HOURS = frozenset(name for name in _HOURS if len(name) > 3 and not name.isdigit())
+_DAY_HOURS = range(7, 13)  # said without a part of the day, these are in the morning, or noon
+_EVENING_FIRST = re.compile(r"^tonight,? at (.+)$")
+_TONIGHT_LATE = re.compile(r"\btonight,? at (1[3-9]|2[0-3])(?:[:.]([0-5][0-9]))?(?![0-9])")
+_TONIGHT = re.compile(r"\b(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? tonight\b")
+_AT_NIGHT = re.compile(r"\b(?:at )?(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? (?:in the|at) night\b")
 _HALF = {"morning": "am", "afternoon": "pm", "evening": "pm"}
 _AHEAD = re.compile(
     r"^(?:(?:by|on|the|done|ready|due|finished|be|not later than|no later than)\s+)*(?:in|within|over)?\s*"
@@ -82,9 +126,64 @@ def in_english(text: str) -> str:
     return _WORKING.sub(r"work\1\2", _TO_ENGLISH.sub(lambda found: _SWEDISH[found[1]], plain))
 
 
+def says_hour(text: str) -> bool:
+    """Whether English words of time have an hour in words, with or without figures, that nothing makes
+    clear."""
+    words = text.replace("-", " ").split()
+    return _SAID_HOUR.search(text) is not None or any(word in _SPOKEN_HOURS for word in words)
+
+
+def with_said_hours(text: str) -> str:
+    """English words of time with hours in words that are plain for what begins as clock times: "at nine" and
+    "halv nio", but not "at four" and "half past three"."""
+
+    def figures(found: re.Match[str]) -> str:
+        hour = _HOURS[found["hour"] or found["halved"] or found["plain"]]
+        minutes = _MINUTES[found["more"]] if found["more"] else 0
+        if found["swedish"]:
+            hour, minutes = (hour - 2) % 12 + 1, 30
+        elif found["size"]:
+            size = {"half": 30, "quarter": 15, "kvart": 15}.get(found["size"]) or _MINUTES[found["size"]]
+            before = found["way"] in ("to", "i")
+            hour, minutes = ((hour - 2) % 12 + 1, 60 - size) if before else (hour, size)
+        return f"at {hour}:{minutes:02}" if hour in _DAY_HOURS else found[0]
+
+    return _SAID_HOUR.sub(figures, text)
+
+
+def _in_figures(text: str) -> str:
+    """Hours in words as figures, where a part of the day says which of two is meant: "half past eight
+    tonight", "quarter to six in the morning", "halv åtta in the evening", "one pm"."""
+    if not _PART_OF_DAY.search(text):
+        return text
+
+    def figures(found: re.Match[str]) -> str:
+        hour, minutes = _HOURS[found["hour"]], 0
+        if found["swedish"]:
+            hour, minutes = (hour - 2) % 12 + 1, 30
+        elif found["size"]:
+            size = {"half": 30, "quarter": 15, "kvart": 15}.get(found["size"]) or _MINUTES[found["size"]]
+            before = found["way"] in ("to", "i")
+            hour, minutes = ((hour - 2) % 12 + 1, 60 - size) if before else (hour, size)
+        elif found["more"]:
+            minutes = _MINUTES[found["more"]]
+        return f"{hour}:{minutes:02}" if minutes else str(hour)
+
+    text = _TONIGHT_LATE.sub(lambda found: f"today at {found[1]}:{found[2] or '00'}", text)
+    text = _EVENING_FIRST.sub(r"\1 tonight", text)
+    text = _SPOKEN.sub(figures, text)
+    text = _TONIGHT.sub(lambda found: f"{found[1]}{found[2] or ''} in the evening today", text)
+    return _AT_NIGHT.sub(
+        lambda found: (
+            f"at {found[1]}{found[2] or ''}{'am' if int(found[1]) in (12, 1, 2, 3, 4, 5) else 'pm'}"
+        ),
+        text,
+    )
+
+
 def with_plain_hours(text: str) -> str:
-    """English words of time with hours of a part of the day, and of points, as clock times."""
-    text = text.replace("12 noon", "noon")
+    """English words of time with hours in words, of a part of the day, and of points, as clock times."""
+    text = _in_figures(text.replace("12 noon", "noon"))
     text = _PART_WITH_HOUR.sub(lambda found: f"at {found[2]}{found[3] or ''}{_HALF[found[1]]}", text)
     text = _HOUR_OF_PART.sub(lambda found: f"at {found[1]}{found[2] or ''}{_HALF[found[3]]}", text)
     return _POINT.sub(lambda found: f"{found[1] or found[3]}:{found[2] or found[4]}", text)

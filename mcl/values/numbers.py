@@ -6,7 +6,9 @@ import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Final
 
+_MOST_WORDS: Final = 12
 _LONGEST = 64  # characters; longer "numbers" are not numbers that somebody meant
 
 _ONES = {
@@ -78,6 +80,37 @@ def read_number(text: str) -> Decimal | None:
         found = _SCALED.fullmatch(text)
         return _digits(found[1].rstrip(), found[2]) if found else None
     return _words([piece for word in text.replace("-", " ").split() for piece in _apart(word)])
+
+
+_LONE: Final = frozenset(("a", "an", "en", "ett", "one", "half", "halv", "couple", "par", "m", "k"))
+_HALF_OF: Final = re.compile(
+    r"(?:half an?|an? half|ett? halvt?) (?!dozen|dussin|million|miljon|hundred|thousand)"
+)
+_RUN_WORD: Final = re.compile(r"[^\W_]+(?:[.,'’][^\W_]+)*½?|½")
+
+
+def only_number(text: str) -> Decimal | None:
+    """The one number among other words, "60 oak boards", "channel two", "half a gram"; None where there is
+    none, more than one, or an article that may be meant as one."""
+    words = [match[0] for match in _RUN_WORD.finditer(text.lower())][:_MOST_WORDS]
+    if half := _HALF_OF.match(" ".join(words)):
+        return Decimal("0.5") if only_number(text[half.end() :]) is None else None
+    if re.search(r"[-−/:]\d|\d[-/:]\w", text):  # a score, a date, a code
+        return None
+    found, at = list[Decimal](), 0
+    while at < len(words):
+        for end in range(len(words), at, -1):
+            run = words[at:end]
+            while run and run[-1] in ("a", "an", "and", "och", "of") and run[0] not in ("half", "halv"):
+                run = run[:-1]
+            value = read_number(" ".join(run)) if run else None
+            if value is not None and not (len(run) == 1 and run[0] in _LONE):
+                found.append(value)
+                at += len(run)
+                break
+        else:
+            at += 1
+    return found[0] if len(found) == 1 else None
 
 
 def _halved(whole: str | None, scale: str | None) -> Decimal | None:

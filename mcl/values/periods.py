@@ -38,6 +38,11 @@ class Days:
     last: date
 
 
+_ORDINAL_OF = re.compile(
+    rf"^(?:the )?(last|first|second|third|fourth|fifth) of ((?:{'|'.join(_MONTHS)})\b.*)$"
+)
+
+
 def _one(day: date) -> Days:
     return Days(day, day)
 
@@ -48,6 +53,7 @@ def period(text: str, today: date) -> Days | None:
     if shifted and (base := period(shifted[3], today)) and base.first == base.last:
         count = read_number(shifted[1])
         return _one(base.last + timedelta(days=int(count or 0) * (7 if shifted[2] == "week" else 1)))
+    text = _ORDINAL_OF.sub(lambda found: f"{found[1]} day of {found[2]}", text)
     if day := _holiday(text, today) or _nth(text, today):
         return day
     edge = re.fullmatch(r"(?:the )?(end|close|start|beginning|middle|mid)(?: of|-)?\s*(.+)", text)

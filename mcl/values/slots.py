@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date, datetime
 
 from mcl.core.words import MEMORY_TYPES
-from mcl.values.numbers import read_number
+from mcl.values.kinds import endings_called
+from mcl.values.numbers import only_number, read_number
 
 _YES = frozenset(["true", "yes", "y", "on", "1", "ja", "sant"])
 _NO = frozenset(["false", "no", "n", "off", "0", "nej", "falskt"])
@@ -18,6 +21,7 @@ _MEMORY = re.compile(
 )
 _BEGINNINGS = ("when", "start")
 _PAST = ("since",)
+_DAY = re.compile(r"(?:.*_)?date")
 UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _BARE_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#]|$)", re.IGNORECASE)
 _COUNTED = re.compile(
@@ -33,14 +37,15 @@ def read_slot(
     """The canonical text of a slot's value, or None where `text` is not of that type.
 
     `type_` is the element's type ("uint", "enum", "ArtifactRef", …; never "T[]"); `options` are an enum's
-    members, in the skill's spelling. A type of memories ("Event") takes the address of one of them. "yes" →
-    "true", "the last five" → "5", "$500" → "500 USD", "Business" → the member "business".
+    members, in the skill's spelling. A type of memories ("Event") takes the address of one of them. "yes"
+    → "true", "the last five" → "5", "$500" → "500 USD", "Business" → the member "business".
 
     `name`, the slot's, says which moment or unit is meant: an iso8601 called `when` or `start` is when
     something begins ("Friday" → nine in the morning), one called `since` looks back ("Friday" → when last
-    Friday began), a uint called `seconds`, `minutes`, `hours` or `days` takes a length of time in words
-    ("two minutes" → "120"), a text called `url` is https where it names no scheme,
-    one called `pattern` is of file names ("markdown files" → "*.md").
+    Friday began), one called `date` or `…_date` is a day ("Friday" → 2026-11-27), a uint called
+    `seconds`, `minutes`, `hours` or `days` takes a length of time in words ("two minutes" → "120"), a
+    text called `url` is https where it names no scheme, one called `pattern` is of file names ("markdown
+    files" → "*.md").
     """
     text = text.strip()
     if not text:
@@ -91,6 +96,8 @@ def _number(text: str) -> str | None:
     value = read_number(text)
     if value is None and (counted := _COUNTED.fullmatch(text)):  # "five commits"
         value = read_number(counted["n"])
+    if value is None:
+        value = only_number(text)
     return None if value is None else format(value, "f")
 
 
@@ -121,7 +128,7 @@ def _bool(text: str) -> str | None:
 
 
 def _time(text: str, at: str, zone: str, name: str = "") -> str | None:
-    from mcl.values.dates import read_moment, read_since, read_start
+    from mcl.values.dates import read_moment, read_past_day, read_since, read_start
     from mcl.values.durations import read_duration
 
     if name in _BEGINNINGS:
@@ -129,15 +136,35 @@ def _time(text: str, at: str, zone: str, name: str = "") -> str | None:
     if name in _PAST:
         return read_since(text, at, zone)
 
+    if _DAY.fullmatch(name):
+        return _day(text, at, zone)
     if text.lower().startswith(("in ", "within ", "om ", "inom ")):  # a moment; "two hours" is a length
         return read_moment(text, at, zone)
-    return read_duration(text) or read_moment(text, at, zone)
+    return read_duration(text) or read_moment(text, at, zone) or read_past_day(text, at, zone)
+
+
+_FOR_EACH = re.compile(
+    r"\s+(?:(?:an?|per|each|every|i|om)\s+(?:\w+\s+)?\w+|each|apiece|apeice|styck|per\s+\w+|a\s+piece)$",
+    re.IGNORECASE,
+)
+
+
+def _day(text: str, at: str, zone: str) -> str | None:
+    """A day to come, else one that was, as it is called in the zone: 2026-11-27."""
+    from zoneinfo import ZoneInfo
+
+    from mcl.values.dates import read_moment, read_since
+
+    with suppress(ValueError):
+        return date.fromisoformat(text).isoformat()
+    moment = read_moment(text, at, zone) or read_since(text, at, zone)
+    return datetime.fromisoformat(moment).astimezone(ZoneInfo(zone)).date().isoformat() if moment else None
 
 
 def _amount(text: str) -> str | None:
     from mcl.values.money import read_money
 
-    amount = read_money(text)
+    amount = read_money(text) or read_money(_FOR_EACH.sub("", text))  # "140 euros a night"
     return f"{amount.amount} {amount.asset}" if amount else None
 
 
@@ -158,6 +185,10 @@ ENDINGS = frozenset(
     )
 )  # fmt: skip
 _AROUND = re.compile(r"^(?:all|every|the)\s+|\s+(?:files?|documents?|pictures?|images?|scripts?|tables?)$")
+# Around words for a kind, in both languages: "all the photos", "alla mina bilder".
+_AROUND_SOME = re.compile(
+    r"^(?:(?:all|every|the|my|our|of|alla|allt|mina|våra|mitt|de)\s+)+|\s+(?:files?|filer|filerna)$"
+)
 
 
 def read_pattern(text: str) -> str:
@@ -170,4 +201,6 @@ def read_pattern(text: str) -> str:
         ending = _CALLED.get(name, name)
         if ending in ENDINGS:
             return f"*.{ending}"
+    if endings := endings_called(_AROUND_SOME.sub("", text.lower().strip())):
+        return f"*.{{{','.join(endings)}}}"
     return text

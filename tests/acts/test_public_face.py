@@ -15,8 +15,8 @@ import mcl
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTS = {
-    *("accept", "answer", "call_tool", "cancel", "compile_batch", "compile_goal", "correct", "list_intents"),
-    *("open_home", "replay", "run", "show", "undo", "verify"),
+    *("accept", "answer", "call_tool", "cancel", "compile_batch", "compile_goal", "correct", "do"),
+    *("list_intents", "open_home", "replay", "run", "show", "undo", "verify"),
 }
 NOUNS = {
     *("activity", "config", "corrections", "gates", "grants", "memories", "models", "plans", "policy"),
@@ -25,7 +25,6 @@ NOUNS = {
 VALUES = {
     *("Acceptance", "Clarify", "Compiled", "Corrected", "Envelope", "Frame", "Home", "Intent"),
     *("MclError", "Outcome", "PlanTree", "Refused", "Replay", "Shown", "Summary", "UndoReport"),
-    "VerifiedFile",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import pty
@@ -39,6 +40,7 @@ class Terminal:
         )
         os.close(follower)
         self.leader, self.seen = leader, ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")()  # a letter may come in two pieces
 
     def until(self, text: str, seconds: float = 60) -> str:
         """Everything printed until `text` appears, or the command ends."""
@@ -53,7 +55,7 @@ class Terminal:
                 break
             if not piece:
                 break
-            self.seen += piece.decode()
+            self.seen += self._decoder.decode(piece)
         return self.seen
 
     def type(self, text: str) -> None:
@@ -67,7 +69,7 @@ class Terminal:
             while time.monotonic() < end and self.process.poll() is None:
                 if select.select([self.leader], [], [], 0.2)[0]:
                     with suppress(OSError):  # the command has ended
-                        self.seen += os.read(self.leader, 65536).decode()
+                        self.seen += self._decoder.decode(os.read(self.leader, 65536))
             if self.process.poll() is not None:
                 break
         return self.end()

@@ -80,6 +80,8 @@ def looked_up(line: str) -> tuple[str, set[str]]:
             name, command = f"{name} {words[0]}", command.commands[words.pop(0)]
         elif name in ("mcl log", "mcl plan"):  # `mcl log @last` shows it
             name, command = f"{name} show", command.commands["show"]
+        elif name == "mcl" and line.startswith('mcl "'):  # a goal
+            name, command = "mcl do", command.commands["do"]
         elif name == "mcl review" and words:  # `mcl review app.py` reviews it
             name, command = f"{name} file", command.commands["file"]
         else:

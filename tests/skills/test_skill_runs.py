@@ -114,7 +114,7 @@ def repository(folder: Path) -> Path:
 @pytest.mark.parametrize("ai", [True, False], ids=["bundled", "no-ai"])
 def test_every_example_is_understood_as_its_skill_and_most_without_a_question(home: Home, ai: bool) -> None:
     tried = {skill.id: skill for skill in try_examples(home=home, ai=ai, at=AT)}
-    assert len(tried) == 13
+    assert len(tried) == 14
     wrong = [
         (skill.id, one.text, one.chosen, one.outcome, one.message)
         for skill in tried.values()

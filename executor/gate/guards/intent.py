@@ -16,7 +16,7 @@ from executor.gate.mandate import Mandate
 from executor.gate.references import typed_args
 from executor.gate.verdict import Deny
 from executor.sandbox.redaction import visible
-from executor.tools.manifest import Effect, Manifest, Mode
+from executor.tools.manifest import CHANGING, Effect, Manifest, Mode
 from ir import ToolCall
 
 # ---- integrity: Intent and plan are, to the byte, what the person signed, and the call is in that plan.
@@ -164,11 +164,14 @@ def covered(call: Call, context: Context) -> bool:
     held = context.checkouts.held() if context.checkouts else None
     if held is None:
         return False
-    writing = [mode for mode in manifest.scope.paths.values() if mode in ("write", "add")]
+    given = manifest.complete(call.args)
+    writing = [name for name, mode in manifest.scope.paths.items() if mode in CHANGING]
     try:
         written = context.written(call, manifest)
-        return len(written) == len(writing) > 0 and all(
-            _where("/".join(parts), mode, held.scope, context) == "inside" for parts, mode in written
+        return (
+            all(name in given for name in writing)
+            and len(written) > 0
+            and all(_where("/".join(parts), mode, held.scope, context) == "inside" for parts, mode in written)
         )
     except ScopeError:
         return False
@@ -194,7 +197,7 @@ def _where(path: str, mode: Mode, scope: Scope, context: Context) -> Where:
     status = context.workspace.check(path) if path else None
     named = scope.matches(path)
     folder = not path or (status is not None and stat.S_ISDIR(status.st_mode))
-    if not folder and (mode == "write" or status is not None):
+    if not folder and (mode != "add" or status is not None):
         return "inside" if named else "outside"
     if scope.holds(path) and (named or (folder and mode == "add")):
         return "inside"

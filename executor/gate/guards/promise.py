@@ -19,7 +19,7 @@ from executor.gate.portion import roams
 from executor.gate.rules import HeldRule, fits
 from executor.gate.verdict import Deny
 from executor.sandbox.redaction import visible
-from executor.tools.manifest import Effect, Manifest
+from executor.tools.manifest import CHANGING, Effect, Manifest
 
 _OUTWARD: Final = frozenset({"network", "chain"})
 # Rules that are kept whatever another agent does: the handing over itself is all there is to count or name.
@@ -104,7 +104,7 @@ def _changes_files(effect: Effect, manifest: Manifest) -> bool:
 
 def _writes(manifest: Manifest) -> bool:
     """Does it name files that it writes to?"""
-    return any(mode in ("write", "add") for mode in manifest.scope.paths.values())
+    return any(mode in CHANGING for mode in manifest.scope.paths.values())
 
 
 def _no_change(rule: HeldRule, call: Call, context: Context, manifest: Manifest, effect: Effect) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
-from executor.sandbox.git import Git, failure, plain_path, repository, text
+from executor.core.clock import read_moment, start_of
+from executor.core.errors import ToolError
+from executor.sandbox.git import Git, failure, person, plain_path, repository, text
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 
 _COUNT = 10
+_MOST = 200  # of a time
 _FORMAT = "--format=tformat:%H%x00%an%x00%aI%x00%s%x00"  # %G… would start a signature checker
 _SHOWN = 500  # characters kept of an author's name and of a subject
 
@@ -16,23 +20,57 @@ _SHOWN = 500  # characters kept of an author's name and of a subject
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Answer with the commits reachable from HEAD."""
     path = plain_path(str(args.get("path", "")))
+    only = _moments(args)
+    count = int(str(args.get("count", _COUNT if not only else _MOST)))
     async with repository(bench.workspace, str(args.get("repo", "."))) as git:
-        found = await commits(git, int(str(args.get("count", _COUNT))), bench.max_output // 2, path)
-    return {
-        "commits": found,
-        "count": len(found),
-        "text": "\n".join(
-            f"{one['commit'][:8]} {one['date'][:10]} {one['author']}: {one['subject']}" for one in found
-        ),
-    }
+        author = str(args.get("author", ""))
+        if args.get("mine"):
+            author = await _own_address(git, author)
+        if author:
+            only += ["--fixed-strings", "--regexp-ignore-case", f"--author={author}"]
+        found = await commits(git, count, bench.max_output // 2, path, only=only)
+    lines = [f"{one['commit'][:8]} {one['date'][:10]} {one['author']}: {one['subject']}" for one in found]
+    told = "\n".join(lines) or ("no commits" if only or path else "")
+    return {"commits": found, "count": len(found), "text": told}
 
 
-async def commits(git: Git, count: int, room: int, path: str = "") -> list[dict[str, str]]:
+def _moments(args: Mapping[str, object]) -> list[str]:
+    """The options of git for a time; a date as `until` is the whole day."""
+    only = []
+    if "since" in args:
+        only.append(f"--since={start_of(read_moment(str(args['since']), 'since')).isoformat()}")
+    if "until" in args:
+        until = read_moment(str(args["until"]), "until")
+        end = until if isinstance(until, datetime) else start_of(until) + timedelta(days=1, seconds=-1)
+        only.append(f"--until={end.isoformat()}")
+    return only
+
+
+async def _own_address(git: Git, author: str) -> str:
+    """How commits of this person are told from those of others."""
+    if author:
+        raise ToolError(
+            "BAD_ARGUMENTS", "commits of an author and one's own", place="mine", fix="leave one of them out"
+        )
+    said = await person(git)
+    if not (found := said["user.email"] or said["user.name"]):
+        raise ToolError(
+            "NO_IDENTITY",
+            "git does not know who you are",
+            place="user.email",
+            fix="git config --global user.email you@example.org; or name an author",
+        )
+    return found
+
+
+async def commits(
+    git: Git, count: int, room: int, path: str = "", *, only: Sequence[str] = ()
+) -> list[dict[str, str]]:
     """The latest commits that are reachable from HEAD; none before the first.
 
     Args:
         count: at most so many. room: bytes that they may take.
-        path: only those that touch it.
+        path: only those that touch it. only: further options of git log that leave some out.
     """
     finished = await git.run(
         "log",
@@ -42,6 +80,7 @@ async def commits(git: Git, count: int, room: int, path: str = "") -> list[dict[
         "--no-textconv",
         "--no-patch",
         "--no-mailmap",
+        *only,
         _FORMAT,
         "--end-of-options",
         "HEAD",

@@ -12,7 +12,7 @@ from typing import Any
 from executor.core.errors import ToolError
 from executor.sandbox.environment import safe_path
 from executor.sandbox.files import is_protected
-from executor.sandbox.git import Git, repository, text
+from executor.sandbox.git import UNDER_WAY, Git, repository, text
 from executor.sandbox.redaction import visible
 from executor.tools.git.branch import local_branches
 from executor.tools.git.log import commits
@@ -145,14 +145,6 @@ def plain_address(url: str) -> tuple[str, bool]:
 
 _TOLD = 10  # names that one check lists
 _MAX_NAMES = 32 << 20  # bytes of names taken from git
-_UNDER_WAY = (
-    ("MERGE_HEAD", "a merge"),
-    ("rebase-merge", "a rebase"),
-    ("rebase-apply", "a rebase"),
-    ("CHERRY_PICK_HEAD", "a cherry-pick"),
-    ("REVERT_HEAD", "a revert"),
-    ("BISECT_LOG", "a bisection"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +172,7 @@ async def checks(
     clashing = [one["path"] for one in status["changes"] if one["code"] in CONFLICTS]
     leaky = [one.name for one in remotes if one.secret]
     secret = await _secret_files(git)
-    running = next((what for name, what in _UNDER_WAY if git.keeps(name)), "")
+    running = next((what for name, what in UNDER_WAY if git.keeps(name)), "")
     held = git.keeps("index.lock")
     ripgrep = shutil.which("rg", path=safe_path(os.environ.get("PATH", ""), bench.workspace.root))
     return [

@@ -16,6 +16,8 @@ from typing import Any, Final, TypeAlias
 from anyio import CancelScope, to_thread
 
 from executor.core.clock import instant
+from executor.core.errors import ScopeError
+from executor.sandbox.history import HistoryWorkspace
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.store.journal.record import Record
@@ -41,12 +43,11 @@ from executor.walker.undo.store import ImageStore
 Tell: TypeAlias = Callable[[str, Mapping[str, Any]], str]  # kind and body of a record; gives its id
 STORE_LIMIT: Final = 1 << 30  # bytes of contents in a home, after which old ones go
 
-OUTSIDE: Final = {
-    "shell": "what a process does is not undone",
-    "network": "what was sent over the network is not undone",
-    "chain": "what was written to a chain is not undone",
-}
-NO_FILE: Final = "it names no file of the workspace that it changes"
+
+def not_undoable(path: str, why: str) -> ScopeError:
+    """The refusal of a call that must be able to be undone."""
+    fix = "name less, or do it by hand: nothing was touched"
+    return ScopeError("NOT_UNDOABLE", f"{path!r} could not be put back: {why}", place=path, fix=fix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,11 @@ class Kept:
     @property
     def uncovered(self) -> Mapping[str, str]:
         return self.before.uncovered
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """The paths at which nothing was before the call, or the first attempt at it."""
+        return frozenset(path for path, state in self.before.files.items() if state.kind == "absent")
 
 
 class Images:
@@ -93,7 +99,10 @@ class Images:
         intent: str,
         node: str,
         tool: str,
+        stays: str = "",
+        history: str | None = None,
         resumed: bool = False,
+        whole: bool = False,
         tell: Tell | None = None,
     ) -> Kept | None:
         """Keep what a call may change, durably. None where it changes nothing.
@@ -102,25 +111,30 @@ class Images:
             workspace: where the paths lie.
             paths: as the gate judged them; those that are written or added to count.
             effect: what the gate allowed.
+            stays: why what it does is not undone, as ``gate.effects.lasting`` says; "" where it is.
+            history: as of ``Looker.before``.
             tell: writes a record with whatever is written next; it must be written before the tool runs, and
                 ``Kept.close`` be called then. None: written at once.
+            whole: is the call not to be made where something could not be put back?
             resumed: did this node begin in an earlier run? What a call found counts that nobody saw end.
 
         Raises:
-            ScopeError: a path that tools may not touch. HomeError: it could not be kept. The tool must not
-            run then.
+            ScopeError: a path that tools may not touch; NOT_UNDOABLE. HomeError: it could not be kept. The
+            tool must not run then.
         """
         if effect.operation == "read":
             return None
         written = [(path, mode) for path, mode in paths if mode not in ("read", "list")]
         interrupted = self._unfinished(intent, node) if resumed else None
-        looker = Looker(workspace, self._store, self._file_limit, self._room)
+        place = workspace if history is None else HistoryWorkspace.of(workspace)
+        looker = Looker(place, self._store, self._file_limit, self._room)
 
         def look() -> Before:
             known = before_of(interrupted) if interrupted is not None else None
-            return looker.before(written, whole_folders="shell" not in effect.classes, known=known)
+            whole = "shell" not in effect.classes
+            return looker.before(written, whole_folders=whole, history=history, known=known)
 
-        if written and self._held < 0:
+        if (written or history is not None) and self._held < 0:
             await to_thread.run_sync(self._count)
         with ExitStack() as held:
             held.enter_context(self._store.together())
@@ -130,10 +144,10 @@ class Images:
                 await to_thread.run_sync(self._make_room)
                 held.enter_context(self._store.together())
                 before = await to_thread.run_sync(look)
-            for name in sorted(effect.classes & OUTSIDE.keys()):
-                before.uncovered[""] = OUTSIDE[name]
-            if not written and "" not in before.uncovered:
-                before.uncovered[""] = NO_FILE
+            if whole and before.uncovered:
+                raise not_undoable(*next(iter(before.uncovered.items())))
+            if stays:
+                before.uncovered[""] = stays
             body = kept_body(before, node=node, tool=tool, root=str(workspace.root))
             self._held += before.fresh
             if tell is None:
@@ -163,7 +177,7 @@ class Images:
         """Take what is there now for what an interrupted call left: a person counted it as done."""
         call = self._unfinished(intent, node)
         if call is not None:
-            looker = Looker(workspace, self._store, self._file_limit)
+            looker = Looker(HistoryWorkspace.of(workspace), self._store, self._file_limit)
             await self.after(Kept(call.id, intent, node, looker, before_of(call)))
 
     def _unfinished(self, intent: str, node: str) -> KeptCall | None:

@@ -10,8 +10,10 @@ from typing import Any, Final, Literal, cast
 
 from executor.core.errors import ScopeError
 from executor.core.hashing import json_bytes
+from executor.sandbox.files import digest_of
+from executor.sandbox.history import STATE_FILES, STATE_FOLDERS
 from executor.sandbox.paths import Workspace
-from executor.tools.manifest import Mode
+from executor.tools.manifest import CHANGING, Mode
 from executor.walker.undo.store import ImageStore
 
 # ---- What is at a path at one moment, as far as it can be put back.
@@ -58,6 +60,8 @@ _TOO_LARGE = "it is larger than {:,} bytes"
 _UNREADABLE = "it may not be read by this user"
 _TOO_MANY = "the folder holds more than {:,} files and folders"
 FULL: Final = "the store of before-images is full"
+ELSEWHERE: Final = "git keeps the history of this folder elsewhere, or holds links"
+_HIDDEN: Final = "its name is one of a secret file"
 _ODD = "what lies there is no plain file (a link, device or FIFO)"
 
 
@@ -86,6 +90,28 @@ class After:
     uncovered: dict[str, str] = field(default_factory=dict)
 
 
+def within(
+    touched: Sequence[tuple[str, Mode]], judged: Sequence[tuple[str, Mode]], workspace: Workspace
+) -> list[tuple[str, Mode]]:
+    """What a tool says that it will change, which lies in what the gate judged. Raises ScopeError."""
+    folders = [workspace.split(path) for path, mode in judged if mode in CHANGING]
+    for path, _ in touched:
+        parts = workspace.split(path)
+        if not any(parts[: len(folder)] == folder for folder in folders):
+            fix = "report it to the author of the tool"
+            raise ScopeError("OUT_OF_SCOPE", f"the tool would change {path!r} too", place=path, fix=fix)
+    return list(touched)
+
+
+def unkept(paths: Sequence[tuple[str, Mode]], workspace: Workspace) -> tuple[str, str] | None:
+    """The first path whose content is too large to be kept, and why; None where there is none."""
+    for path, mode in paths:
+        status = workspace.check(path) if mode == "write" else None
+        if status is not None and stat.S_ISREG(status.st_mode) and status.st_size > FILE_LIMIT:
+            return path, _TOO_LARGE.format(FILE_LIMIT)
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Looker:
     """Looks into one workspace. room: whether so many bytes more may be kept."""
@@ -96,13 +122,20 @@ class Looker:
     room: Callable[[int], bool] = lambda size: True
 
     def before(
-        self, paths: Sequence[tuple[str, Mode]], *, whole_folders: bool, known: Before | None = None
+        self,
+        paths: Sequence[tuple[str, Mode]],
+        *,
+        whole_folders: bool,
+        history: str | None = None,
+        known: Before | None = None,
     ) -> Before:
         """Keep what lies at these paths.
 
         Args:
-            paths: relative to the workspace, each with what the call does there (write or add).
+            paths: relative to the workspace, each with what the call does there (write, add or move). Of
+                what is moved no content is kept: it is where it was moved to.
             whole_folders: is a folder to be written to by this tool's own hand (and not by a process)?
+            history: a folder whose branches, tags and index of git are kept too (of a ``HistoryWorkspace``).
             known: what an earlier attempt at the same call kept; that is what counts.
 
         Raises:
@@ -119,16 +152,33 @@ class Looker:
                 seen.files[name] = ABSENT
                 missing |= dict.fromkeys(self._missing(name))
             elif not stat.S_ISDIR(status.st_mode):
-                self._keep(name, seen)
+                self._keep(name, seen, mode)
             elif mode == "add":
                 names = sorted(self._names(name))
                 digest, size, new = self.store.keep_bytes(json_bytes(names))
                 seen.listings[name] = digest
                 seen.fresh += size if new else 0
             elif whole_folders:
-                self._keep_folder(name, status.st_mode, seen)
+                self._keep_folder(name, status.st_mode, seen, mode)
         seen.missing = tuple(missing)
+        if history is not None and known is None:
+            self._keep_history(history, seen)
         return seen
+
+    def _keep_history(self, folder: str, seen: Before) -> None:
+        """Keep the state of git in a folder; where it cannot be kept whole, the call is not covered."""
+        git = "/".join((*self.workspace.split(folder), ".git"))
+        try:
+            for name in STATE_FILES:
+                if self.workspace.check(f"{git}/{name}") is None:
+                    seen.files[f"{git}/{name}"] = ABSENT
+                else:
+                    self._keep(f"{git}/{name}", seen, "write")
+            for name in STATE_FOLDERS:
+                if (status := self.workspace.check(f"{git}/{name}")) is not None:
+                    self._keep_folder(f"{git}/{name}", status.st_mode, seen, hidden=True)
+        except ScopeError:
+            seen.uncovered[""] = ELSEWHERE
 
     def after(self, before: Before, answer: object) -> After:
         """What is there now, where it differs. answer: what the tool said; it names what it made."""
@@ -170,11 +220,14 @@ class Looker:
             left.uncovered[path] = problem.message
             return None
 
-    def _keep(self, path: str, seen: Before) -> None:
+    def _keep(self, path: str, seen: Before, what: Mode) -> None:
         try:
             with self.workspace.open_file(path) as descriptor:
                 status = os.fstat(descriptor)
-                if status.st_size > self.file_limit:
+                if what == "move":
+                    digest, size = digest_of(descriptor), status.st_size
+                    seen.files[path] = State("file", digest, size, status.st_mode & _BITS)
+                elif status.st_size > self.file_limit:
                     seen.uncovered[path] = _TOO_LARGE.format(self.file_limit)
                 elif not self.room(seen.fresh + status.st_size):
                     seen.uncovered[path] = FULL
@@ -187,14 +240,22 @@ class Looker:
                 raise
             seen.uncovered[path] = _UNREADABLE
 
-    def _keep_folder(self, path: str, mode: int, seen: Before) -> None:
+    def _keep_folder(
+        self, path: str, mode: int, seen: Before, what: Mode = "write", *, hidden: bool = False
+    ) -> None:
+        """hidden: what a walk leaves out for its name may be changed all the same, and is told."""
         seen.files[path or "."] = State("folder", mode=mode & _BITS)
-        for count, entry in enumerate(self.workspace.walk(path, check=_never)):
+
+        def missed(name: str, _: str) -> None:
+            if hidden:
+                seen.uncovered[name] = _HIDDEN
+
+        for count, entry in enumerate(self.workspace.walk(path, check=_never, missed=missed)):
             if count >= MOST_ENTRIES:
                 seen.uncovered[path or "."] = _TOO_MANY.format(MOST_ENTRIES)
                 return
             if entry.kind == "file":
-                self._keep(entry.path, seen)
+                self._keep(entry.path, seen, what)
             elif entry.kind == "folder":
                 status = self.workspace.check(entry.path)
                 bits = status.st_mode & _BITS if status is not None else 0o755

@@ -181,6 +181,10 @@ class Restoration:
                 elif now is None and one.target.kind == "file":
                     place_new(spare, name, folder, one.path)
 
+    def lacks(self, one: Restore) -> bool:
+        """Is the content that a file had neither kept nor where a call moved it to?"""
+        return not self.store.has(one.target.sha256) and self._moved(one) is None
+
     def changed(self) -> list[Changed]:
         """The files that are neither what the calls left nor what they will be again."""
         return [found for _, one in self._meant() if (found := self._judge(one)[1]) is not None]
@@ -200,7 +204,8 @@ class Restoration:
 
     def swap(self) -> None:
         """Put each file in its place, in order. Raises ChangedMeanwhileError, ScopeError."""
-        for place, one in self._meant():
+        # What goes comes last: until then it may be all that there is of the content of another.
+        for place, one in sorted(self._meant(), key=lambda item: item[1].target == ABSENT):
             if one.target.kind == "folder":
                 continue
             if one.target.kind == "absent" and self._judge(one)[0] == one.target:
@@ -278,7 +283,7 @@ class Restoration:
 
     def _stage(self, place: int, one: Restore) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with self.store.open(one.target.sha256) as image, self._beside(one) as (folder, _):
+        with self._content(one) as image, self._beside(one) as (folder, _):
             spare = self._name(place, "new")
             with os.fdopen(os.open(spare, flags, 0o600, dir_fd=folder), "wb") as file:
                 while piece := os.read(image, _PIECE):
@@ -287,6 +292,27 @@ class Restoration:
                 os.fchmod(file.fileno(), one.target.mode)
                 os.fsync(file.fileno())
                 self._staged[place] = os.fstat(file.fileno())
+
+    def _moved(self, one: Restore) -> Restore | None:
+        """The path that the same undo clears, and at which the content of a file lies by now."""
+        for _, other in self._meant():
+            if other.target == ABSENT and other.found and other.found.sha256 == one.target.sha256:
+                return other
+        return None
+
+    @contextmanager
+    def _content(self, one: Restore) -> Iterator[int]:
+        """What a file is to hold again. Raises UndoError, ScopeError, ChangedMeanwhileError."""
+        moved = None if self.store.has(one.target.sha256) else self._moved(one)
+        if moved is None:
+            with self.store.open(one.target.sha256) as image:
+                yield image
+            return
+        with self.workspaces[moved.root].open_file(moved.path) as descriptor:
+            if digest_of(descriptor) != one.target.sha256:
+                raise ChangedMeanwhileError(Changed(moved.path, _ELSE, moved.node))
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            yield descriptor
 
     def _clear(self) -> None:
         for place, one in enumerate(self.files):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from executor.core.errors import ScopeError, UndoError
+from executor.sandbox.history import HistoryWorkspace
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.store.lifecycle.events import View, intent_id
@@ -254,7 +255,7 @@ class _Work:
         workspaces: dict[str, Workspace] = {}
         for root in sorted(roots):
             try:
-                workspace = Workspace(moved or Path(root), forbidden=[self.home.path])
+                workspace = HistoryWorkspace(moved or Path(root), forbidden=[self.home.path])
             except ScopeError as problem:
                 raise self._moved(problem.message) from problem
             self.opened.callback(workspace.close)
@@ -271,7 +272,7 @@ class _Work:
         for one in files:
             if one.path in self.leave or one.target.kind != "file":
                 continue
-            if not putting.store.has(one.target.sha256):
+            if putting.lacks(one):
                 raise UndoError(
                     "IMAGE_MISSING",
                     f"the before-image of {one.path!r} is not there any more (mcl undo --prune?)",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from executor.core.errors import ManifestError
-from executor.tools.manifest import Manifest
+from executor.tools.manifest import CHANGING, Manifest
 from executor.tools.registry import Registry
 from mcl.catalog.manifests import hints_of
 
@@ -103,7 +103,7 @@ def _side_effects(manifest: Manifest) -> Iterator[str]:
     effects, places = set(manifest.effects), manifest.scope.paths
     operations = {manifest.operation, *(case.operation for case in manifest.when if case.operation)}
     if "write" in effects:
-        named = [name for name, mode in places.items() if mode in ("write", "add")] or list(places)
+        named = [name for name, mode in places.items() if mode in CHANGING] or list(places)
         where = f"below {', '.join(named)}" if named else "what mcl keeps in its home"
         yield f"changes files of the workspace: {where}" if named else f"changes {where}"
     if "network" in effects:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from executor.core.errors import ManifestError
+from executor.sandbox.paths import Workspace
 from executor.store.home import Home
-from executor.tools.manifest import own_manifest
+from executor.tools.manifest import Mode, own_manifest
 from executor.tools.registry import Annex, Registry, builtin_tools
-from executor.tools.tool import Bench, Tool
+from executor.tools.tool import Bench, Tool, Touches
 from mcl.catalog.extras import require_extras
 from mcl.core.home import open_home
 from mcl.plugins.hooks import plugins
@@ -58,7 +59,9 @@ def own_names() -> tuple[str, ...]:
 def _lying_in(package: str, folder: Path, names: Sequence[str], home: Callable[[], Home]) -> Iterator[Tool]:
     """The tools of a package, by the names that it lists."""
     for name in names:
-        yield Tool(own_manifest(folder / f"{name}.toml"), partial(_run, package, name, home))
+        manifest = own_manifest(folder / f"{name}.toml")
+        touches = partial(_touches, package, name) if manifest.undo else None
+        yield Tool(manifest, partial(_run, package, name, home), touches)
 
 
 def _need(name: str) -> None:
@@ -72,6 +75,14 @@ def _declared(place: Path) -> tuple[tuple[Tool, ...], dict[str, ManifestError]]:
     from executor.tools.process.commands import declared_commands
 
     return declared_commands(place)
+
+
+def _touches(
+    package: str, name: str, args: Mapping[str, object], workspace: Workspace
+) -> Sequence[tuple[str, Mode]]:
+    """What a call would change."""
+    touches: Touches = import_module(f"{package}.{name.replace('/', '.')}").touches
+    return touches(args, workspace)
 
 
 async def _run(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _LONG = 72  # characters of a command beside which nothing is said
+_MONTH = 30 * 86_400  # seconds
 LABEL = 12  # width of the column of labels
 _LAST = 16  # columns of a terminal that the last column of a listing, which folds, can do with
 
@@ -188,6 +189,19 @@ def moment(text: str) -> str:
     date, _, time = text.removesuffix("Z").partition("T")
     clock = time.partition(".")[0]
     return f"{date} {clock.removesuffix(':00')} UTC" if clock.count(":") == 2 else f"{date} {clock} UTC"
+
+
+def age(at: str, now: str) -> str:
+    """How long ago a moment was, for eyes alone: `3 min ago`; of more than a month its day."""
+    from datetime import datetime
+
+    seconds = (datetime.fromisoformat(now) - datetime.fromisoformat(at)).total_seconds()
+    if not 0 <= seconds < _MONTH:  # a clock that was set back
+        return at[:10]
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit} ago"
+    return "just now"
 
 
 def duration(milliseconds: float) -> str:

@@ -35,11 +35,13 @@ NARROW = 72  # below this many columns the side effect moves under the node's te
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands to the right of a node: a word with its style, and a remark under the node's text."""
+    """What stands to the right of a node: a word with its style, and a remark under the node's text.
+    lasting: why what the node does will not be undone."""
 
     word: str = ""
     style: str = ""
     remark: str = ""
+    lasting: str = ""
 
 
 def plan_head(plan: PlanTree) -> Text:
@@ -83,6 +85,8 @@ def plan_table(
         cell = cells.get(node.id, Cell())
         effect = effect_of(node)
         lines = list(_node_lines(node, effect if narrow else ""))
+        if cell.lasting:
+            lines.append(line_of((f"not undone: {cell.lasting}", DIM)))
         if cell.remark:
             lines.append(line_of((cell.remark, cell.style)))
         stem = Text.assemble((first, DIM), line_of((clear(node.id), "")))
@@ -181,7 +185,7 @@ def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:
             cells |= {node.id: Cell("later", DIM) for node, _ in verdict.below.root.walk()}
         if verdict.decision != "allow" or verdict.node_id not in cells:
             style = WARN if verdict.warnings else VERDICT_STYLES[verdict.decision]
-            cells[verdict.node_id] = Cell(verdict.decision, style, remark)
+            cells[verdict.node_id] = Cell(verdict.decision, style, remark, clear(verdict.lasting))
     return cells
 
 

@@ -1,11 +1,15 @@
 """Why a compile ended as it did: the choice, what was read, and the limits that decided."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
 from mcl.cli.views.layout import DIM, STRONG, WARN, joined, plain, rows
 from mcl.compiler.outcome import CompileReasons, WordReading
+
+if TYPE_CHECKING:
+    from mcl.usecases.why import WhyReport
 
 _RIVALS = 3  # skills told beside the best
 
@@ -15,6 +19,19 @@ def reasons_view(reasons: CompileReasons) -> Iterator[RenderableType]:
     yield ""
     yield plain("Why", STRONG)
     yield rows(list(_lines(reasons)))
+
+
+def why_view(found: "WhyReport") -> Iterator[RenderableType]:
+    """What `mcl why` shows."""
+    yield joined(((found.intent_id, DIM), (found.prose, STRONG)))
+    if found.reasons is not None:
+        yield from reasons_view(found.reasons)
+    for uri, summary in found.memories:
+        yield rows([("memory", joined(((summary, "cyan"), (uri, DIM))))])
+    if not found.memories:
+        yield rows([("memory", plain("gave nothing", DIM))])
+    if not found.same:
+        yield plain("Skills or memories changed since: this is how it would be read now.", WARN)
 
 
 def _lines(reasons: CompileReasons) -> Iterator[tuple[str, RenderableType]]:

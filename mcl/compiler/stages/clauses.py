@@ -11,7 +11,7 @@ from typing import Final
 
 from mcl.compiler.stages.coverage_words import FILLER, KINDS, MANNER, WORD, CoverageWords
 from mcl.language.skills import Skill
-from mcl.model.cues import TextPlace, free
+from mcl.model.cues import TextPlace, free, within
 
 TIDY: Final = " \t\n,;:.!?-–—()[]"  # what no clause begins or ends with
 _QUOTED: Final = re.compile(
@@ -48,16 +48,18 @@ class Clause:
 
 class Clauses:
     """The clauses of a goal, beside a skill, if any. found: where words stand that say something by
-    themselves, by their kind."""
+    themselves, by their kind. told: where texts stand that are given to the letter, beside quotes."""
 
-    def __init__(self, prose: str, skill: Skill | None, words: CoverageWords) -> None:
+    def __init__(
+        self, prose: str, skill: Skill | None, words: CoverageWords, told: Sequence[TextPlace] = ()
+    ) -> None:
         self.prose, self.words = prose, words
         self._skill = (skill.description, *skill.examples, *skill.phrases) if skill else ()
         self.takes_any = skill is not None and skill.takes_any
         self.said_words = list(WORD.finditer(prose))
         self._starts = [match.start() for match in self.said_words]
         self.found = words.found(prose, self.said_words)
-        self.quotes = [whole for whole, _ in quotes_of(prose)]
+        self.quotes = [*(whole for whole, _ in quotes_of(prose)), *told]
         self.all = list(self._clauses())
 
     # ---- clauses
@@ -134,7 +136,7 @@ class Clauses:
             for clause in self.all
             if clause.place.start > main.place.start and self._is_wish(clause)
             if free(clause.place, kept) and not self._places(clause, inputs)
-            if not self.is_manner(clause.place)
+            if not self.is_manner(clause.place) and not within(clause.place, self.quotes)
         }
         for begin in begins:
             start = self._clause_start(begin)
@@ -244,6 +246,10 @@ class Clauses:
         if head is None or text[head.end() : head.end() + 1] == ":":  # "file:report.md" is an address
             return False
         return self.words.is_verb(head[0]) and not self.words.noun.match(text, head.end())
+
+    def does(self, clause: Clause) -> bool:
+        """Whether a clause begins with a verb that says what is to be done."""
+        return self._heads(self.said(clause.place))
 
     def _plain(self, place: TextPlace) -> bool:
         """Whether a clause says more than please and hello."""

@@ -13,7 +13,6 @@ from mcl.compiler.stages.rules import Rules
 from mcl.model.cues import (
     Cues,
     TextPlace,
-    belongs_elsewhere,
     free,
     is_numeric,
     load_cues,
@@ -21,12 +20,12 @@ from mcl.model.cues import (
     place_of,
     places_of,
     span_at,
-    taken_elsewhere,
     typed,
     within,
 )
 from mcl.model.limits import is_said
 from mcl.model.protocol import ExtractForm, SlotForm, Span
+from mcl.model.slot_claims import belongs_elsewhere, taken_elsewhere
 from mcl.values.regions import read_regions
 from mcl.values.slots import UNIT_SECONDS
 
@@ -334,6 +333,9 @@ def _chosen(
     def named(one: Span) -> bool:
         return any(free(place, claimed) for place in places_of(prose, slot, one.value))
 
+    if slot.many > 1 and told and own and all(map(named, own)):
+        values = {one.value for one in own}
+        return [*spans, *(one for one in told if one.value not in values)]
     if told and sure < told[0].probability and (is_numeric(slot) or not (own and all(map(named, own)))):
         return [*others, *told]
     if slot.required or sure >= rules.unnamed_option or all(map(named, own)):

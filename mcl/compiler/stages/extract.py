@@ -10,11 +10,13 @@ from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import Declared
 from mcl.compiler.stages.constraints import FIELD_OF_PATH, FIELDS, Stated
+from mcl.compiler.stages.content import with_content
 from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.evidence import as_said, by_clause, with_patterns, with_rules
 from mcl.compiler.stages.expiry import FIELD as EXPIRY
 from mcl.compiler.stages.frame_draft import FORMS, Extraction, FrameDraft, PromptText, expected, texts_of
 from mcl.compiler.stages.gaps import Gap
+from mcl.compiler.stages.list_values import with_entries
 from mcl.compiler.stages.phrase_places import with_phrase
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
@@ -99,6 +101,10 @@ def extract(
     held = [TextPlace(*one) for one in rules.kept.found(request.prose)] if "rule" in rules.kinds else []
     held = [one for one in held if not within(one, clauses.quotes)]
     answered = model.extract(request.prose, form) if request.prose else ()
+    answered, content = with_content(answered, form, clauses)
+    if content is not None:
+        clauses = Clauses(request.prose, skill, rules.coverage, [content])
+        held = [one for one in held if free(one, [content])]
     inputs = [*_places(request, skill), *(place_of(one) for one in answered if _is_value(one))]
     wishes = clauses.wishes(classified.begins, held, inputs)
     marked = _of_the_first(answered, wishes)
@@ -107,6 +113,7 @@ def extract(
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
     if wishes:  # a value that a pattern finds in another wish is that one's
         spans = tuple(one for one in spans if not (_is_value(one) and (one.start or 0) >= wishes[0].start))
+    spans = with_entries(request.prose, form, spans)
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))
     spans = tuple(_before(wishes, one, clauses) for one in spans)

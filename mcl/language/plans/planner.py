@@ -324,6 +324,7 @@ class _Filling:
             "prose": intent.prose,
             "verb": self.verb,
             "intent.id": intent.id,
+            "intent.created_at": intent.created_at,
             "intent.deadline": intent.deadline,
             "output_cardinality": str(meant.output_cardinality),
         }

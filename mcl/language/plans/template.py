@@ -9,7 +9,7 @@
 `gives`: what a further wish of the goal may be given of it, by names of §OUTPUTS, each one reference.
 `when`: each key is `verb` or `slot.<name>`, each value a text or a list of texts, one of which must be equal;
 "*" is anything, "" is nothing. Places: `${slot.x}`, `${slot.x.uri}`, `${prose}`, `${verb}`, `${intent.id}`,
-`${intent.deadline}`.
+`${intent.created_at}`, `${intent.deadline}`.
 `${node.output…}` is for the walker; `$${` is a literal `${`. A map entry that is one place which nothing
 fills is left out; inside a longer text that is an error. Places stand in texts only (arguments, inputs,
 questions, descriptions, sub-intents), never in ids, kinds, tools or side effects: what fills them is data.
@@ -38,7 +38,7 @@ from mcl.language.plans.document import Steps, YamlFile, read_yaml
 PLACE = re.compile(r"\$\$\{|\$\{(?P<name>[^{}\n]*)\}|\$\{")
 _SLOT = re.compile(r"slot\.(?P<slot>[A-Za-z_][\w-]*)(?P<uri>\.uri)?")
 _RUNTIME = re.compile(r"[^\s{}$]+\.output(?:[.\[].*)?")
-PLAIN_PLACES = ("prose", "verb", "intent.id", "intent.deadline", "output_cardinality")
+PLAIN_PLACES = ("prose", "verb", "intent.id", "intent.created_at", "intent.deadline", "output_cardinality")
 
 
 class SlotLike(Protocol):

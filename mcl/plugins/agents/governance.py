@@ -18,10 +18,10 @@ from executor.core.globs import Scope
 from executor.gate.breaker import same_call
 from executor.gate.checkout import Checkout
 from executor.gate.context import Context
+from executor.gate.effects import NO_FILE, lasting
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.manifest import Manifest
-from executor.walker.undo.images import NO_FILE, OUTSIDE
 from ir import MclError
 from mcl.core.environment import agent_name
 from mcl.plugins.agents.work.leases import BoundCheckouts, CallCheckouts, Leases
@@ -270,8 +270,8 @@ async def _watched(
 
 def _kept(governed: GovernedCall, judged: Judged, manifest: Manifest, node: str) -> None:
     here, context = governed.here, judged.context
-    classes, paths = context.effect(judged.call, manifest).classes, context.paths(judged.call, manifest)
-    why = next((OUTSIDE[name] for name in sorted(classes & OUTSIDE.keys())), "")
+    paths = context.paths(judged.call, manifest)
+    why = lasting(manifest, context.effect(judged.call, manifest))
     why = why or ("" if any(mode not in ("read", "list") for _, mode in paths) else NO_FILE)
     intent, tool, held = judged.intent_id, manifest.uri, governed.held()
     assert held is not None, "what writes holds something"

@@ -54,6 +54,8 @@ async def make_template(place: Path, *, host: str) -> None:
                 await _git(git, work, "init", "--quiet", "--initial-branch", said["branch"])
             await _git(git, work, "add", "--all")
             await _git(git, work, "commit", "--quiet", "--message", message, at=moment)
+    if git is not None:
+        await _branch_off(git, work, said)
     for folder in (work / ".git" / "hooks", work / ".git" / "branches"):
         shutil.rmtree(folder, ignore_errors=True)
     _write(work, said["staged"])
@@ -61,6 +63,21 @@ async def make_template(place: Path, *, host: str) -> None:
         await _git(git, work, "add", "--all")
     _write(work, said["unstaged"])
     _make_home(place / "mcl", said, host)
+
+
+async def _branch_off(git: str, work: Path, said: Mapping[str, Any]) -> None:
+    """Make the further branches and the one that is ready, and say who commits and where it would go."""
+    for name, value in said["config"].items():
+        await _git(git, work, "config", name, value)
+    for name, commit in said["branches"].items():
+        await _git(git, work, "branch", name, commit)
+    await _git(git, work, "checkout", "--quiet", "-b", "ready")
+    _write(work, said["ready"])
+    await _git(git, work, "add", "--all")
+    await _git(
+        git, work, "commit", "--quiet", "--message", "Add a shelf", at=list(said["commits"].values())[-1]
+    )
+    await _git(git, work, "checkout", "--quiet", said["branch"])
 
 
 def make_stand_ins(place: Path, programs: Iterable[str]) -> None:
@@ -106,6 +123,7 @@ def _make_home(place: Path, said: Mapping[str, Any], host: str) -> None:
         grants, agent = Grants(home), home.keyring.agent.did
         grants.grant(agent, SIDE_EFFECTS)
         grants.grant_hosts(agent, [host])
+        (place / "mail.toml").write_text(said["mail"], encoding="utf-8")
         store = MemoryStore(home)
         for memory in said["memories"]:
             store.put(memory["type"], memory["text"])
@@ -201,6 +219,25 @@ _KINDS: Final = {  # by what the caller takes: content type and body
     "application/cbor": ("application/cbor", b"\xa0"),
     "application/json": ("application/json", b'{"id": 1}\n'),
 }
+# What takes commits that are pushed: by the end of the address, content type and body.
+_NOTHING_YET: Final = "0" * 40 + " capabilities^{}\0report-status ofs-delta object-format=sha1\n"
+
+
+def _lines(*texts: str) -> bytes:
+    """Lines as git's protocol frames them."""
+    return "".join(f"{len(one) + 4:04x}{one}" if one else "0000" for one in texts).encode()
+
+
+_GIT: Final = {
+    "/info/refs?service=git-receive-pack": (
+        "application/x-git-receive-pack-advertisement",
+        _lines("# service=git-receive-pack\n", "", _NOTHING_YET, ""),
+    ),
+    "/git-receive-pack": (
+        "application/x-git-receive-pack-result",
+        _lines("unpack ok\n", "ok refs/heads/main\n", ""),
+    ),
+}
 
 
 def listen() -> ThreadingHTTPServer:
@@ -227,7 +264,8 @@ class _Answer(BaseHTTPRequestHandler):
 
     def _tell(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        kind, body = _KINDS.get(self.headers.get("Accept", ""), ("text/html; charset=utf-8", _PAGE))
+        pushed = next((said for end, said in _GIT.items() if self.path.endswith(end)), None)
+        kind, body = pushed or _KINDS.get(self.headers.get("Accept", ""), ("text/html; charset=utf-8", _PAGE))
         self.send_response(200)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Final, Literal
 
-from executor.tools.manifest import Manifest
+from executor.tools.manifest import CHANGING, Manifest
 from ir.results import UNTOLD, JsonResult
 from mcl.catalog.contracts.drift import Drift
 from mcl.core.text import some
@@ -158,8 +158,10 @@ def _mine(manifest: Manifest, args: Mapping[str, Any]) -> list[str]:
     if manifest.scope.kind != "workspace":
         return []
     given, paths = manifest.complete(args), manifest.scope.paths
-    wanted = [name for name, mode in paths.items() if mode in ("write", "add")] or list(paths)
-    return [str(PurePath(str(given.get(name, ".")))) for name in wanted] or ["."]
+    wanted = [given.get(name, ".") for name, mode in paths.items() if mode in CHANGING]
+    wanted = wanted or [given.get(name, ".") for name in paths]
+    places = [path for one in wanted for path in (one if isinstance(one, list) else [one])]
+    return [str(PurePath(str(path))) for path in places] or ["."]
 
 
 def _may_start(manifest: Manifest, argv: Sequence[str], place: Path) -> bool:

@@ -13,9 +13,9 @@ from ir.errors import DocumentError, MclError
 from ir.results import JsonResult, as_json
 from mcl.compiler.compiler import Clarify, Compiled, GoalOptions, Outcome, compile_goal
 from mcl.compiler.tape import Tapes, Unloaded
-from mcl.core.environment import zone_here
 from mcl.core.errors import InputError, MemoryStoreError, ModelError, SkillError
 from mcl.core.home import open_home
+from mcl.core.settings import zone_here
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core, core_of
 from mcl.language.skills import Skill, Skills, find_skills

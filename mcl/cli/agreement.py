@@ -1,0 +1,123 @@
+"""A person's one answer to what `mcl do` shows: yes, no, otherwise, or why first."""
+
+import sys
+from contextlib import suppress
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from mcl.cli.output import Output, note
+from mcl.cli.people import forget_what_was_typed, says_yes
+from mcl.cli.views.agreement import asked_view, proposal_view
+from mcl.cli.views.layout import plain
+
+if TYPE_CHECKING:
+    from executor.store.home import Home
+    from mcl.usecases.do_proposal import DoProposal
+
+
+class Agreement(Enum):
+    """What a person said. APPROVE: yes, and each call that was named is approved with it."""
+
+    YES = "yes"
+    APPROVE = "approve"
+    NO = "no"
+    EDIT = "edit"
+    WHY = "why"
+
+
+# What is typed, in any language whatever is asked in: first the words of all.
+_WORDS: Final = {
+    Agreement.APPROVE: ("approve", "godkänn", "godkann"),
+    Agreement.NO: ("n", "no", "nej"),
+    Agreement.EDIT: ("e", "edit", "ä", "ändra"),
+    Agreement.WHY: ("w", "why", "v", "varför", "varfor", "?"),
+}
+_PROMPTS: Final = {
+    "en": {
+        "usual": "Sign and run it? [Y]es / [n]o / [e]dit / [w]hy",
+        "careful": "Read it with care. Sign and run it? [y]es / [N]o / [e]dit / [w]hy",
+        "exact": "Type approve to sign, run, and approve just what is named above; [y]es: be asked again at"
+        " each; [N]o / [e]dit / [w]hy",
+        "edit": "say it otherwise",
+        "again": "That is none of the answers.",
+    },
+    "sv": {
+        "usual": "Signera och kör? [J]a / [n]ej / [ä]ndra / [v]arför",
+        "careful": "Läs noga. Signera och kör? [j]a / [N]ej / [ä]ndra / [v]arför",
+        "exact": "Skriv godkänn för att signera, köra och godkänna just det som står ovan; [j]a: fråga igen"
+        " vid varje; [N]ej / [ä]ndra / [v]arför",
+        "edit": "säg det annorlunda",
+        "again": "Det är inget av svaren.",
+    },
+}
+
+
+def agreement_on(proposal: "DoProposal", out: Output, home: "Home") -> tuple[Agreement, str]:
+    """Show what would be signed, and ask until there is an answer; with EDIT the goal in other words.
+
+    Enter alone is a yes only where nothing is to be read with care and the gate asks about nothing; the end
+    of input is a no. KeyboardInterrupt passes on.
+    """
+    from mcl.core.settings import language_here
+
+    words = _PROMPTS[language_here(home.path)]
+    out.tell([*proposal_view(proposal, out.people), *asked_view(proposal.asked)])
+    kind = "exact" if proposal.asked else "careful" if proposal.review else "usual"
+    while True:
+        answer = _read(typed(f"{words[kind]} > "), kind)
+        if answer is Agreement.WHY:
+            _tell_why(proposal, out)
+        elif answer is Agreement.EDIT:
+            if goal := typed(f"{words['edit']} > ", proposal.compiled.intent.prose):
+                return Agreement.EDIT, goal
+        elif answer is not None:
+            return answer, ""
+        else:
+            out.tell([plain(words["again"], "yellow")])
+
+
+def _read(text: str | None, kind: str) -> Agreement | None:
+    if text is None:
+        return Agreement.NO
+    said = text.strip().casefold()
+    if not said:
+        return Agreement.YES if kind == "usual" else Agreement.NO
+    if says_yes(said):
+        return Agreement.YES
+    found = next((one for one, words in _WORDS.items() if said in words), None)
+    return found if found is not Agreement.APPROVE or kind == "exact" else Agreement.YES
+
+
+def typed(prompt: str, before: str = "") -> str | None:
+    """A line that is typed after the question was shown; None at the end of input. before: to be changed."""
+    lines = _line_editor()
+    if lines is not None and before:
+        lines.set_startup_hook(lambda: lines.insert_text(before))
+    forget_what_was_typed(sys.stdin.fileno())
+    try:
+        return input(f"\n{prompt}").encode(errors="surrogateescape").decode()
+    except EOFError:
+        print()
+        return None
+    except UnicodeError:
+        note("that is not UTF-8 text")
+        return None
+    finally:
+        if lines is not None:
+            lines.set_startup_hook(None)
+
+
+def _line_editor() -> Any:
+    """The module `readline`, where this Python has it."""
+    with suppress(ImportError):
+        import readline
+
+        return readline
+    return None
+
+
+def _tell_why(proposal: "DoProposal", out: Output) -> None:
+    if proposal.compiled.reasons is not None:
+        from mcl.cli.views.reasons import reasons_view
+
+        out.tell(reasons_view(proposal.compiled.reasons))

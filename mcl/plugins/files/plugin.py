@@ -1,0 +1,24 @@
+"""Everyday work with files, and the skills by which goals reach it."""
+
+from mcl.plugins.hooks import Plugin
+
+PLUGIN = Plugin(
+    "files",
+    __name__,
+    tools=(
+        "fs/arrange",
+        "fs/compare",
+        "fs/contents",
+        "fs/copy",
+        "fs/count",
+        "fs/duplicates",
+        "fs/find",
+        "fs/largest",
+        "fs/mkdir",
+        "fs/move",
+        "fs/remove",
+        "fs/unzip",
+        "fs/zip",
+    ),
+    skills=True,
+)

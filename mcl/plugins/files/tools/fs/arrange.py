@@ -1,0 +1,79 @@
+"""Tidies the files of a folder into folders, by day, month, year, kind or ending."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+from anyio import from_thread, to_thread
+
+from executor.sandbox.paths import Entry, Workspace
+from executor.tools.manifest import Mode
+from executor.tools.tool import Bench
+from mcl.plugins.files.selection import FileChoice, files_in, named, never, require_some, suffix
+from mcl.plugins.files.transfer import Carried, carried, carry_all, touched
+from mcl.values.kinds import kind_of_ending
+
+_DAY = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})[-_. ]?([01][0-9])[-_. ]?([0-3][0-9])(?![0-9])")
+_MONTH = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})[-_]([01][0-9])(?![0-9])")
+_FORMS = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
+
+
+def touches(args: Mapping[str, object], workspace: Workspace) -> list[tuple[str, Mode]]:
+    """What will be moved, and where it will be."""
+    return touched(_laid_out(args, workspace, never, none=False), moving=not args.get("keep"))
+
+
+async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    """Move them, or copy them; nothing that is there is replaced."""
+    return await to_thread.run_sync(_arrange, args, bench)
+
+
+def _arrange(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    check = from_thread.check_cancelled
+    return carry_all(
+        _laid_out(args, bench.workspace, check, none=True), bench, check, moving=not args.get("keep")
+    )
+
+
+def _laid_out(
+    args: Mapping[str, Any], workspace: Workspace, check: Callable[[], None], *, none: bool
+) -> list[Carried]:
+    folder, by, wanted = str(args["path"]), str(args["by"]), FileChoice.of(args)
+    base = "/".join(workspace.split(folder))
+    found: list[tuple[str, str]] = []
+    count = 0
+    for entry, below in files_in(
+        workspace, folder, wanted, recursive=bool(args.get("recursive")), check=check
+    ):
+        count += 1
+        into = folder_for(entry, by)
+        target = "/".join(part for part in (base, into, named(below)) if part)
+        if target != entry.path:
+            found.append((entry.path, target))
+    require_some(count, folder, wanted, none=none)
+    return carried(found, workspace, moving=not args.get("keep"), check=check)
+
+
+def folder_for(entry: Entry, by: str) -> str:
+    """The folder of a file. The day that its name says counts before the one on which it was changed."""
+    name = named(entry.path)
+    if by == "kind":
+        return kind_of_ending(suffix(name)) or "other"
+    if by == "ending":
+        return suffix(name).lower().removeprefix(".") or "other"
+    said = _named_day(name, whole=by == "day")
+    return (said or datetime.fromtimestamp(entry.modified // 10**9, UTC).date()).strftime(_FORMS[by])
+
+
+def _named_day(name: str, *, whole: bool) -> date | None:
+    for pattern in (_DAY,) if whole else (_DAY, _MONTH):
+        for match in pattern.finditer(name):
+            year, month, *day = map(int, match.groups())
+            try:
+                return date(year, month, *day or [1])
+            except ValueError:
+                continue
+    return None

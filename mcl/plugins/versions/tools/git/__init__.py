@@ -1,0 +1,1 @@
+"""What changes a git repository, or sends of it."""

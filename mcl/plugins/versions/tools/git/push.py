@@ -1,0 +1,123 @@
+"""Sends the commits of a branch to a granted host.
+
+What the repository's configuration says (other addresses, proxies, helpers, hooks) counts for nothing: git
+sends from an empty repository of ours that borrows the commits, and knows the address alone.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from pathlib import Path
+
+from anyio import to_thread
+
+from executor.core.errors import ScopeError, ToolError
+from executor.sandbox.environment import drop_scratch, make_scratch
+from executor.sandbox.git import Git, text
+from executor.sandbox.origin import Url, parse_url
+from executor.sandbox.redaction import visible
+from executor.tools.tool import Bench
+from mcl.plugins.versions.work import BRANCHES, need_commit, on_branch
+
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+_REFUSED = ("Authentication failed", "could not read Username", "terminal prompts disabled", " 401", " 403")
+
+
+async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    """Push the branch; never by force.
+
+    Raises:
+        ToolError: PUSH_REJECTED, CREDENTIAL_NEEDED, CREDENTIAL_IN_CLEAR, PUSH_FAILED, SHALLOW.
+        ScopeError: HOST_DENIED.
+    """
+    url = parse_url(str(args["url"]))
+    if url.origin not in bench.hosts:
+        raise ScopeError(
+            "HOST_DENIED", f"{url.origin} was not granted", place=str(url.origin), fix="mcl grant add network"
+        )
+    header = _header(args, url)
+    async with on_branch(bench.workspace, str(args.get("repo", "."))) as (git, current):
+        branch = str(args.get("branch", current))
+        commit = await need_commit(git, BRANCHES + branch)
+        if git.keeps("shallow"):
+            raise ToolError(
+                "SHALLOW", "this clone has only a part of the history", place=".", fix="git fetch --unshallow"
+            )
+        form = text((await git.answer("rev-parse", "--show-object-format")).out).strip()
+        place, held = await to_thread.run_sync(make_scratch)
+        try:
+            _lay_out(place, form, header, url)
+            told = await _push(git, place, url, f"{commit}:{BRANCHES}{branch}", branch)
+        finally:
+            await to_thread.run_sync(drop_scratch, place, held)
+        if remote := str(args.get("remote", "")):
+            await git.run("update-ref", f"refs/remotes/{remote}/{branch}", commit)
+    return {
+        "url": str(url),
+        "branch": branch,
+        "commit": commit,
+        "pushed": told != "already",
+        "text": f"{url} has {branch} at {commit[:8]}" + (" already" if told == "already" else " now"),
+    }
+
+
+def _header(args: Mapping[str, object], url: Url) -> str:
+    if "token" not in args:
+        return ""
+    if url.origin.scheme != "https" and url.origin.host not in _THIS_MACHINE:
+        raise ToolError(
+            "CREDENTIAL_IN_CLEAR",
+            f"{url.origin} is reached without encryption: no credential is sent there",
+            place=str(url.origin),
+            fix="use its https:// address",
+        )
+    packed = base64.b64encode(f"{args['user']}:{args['token']}".encode()).decode()
+    return f"Authorization: Basic {packed}"
+
+
+def _lay_out(place: Path, form: str, header: str, url: Url) -> None:
+    """An empty repository in a folder that is this user's alone, with what is needed of a configuration."""
+    for folder in ("objects", "refs/heads"):
+        (place / folder).mkdir(parents=True)
+    (place / "HEAD").write_text("ref: refs/heads/none\n")
+    lines = ["[core]", "\trepositoryformatversion = 1", "\tbare = true", f"\thooksPath = {place / 'none'}"]
+    lines += ["[extensions]", f"\tobjectFormat = {form}", "[http]", "\tfollowRedirects = false", "\tproxy ="]
+    if header:
+        lines += [f'[http "{url.origin}/"]', f'\textraHeader = "{header}"']
+    config = place / "config"
+    config.touch(mode=0o600)
+    config.write_text("\n".join(lines) + "\n")
+
+
+async def _push(git: Git, place: Path, url: Url, what: str, branch: str) -> str:
+    """What became of it: pushed or already. Raises ToolError."""
+    ended = await git.borrowed(
+        place, "push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
+        "--recurse-submodules=no", "--", str(url), what, protocol=url.origin.scheme,
+    )  # fmt: skip
+    flags = {line[:1] for line in text(ended.out).splitlines() if "\t" in line}
+    said = visible(text(ended.err).strip()[-600:])
+    if ended.status == 0 and "!" not in flags:
+        return "already" if flags == {"="} else "pushed"
+    if "!" in flags:
+        line = next(line for line in text(ended.out).splitlines() if line.startswith("!"))
+        raise ToolError(
+            "PUSH_REJECTED",
+            f"{url.origin} did not take {branch}: {visible(line.rpartition(chr(9))[2])[:300]}",
+            place=branch,
+            fix="fetch and merge what is there first; nothing is ever pushed by force",
+        )
+    if any(one in said for one in _REFUSED):
+        raise ToolError(
+            "CREDENTIAL_NEEDED",
+            f"{url.origin} wants to know who pushes: {said.splitlines()[-1][:200]}",
+            place=str(url.origin),
+            fix="name the variable that holds a token for it, such as: push with $env:GITHUB_TOKEN",
+        )
+    raise ToolError(
+        "PUSH_FAILED",
+        f"git push ended with status {ended.status}: {said[:400]}",
+        place=str(url.origin),
+        fix="see what the host says",
+    )
