@@ -119,7 +119,7 @@ class _Wish:
             return None
         slots = {one.slot for one in given}
         objects = tuple(one for one in outcome.intent.frame.objects if one.name not in slots)
-        if any(self._is_empty(one.value) for one in objects):
+        if any(self._is_empty(one.value) or self._is_whole(one.value, asked.prose) for one in objects):
             return None
         # Where nothing here does the first either, whoever is handed the Intent does all of it.
         if (given or when or self.first.does_goals) and not _is_done(outcome, self.context.skills):
@@ -254,6 +254,11 @@ class _Wish:
                         if name and many is each:
                             return Given(slot=slot.name, type=slot.type, wish=place, output=name, each=each)
         return None
+
+    def _is_whole(self, value: str, words: str) -> bool:
+        """Whether a value is all of a wish, with the words in it that point: then nothing was read in it."""
+        begins = value.casefold().startswith(words.split()[0].casefold())
+        return begins and any(self.context.words.pointing.found(value))
 
     def _is_empty(self, value: str) -> bool:
         """Whether a value only points at something that is said elsewhere."""

@@ -290,7 +290,8 @@ class _Goal:
             return found
         # What would do it all leaves out on what the rest depends, or what is to be done with what it finds.
         said = [clauses.said(one) for one in wishes]
-        held = any(words.pointing.conditional(one) or any(words.pointing.found(one)) for one in said)
+        held = any(words.pointing.conditional(one) for one in said)
+        held = held or (takes_all(self.model) and any(any(words.pointing.found(one)) for one in said))
         share = chosen.skill_probability
         surer = share > sure or (held and self.rules.routing(share).route != "clarify")
         return replace(chosen, begins=begins) if surer else found

@@ -4,6 +4,7 @@ Pure."""
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Final
 
@@ -21,7 +22,8 @@ _COUNTED: Final = {  # kinds of conditions on how many there are, each with its 
     "exactly": ("count", 0),
 }
 _KINDS: Final = (*_COUNTED, "any", "none", "contains")
-_NUMBER: Final = r"(?P<n>[^\s,.;]+)"
+_NUMBER: Final = r"(?P<n>\S+(?:\s+\S+){0,5})"  # with what is counted: "three of them"
+_COUNTED_WORDS: Final = 3
 _TIDY: Final = " \t\n,;:.!?"
 _BEHIND: Final = r"(?:\s+[^\s,.;]+){0,3}"  # "of them", "such files"
 
@@ -84,6 +86,7 @@ class PointingWords:
             names = iter(range(len(phrases)))
             said = re.sub(r"\(\?P<n>", lambda _, names=names: f"(?P<n{next(names)}>", said)  # type: ignore[misc]
             rest = r"\s+(?P<words>[^.;!?\n]+)" if kind == "contains" else _BEHIND
+            rest = "" if kind in _COUNTED else rest
             made.append((kind, compiled(rf"(?<!\w){said}(?!\w){rest}\s*$")))
         return tuple(made)
 
@@ -129,7 +132,7 @@ class PointingWords:
             place, number = TextPlace(*match.span()), next((n for n in said.values() if n), "")
             if kind in _COUNTED:
                 test, more = _COUNTED[kind]
-                count = read_number(number)
+                count = _count(number.split())
                 if count is None or count % 1 or count + more < 0:
                     return None
                 return SaidCondition(test, str(int(count) + more), True, place)
@@ -151,3 +154,13 @@ class PointingWords:
         if said is None or not text[: said.place.start].strip(_TIDY):
             return None, TextPlace(0, len(text))
         return said, TextPlace(0, len(text[: said.place.start].rstrip(_TIDY)))
+
+
+def _count(words: Sequence[str]) -> Decimal | None:
+    """The number that words begin with, behind which hardly more may stand: "a dozen of them"."""
+    for many in range(len(words), 0, -1):
+        said = read_number(" ".join(words[:many]))
+        if said is not None:
+            article = many == 1 and len(words) > 1 and not words[0][:1].isdigit() and said == 1
+            return None if article or len(words) - many > _COUNTED_WORDS else said
+    return None
