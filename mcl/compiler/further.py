@@ -131,9 +131,13 @@ class _Wish:
         plan = outcome.plan
         ref = plan.skill_ref if plan is not None and not plan.grammar else ""
         each = next((one for one in given if one.each), None)
+        # Which files these are is not known when it is signed; where they may lie, and what is done, is.
+        listed = each or next(
+            (one for one in given if self._giver(one.wish).kinds[one.output] == "files"), None
+        )
         scope = ""
-        if each is not None and skill is not None:
-            source = self._giver(each.wish)
+        if listed is not None and skill is not None:
+            source = self._giver(listed.wish)
             tools = self.context.tools() if self.context.tools is not None else None
             scope = scope_of(skill, outcome.intent, source.skill, source.intent, tools)
         wish = FurtherWish(

@@ -1,4 +1,4 @@
-"""What a wish that is done for each member of a list may use: read from what its skill, and the one that
+"""What a wish that is given files may use, for each or for all at once: read from what its skill, and the one that
 gives the list, would call."""
 
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from executor.gate.portion import SCOPE, roams
 from executor.tools.manifest import Manifest
-from ir import Intent
+from ir import DocumentError, Intent, parse_json
 from mcl.language.plans.planner import KnownTools, called_by
 from mcl.language.skills import Skill
 
@@ -47,13 +47,22 @@ def _places(
             continue
         args = {**dict.fromkeys(manifest.scope.paths, "."), **dict(call.get("args", {}))}
         for name in manifest.scope.paths:
-            path = str(args[name])
-            if path in stands or _UNKNOWN in path:
-                continue
             pattern = str(args.get(_PATTERN, ""))
-            if not pattern or _UNKNOWN in pattern:
-                yield "folder", path.strip("/") or "."
-                continue
-            below = pattern if "/" in pattern else f"**/{pattern}"
-            folder = path.strip("/").removeprefix("./")
-            yield "path", below if folder in ("", ".") else f"{folder}/{below}"
+            for path in _paths(args[name]):
+                if path in stands or _UNKNOWN in path:
+                    continue
+                if not pattern or _UNKNOWN in pattern:
+                    yield "folder", path.strip("/") or "."
+                    continue
+                below = pattern if "/" in pattern else f"**/{pattern}"
+                folder = path.strip("/").removeprefix("./")
+                yield "path", below if folder in ("", ".") else f"{folder}/{below}"
+
+
+def _paths(text: object) -> list[str]:
+    """The paths of an argument: one, or a list as JSON."""
+    try:
+        found = parse_json(str(text))
+    except DocumentError:
+        found = None
+    return [str(one) for one in found] if isinstance(found, list) else [str(text)]

@@ -56,11 +56,21 @@ class Clauses:
         self.prose, self.words = prose, words
         self._skill = (skill.description, *skill.examples, *skill.phrases) if skill else ()
         self.takes_any = skill is not None and skill.takes_any
+        self._covers = skill.covers if skill is not None else ()
         self.said_words = list(WORD.finditer(prose))
         self._starts = [match.start() for match in self.said_words]
         self.found = words.found(prose, self.said_words)
         self.quotes = [*(whole for whole, _ in quotes_of(prose)), *told]
         self.all = list(self._clauses())
+
+    @cached_property
+    def covered(self) -> list[TextPlace]:
+        """Where words stand that say what the skill does in any case."""
+        if not self._covers:
+            return []
+        phrases = (r"\s+".join(map(re.escape, one.split())) for one in self._covers)
+        found = re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)", re.IGNORECASE)
+        return [TextPlace(*match.span()) for match in found.finditer(self.prose)]
 
     # ---- clauses
 

@@ -258,7 +258,7 @@ def _wish(id: str, wish: FurtherWish, given: Sequence[Mapping[str, str]]) -> Pla
     )
     over = next((one.slot for one in wish.given if one.each), "")
     if not over:
-        sub = dispatch_of(wish, refs)
+        sub = dispatch_of(wish, refs).model_copy(update={"scope_uri": wish.scope_uri})
         return PlanNode(id=id, kind="sub_dispatch", description=wish.prose, sub_dispatch=sub, when=when)
     sub = dispatch_of(wish, {**refs, over: f"${{{id}.output.item}}"})
     each = PlanNode(id=f"{id}-each", kind="sub_dispatch", description=wish.prose, sub_dispatch=sub)
