@@ -90,8 +90,8 @@ class Mandate:
             held = outer.when and (outer.when.test, outer.when.value)
             scope = above.map.scope_uri if above is not None and above.map is not None else sub.scope_uri
             places = waiting.get((sub.asks, held), [])
-            place = next((one for one in places if self._scoped(one, scope)), None)
-            if place is not None:
+            if fitting := [one for one in places if self._scoped(one, scope)]:
+                place = fitting[0]
                 places.remove(place)
                 mapped = (id for id, template in self.templates.items() if template == node.id)
                 found |= dict.fromkeys((node.id, *mapped), place)
