@@ -19,6 +19,7 @@ from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.wish_scopes import scope_of
 from mcl.core.errors import SkillError
+from mcl.language.bm25 import stems
 from mcl.language.plans.planner import KnownTools, outputs_of
 from mcl.language.skills import Skill, Skills, Slot
 from mcl.model.cues import TextPlace
@@ -200,21 +201,28 @@ class _Wish:
         """The wish compiled again, where its words point at what an earlier one gives; and what that is."""
         words = [asked.prose[one.start : one.end] for one in self.context.words.pointing.found(asked.prose)]
         skill = _skill_of(outcome, self.context.skills)
+        whole = True  # was it chosen among all skills?
         if skill is None or not skill.given:
             # What points at something is for a skill that takes it, and says little without its noun.
             named = self.context.words.pointing.named(asked.prose, self._there())
             fitting = self._fitting() if named and self.context.compares else []
             outcome = self.context.run(replace(asked, prose=named), fitting) if fitting else outcome
+            whole = not fitting
             skill = _skill_of(outcome, self.context.skills)
         if skill is None or not skill.given or not _sure(outcome, skill):
             return outcome, ()
+        if not (_speaks_of(skill, asked.prose) or (whole and self.context.compares and _is_certain(outcome))):
+            return outcome, ()  # words that point at something say little: nothing is done on a guess
         assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
         slots = {slot.name: slot for slot in skill.slots}
         for slot in dict.fromkeys(name for name, _ in skill.given):
             own = [one.value for one in outcome.intent.frame.objects if one.name == slot]
             said = [one for one in own if one not in slots[slot].default]
-            pointed = [one for one in said if self._is_empty(one)]
-            if said and not pointed:
+            # What a model marks may be the noun alone: "files" of "the files".
+            pointed = [
+                one for one in said if self._is_empty(one) or any(w.endswith(f" {one}") for w in words)
+            ]
+            if said and len(pointed) < len(said):
                 continue
             if not (pointed or words or slots[slot].required):
                 continue
@@ -267,10 +275,11 @@ class _Wish:
     def _is_empty(self, value: str) -> bool:
         """Whether a value only points at something that is said elsewhere."""
         words = self.context.words
-        for one in reversed(list(words.pointing.found(value))):
+        found = list(words.pointing.found(value))
+        for one in reversed(found):
             value = value[: one.start] + value[one.end :]
         said = value.casefold().split()
-        return all(word in words.empty or words.is_verb(word) for word in said)
+        return all(word in words.empty or (bool(found) and words.is_verb(word)) for word in said)
 
 
 def _sure(outcome: Outcome, skill: Skill) -> bool:
@@ -280,6 +289,18 @@ def _sure(outcome: Outcome, skill: Skill) -> bool:
         open = (one for one in outcome.questions if one.field not in slots)
         return all(one.field.startswith("slot.") and not one.required for one in open)
     return isinstance(outcome, Compiled)
+
+
+def _is_certain(outcome: Outcome) -> bool:
+    """Whether the choice of the skill need not be read with care."""
+    reasons = outcome.reasons if isinstance(outcome, Compiled | Clarify) else None
+    return reasons is not None and bool(reasons.skills) and reasons.skills[0][1] >= reasons.read_below
+
+
+def _speaks_of(skill: Skill, words: str) -> bool:
+    """Whether a skill speaks of what the first word of a wish says."""
+    first = stems(words.split()[0])
+    return bool(first) and all(one in skill.stems for one in first)
 
 
 def _skill_of(outcome: Outcome, skills: Skills) -> Skill | None:

@@ -1,5 +1,4 @@
-"""What a wish that is given files may use, for each or for all at once: read from what its skill, and the one that
-gives the list, would call."""
+"""What a wish that is given files may use: read from what its skill, and the one before, would call."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

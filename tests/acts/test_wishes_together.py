@@ -94,10 +94,9 @@ def test_what_is_done_for_each_of_a_list_is_bounded_and_scoped_before_it_is_sign
 @pytest.mark.parametrize(
     "goal",
     [
-        "find the word invoice in docs and send them to Kim",
-        "find the word invoice in docs and then delete them",
-        "find all csv files and zip them",
-        "hitta ordet invoice i docs och skicka dem till Kim",
+        "find the word invoice in docs and then encrypt them",
+        "find all csv files and deploy them",
+        "hitta ordet invoice i docs och publicera dem",
     ],
 )
 @pytest.mark.parametrize("ai", [True, False])
@@ -116,6 +115,30 @@ def test_without_a_model_rules_suffice_where_the_words_are_plain(home: Home) -> 
     made = compiled("list all markdown files in docs and save them to l.txt", home, ai=False)
     assert run(made, home).failure is None
     assert Path("l.txt").read_text() == LIST
+
+
+@pytest.mark.parametrize(
+    ("goal", "there", "gone"),
+    [
+        ("find all csv files and copy them to archive", ["archive/a.csv", "archive/b.csv", "a.csv"], []),
+        ("lista alla filer i docs och kopiera dem till arkiv", ["arkiv/a.md", "arkiv/d.md", "docs/a.md"], []),
+        ("find the word invoice in docs and move the files to old", ["old/a.md", "old/d.md"], ["docs/a.md"]),
+        (
+            "find all csv files and zip them to all.zip if there are more than 1, then note that it is done",
+            ["all.zip", "notes.md"],
+            [],
+        ),
+        ("find all csv files and zip them to all.zip if there are more than 2", ["a.csv"], ["all.zip"]),
+    ],
+)
+def test_files_that_are_found_are_handed_on(home: Home, goal: str, there: list[str], gone: list[str]) -> None:
+    made = compiled(goal, home)
+    assert all(one.scope_uri for one in made.intent.frame.further if one.given)
+    outcome = run(made, home)
+    assert outcome.failure is None, outcome.failure
+    assert [one for one in there if not Path(one).exists()] == []
+    assert [one for one in gone if Path(one).exists()] == []
+    assert mcl.replay(made.intent.id, home=home).same
 
 
 def test_a_file_that_is_there_is_kept_and_the_run_fails(home: Home) -> None:

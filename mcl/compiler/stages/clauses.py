@@ -164,18 +164,21 @@ class Clauses:
         """Where a wish begins with the clause before it, where that says on what it depends."""
         at = next((at for at, one in enumerate(self.all) if one.place.start == start), 0)
         before = self.all[at - 1] if at else main
-        return before.place.start if before is not main and self._is_condition(before) else start
+        return before.place.start if before is not main and self._is_condition(before.place) else start
 
-    def _is_condition(self, clause: Clause) -> bool:
-        """Whether a clause says on what another depends, and nothing else."""
-        said = self.words.pointing.condition(self.said(clause.place))
+    def _is_condition(self, place: TextPlace) -> bool:
+        """Whether words say on what a clause depends, and nothing else."""
+        said = self.words.pointing.condition(self.said(place))
         return said is not None and said.place.start == 0
 
     def _ends_one(self, start: int, found: Collection[int]) -> bool:
         """Whether a clause only says on what the wish before it depends."""
-        at = next((at for at, one in enumerate(self.all) if one.place.start == start), None)
-        if at is None or not self._is_condition(self.all[at]):
+        inside = (at for at, one in enumerate(self.all) if one.place.start <= start < one.place.end)
+        at = next(inside, None)
+        if at is None or not self._is_condition(TextPlace(start, self.all[at].place.end)):
             return False
+        if start > self.all[at].place.start:
+            return True
         behind = self.all[at + 1].place.start if at + 1 < len(self.all) else -1
         return behind not in found
 

@@ -188,8 +188,13 @@ def make_plan(
 
 def outputs_of(skill: Skill, intent: Intent) -> Mapping[str, str]:
     """What the plan of a skill for an Intent gives, by name of §OUTPUTS, each one reference to its nodes; of
-    a skill without a plan.yaml nothing. Raises SkillError NO_PLAN."""
-    return _Filling(skill, intent).choose().gives if skill.template is not None else {}
+    a skill without a plan.yaml nothing. Raises SkillError NO_PLAN, SLOT_EMPTY."""
+    if skill.template is None:
+        return {}
+    filling = _Filling(skill, intent)
+    case = filling.choose()
+    filling.node(case.root)
+    return case.gives
 
 
 def called_by(skill: Skill, intent: Intent) -> Iterator[Mapping[str, Any]]:
