@@ -136,6 +136,8 @@ class _Wish:
         listed = each or next(
             (one for one in given if self._giver(one.wish).kinds[one.output] == "files"), None
         )
+        if when is None and listed is not None and not listed.each:  # of no files there is nothing to do
+            when = WishCondition(wish=listed.wish, output=listed.output, test="not_empty")
         scope = ""
         if listed is not None and skill is not None:
             source = self._giver(listed.wish)
@@ -226,10 +228,11 @@ class _Wish:
                 continue
             if not (pointed or words or slots[slot].required):
                 continue
-            found = self._bound(slots[slot], [kind for name, kind in skill.given if name == slot])
+            spoken = (pointed or words or [""])[0]
+            kinds = [kind for name, kind in skill.given if name == slot]
+            found = self._bound(slots[slot], kinds, one=self.context.words.pointing.means_one(spoken))
             if found is None:
                 continue
-            spoken = (pointed or words or [""])[0]
             found = found.model_copy(update={"words": spoken})
             stands = _STANDS.get(slots[slot].type, spoken or "it")
             again = self.context.run(replace(asked, skill=skill.id, slots={slot: stands}), ())
@@ -255,15 +258,18 @@ class _Wish:
             if skill.takes_any or any(there.intersection(_TAKEN[kind]) for _, kind in skill.given)
         ]
 
-    def _bound(self, slot: Slot, kinds: Sequence[str]) -> Given | None:
-        """What the last wish that gives what a slot takes gives; one that needs no turn for each first."""
+    def _bound(self, slot: Slot, kinds: Sequence[str], *, one: bool) -> Given | None:
+        """What the last wish that gives what a slot takes gives; one that needs no turn for each first.
+
+        one: the words mean one file, which several are not.
+        """
         for place, giver in self._latest():
             for each in (False, True):
                 for kind in kinds:
                     for its in _TAKEN[kind]:
                         many = its in ("files", "list") and kind in ("file", "text") and slot.most == 1
-                        name = next((name for name, one in giver.kinds.items() if one == its), "")
-                        if name and many is each:
+                        name = next((name for name, own in giver.kinds.items() if own == its), "")
+                        if name and many is each and not (one and its == "files"):
                             return Given(slot=slot.name, type=slot.type, wish=place, output=name, each=each)
         return None
 

@@ -121,7 +121,11 @@ def test_without_a_model_rules_suffice_where_the_words_are_plain(home: Home) -> 
     ("goal", "there", "gone"),
     [
         ("find all csv files and copy them to archive", ["archive/a.csv", "archive/b.csv", "a.csv"], []),
-        ("lista alla filer i docs och kopiera dem till arkiv", ["arkiv/a.md", "arkiv/d.md", "docs/a.md"], []),
+        (
+            "lista alla filer i mappen docs och kopiera dem till arkiv",
+            ["arkiv/a.md", "arkiv/d.md", "docs/a.md"],
+            [],
+        ),
         ("find the word invoice in docs and move the files to old", ["old/a.md", "old/d.md"], ["docs/a.md"]),
         (
             "find all csv files and zip them to all.zip if there are more than 1, then note that it is done",
@@ -129,6 +133,7 @@ def test_without_a_model_rules_suffice_where_the_words_are_plain(home: Home) -> 
             [],
         ),
         ("find all csv files and zip them to all.zip if there are more than 2", ["a.csv"], ["all.zip"]),
+        ("find the word rain in docs and move the files to old", ["docs/a.md"], ["old"]),
     ],
 )
 def test_files_that_are_found_are_handed_on(home: Home, goal: str, there: list[str], gone: list[str]) -> None:

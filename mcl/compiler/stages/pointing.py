@@ -112,6 +112,11 @@ class PointingWords:
         said = " ".join(self.nouns[kind][-1 if swedish else 0].replace("<known>", known).split())
         return f"{text[: place.start]}{said}{text[place.end :]}"
 
+    def means_one(self, text: str) -> bool:
+        """Whether words that point mean one file, and say so: "the file", not "it"."""
+        said = " ".join(text.casefold().split())
+        return said in [" ".join(one.replace("<known>", "").split()) for one in self.nouns["file"]]
+
     def conditional(self, text: str) -> bool:
         """Whether a condition is said anywhere in a text."""
         return self._said.search(text) is not None
