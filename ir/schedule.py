@@ -52,6 +52,11 @@ class Schedule(Document):
     missed: Literal["once", "skip"] = "once"
 
 
+def recurs(intent: Intent) -> bool:
+    """Whether an Intent says that it is to run again and again, or later: it is signed with a schedule."""
+    return any(one.role == RECURRENCE for one in intent.references)
+
+
 def template_hash(plan: PlanTree) -> str:
     """The hash of a plan without what differs from firing to firing: its id, its Intent and its moment."""
     blank = {"id": "", "intent_id": "", "created_at": "", "hash": ""}

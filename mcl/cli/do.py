@@ -132,8 +132,14 @@ class DoTask:
 
     def go_on(self, result: "Compiled | Clarify | Refused") -> int:
         """Show what came of a compile, ask, sign and run. The exit code."""
+        from ir.schedule import recurs
         from mcl.compiler.outcome import Compiled
 
+        if isinstance(result, Compiled) and recurs(result.intent):
+            note(
+                f"it is to run again and again, which is signed as that: mcl schedule sign {result.intent.id}"
+            )
+            return tell_result(result, self.out, self.home, stored=True)
         if not isinstance(result, Compiled) or result.plan is None or not (self.asks or self.yes):
             return tell_result(result, self.out, self.home, stored=True)
         from mcl.usecases.do_proposal import propose

@@ -9,6 +9,7 @@ from executor.store.home import Home
 from executor.store.lifecycle.events import is_past
 from executor.store.lifecycle.view import way_on
 from ir import Intent, IntentAcceptBody
+from ir.schedule import recurs
 from mcl.catalog.extras import require_extras_of
 from mcl.core.home import open_home, sealed
 from mcl.usecases.installed import installed
@@ -54,7 +55,7 @@ def accept(
     user's key is sealed.
     """
     home = home or open_home()
-    found = acceptable(intent, home=home)
+    found = acceptable(intent, home=home, scheduled=bool(schedule))
     if found.plan is not None and found.plan.grammar and plan_hash is None:
         raise LifecycleError(
             "PLAN_UNREAD",
@@ -84,9 +85,10 @@ class Acceptable(Shown):
     intent: Intent
 
 
-def acceptable(intent: str, *, home: Home) -> Acceptable:
-    """What `accept` would sign. Raises InputError; EXTRA_MISSING where a tool of the plan is
-    not installed; LifecycleError where there is nothing to accept, INTENT_EXPIRED."""
+def acceptable(intent: str, *, home: Home, scheduled: bool = False) -> Acceptable:
+    """What `accept` would sign. scheduled: with a schedule, as what is to run again and again must be. Raises
+    InputError; EXTRA_MISSING where a tool of the plan is not installed; LifecycleError where there is nothing
+    to accept, INTENT_EXPIRED, SCHEDULE_MISSING."""
     found = shown(home, find_intent(home, intent))
     legal = found.view.legal()
     if found.intent is None or "intent.accept" not in legal:
@@ -95,6 +97,15 @@ def acceptable(intent: str, *, home: Home) -> Acceptable:
             f"this intent is {found.state}: there is nothing to accept",
             place=found.id,
             fix=way_on(found.state, found.id),
+            state=found.state,
+            legal=legal,
+        )
+    if recurs(found.intent) and not scheduled:
+        raise LifecycleError(
+            "SCHEDULE_MISSING",
+            "it is to run again and again, or later, and is signed as that",
+            place=found.id,
+            fix=f"mcl schedule sign {found.id}; or state the goal without when",
             state=found.state,
             legal=legal,
         )

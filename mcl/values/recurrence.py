@@ -27,6 +27,12 @@ _HEADS = re.compile(
     r"dagligen|veckovis|månadsvis|kvartalsvis|årligen|"
     r"weekdays|vardagar|[^\W\d_]+days|[^\W\d_]+dagar|[^\W\d_]+dagen)\b"
 )
+_REPEATS = re.compile(
+    r"\b(?:every|each|varje|var|varannan|vartannat|once an?|en gång|hourly|daily|nightly|weekly|monthly|"
+    r"quarterly|yearly|annually|fortnightly|dagligen|veckovis|månadsvis|kvartalsvis|årligen|[^\W\d_]+days|vardagar|"
+    r"[^\W\d_]+dagar|i månaden)\b",
+    re.IGNORECASE,
+)
 # "the report that is sent on Mondays": it is said of a thing, not of the goal
 _RELATIVE = re.compile(r"\b(?:that|which|who|som) (?:\w+ )?\w+$")
 _CLAUSE: Final = " ,;:.–-"
@@ -123,17 +129,20 @@ def read_when(text: str, at: str, zone: str = "UTC") -> Recurrence | None:
     return read_recurrence(text, at, zone) or read_trigger(text) or read_once(text, at, zone)
 
 
-def split_goal(goal: str, at: str, zone: str = "UTC", *, once: bool = False) -> tuple[str, Recurrence] | None:
-    """A goal without the words that say how often, at its beginning or its end, and what they say.
+def may_recur(goal: str) -> bool:
+    """Whether some word of a goal could say how often: a look that costs nothing."""
+    return _REPEATS.search(goal) is not None or _TRIGGER.search(goal) is not None
 
-    once: also a single later moment ("tomorrow at 9 …"), or a file that is waited for. None where it says
+
+def split_goal(goal: str, at: str, zone: str = "UTC", *, once: bool = False) -> tuple[str, Recurrence] | None:
+    """A goal without the words that say how often, or which file is waited for, at its beginning or its end;
+    and what they say.
+
+    once: also a single later moment ("tomorrow at 9 …"). None where it says
     nothing of it. Raises UnclearTimeError where a time of day is left over that can be read in two ways.
     """
-    if (
-        once
-        and (found := _TRIGGER.search(goal))
-        and (found.start() == 0 or found.end() == len(goal.rstrip(" .")))
-    ):
+    found = _TRIGGER.search(goal)
+    if found and (found.start() == 0 or found.end() == len(goal.rstrip(" ."))):
         rest = (goal[found.end() :] if found.start() == 0 else goal[: found.start()]).strip(_CLAUSE)
         return (rest, _trigger(found)) if rest else None
     best: tuple[int, int, Recurrence] | None = None

@@ -126,7 +126,7 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("activity", "activity list", "activity show", "activity export", "activity stats"),
         "activity watch",
         *("skill", "skill list", "skill show", "skill check", "skill parse", "skill hash", "skill fmt"),
-        *("skill new", "skill test", "skill publish", "skill lsp"),
+        *("skill new", "skill test", "skill publish", "skill import", "skill lsp"),
         *("memory", "memory add", "memory find", "memory show", "memory list", "memory remove"),
         *("memory snapshot", "memory prove", "memory verify", "memory learning"),
         *("config", "config zone", "config list", "config get", "config set", "do", "why"),

@@ -11,14 +11,8 @@ import pytest
 from mcl.plugins.schedules.timers import timer
 from tests.cli.conftest import Shell
 
-GOAL = (
-    "every friday at 9 list the files in notes",
-    "--no-ai",
-    "--skill",
-    "files-find",
-    "--slot",
-    "folder=notes",
-)
+FIXED = ("--no-ai", "--skill", "files-find", "--slot", "folder=notes")
+GOAL = ("every friday at 9 list the files in notes", *FIXED)
 
 
 @pytest.fixture
@@ -146,15 +140,8 @@ def test_a_path_that_a_scheduler_would_read_otherwise_is_refused(tmp_path: Path)
 
 
 def test_run_tells_each_firing_as_a_line(shell: Shell) -> None:
-    done = shell(
-        "schedule",
-        "add",
-        "when notes/a.md changes, list the files in notes",
-        "--no-ai",
-        "--skill",
-        "files-find",
-        "--json",
-    )
+    goal = "when notes/a.md changes, list the files in notes"
+    done = shell("schedule", "add", goal, *FIXED, "--json")
     id = done.document["id"]
     assert shell("schedule", "sign", id, "--yes").code == 0
     (shell.folder / "notes" / "a.md").write_text("changed\n")
@@ -164,3 +151,33 @@ def test_run_tells_each_firing_as_a_line(shell: Shell) -> None:
     assert shell("show", line["child"], "--json").document["state"] == "completed"
     replayed = shell("replay", line["child"])
     assert "Traceback" not in replayed.err
+
+
+@pytest.mark.parametrize("command", ["compile", "do"])
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "every friday list the files in notes",
+        "lista filerna i notes varje måndag kl 8",
+        "when notes/a.md mentions invoice, list the files in notes",
+    ],
+)
+def test_a_goal_that_says_how_often_is_proposed_as_a_schedule(shell: Shell, command: str, goal: str) -> None:
+    done = shell(command, goal, *FIXED, "--json")
+    assert (done.code, done.document["status"]) == (0, "compiled"), done.err
+    intent, (after, _) = done.document["intent"], done.document["next"]
+    assert [one["role"] for one in intent["references"]] == ["recurrence"]
+    assert after == f"mcl schedule sign {done.document['id']}"
+    assert shell("accept", intent["id"], "--yes").code == 4
+    assert shell("schedule", "sign", intent["id"], "--yes").code == 0
+    assert shell("replay", intent["id"]).code == 0
+    assert shell("show", intent["id"], "--json").document["next"][0] == "mcl schedule list"
+
+
+@pytest.mark.parametrize(
+    "goal", ["every now and then list the files in notes", "list the files in notes every so often"]
+)
+def test_what_cannot_be_read_of_how_often_is_asked_about(shell: Shell, goal: str) -> None:
+    done = shell("compile", goal, *FIXED, "--json")
+    assert done.code == 3 or "recurrence" not in done.out
+    assert not [one for one in done.document["intent"].get("references", ()) if one["role"] == "recurrence"]

@@ -23,7 +23,7 @@ from ir.frame import (
     RuleConstraint,
     SignedOffPredicate,
 )
-from ir.schedule import RECURRENCE
+from ir.schedule import RECURRENCE, recurs
 from mcl.catalog.extras import missing_for
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, commands, joined, moment, plain, rows
@@ -274,7 +274,8 @@ def shown_view(found: "Shown", console: Console, found_text: str = "") -> Iterat
     yield from said_view(found.said, found.outputs)
     compiled = found.intent is not None and found.intent.compile_metadata is not None
     writes = found.plan is not None and may_write(found.plan, found.view.nodes)
-    further = {"compiled": compiled, "writes": writes}
+    further = {"compiled": compiled, "writes": writes, "scheduled": found.view.schedule is not None}
+    further["recurs"] = found.intent is not None and recurs(found.intent)
     yield commands(next_commands(found.id, found.state, found.questions, plan=found.plan, **further))
 
 
@@ -351,4 +352,4 @@ def _next(id: str, state: str, result: Compiled | Clarify, *, stored: bool) -> I
         return
     questions = result.questions if isinstance(result, Clarify) else ()
     plan = result.plan if isinstance(result, Compiled) else None
-    yield commands(next_commands(id, state, questions, plan=plan))
+    yield commands(next_commands(id, state, questions, plan=plan, recurs=recurs(result.intent)))

@@ -91,7 +91,7 @@ class ScheduleProposal:
 def proposal(intent: str, *, home: Home, terms: Mapping[str, Any] | None = None) -> ScheduleProposal:
     """The scope of a proposed intent. terms: what is otherwise than when it was added. Raises InputError
     NOT_SCHEDULED, SCHEDULE_MOVES, UNTIL_INVALID, WORKSPACE_MISSING; LifecycleError as `acceptable`."""
-    found = acceptable(intent, home=home)
+    found = acceptable(intent, home=home, scheduled=True)
     said = {**_terms(home, found.id), **(terms or {})}
     zone = found.view.draft.slot_values.get("@zone", "UTC") if found.view.draft else "UTC"
     below = _effects_below(home, found, Path(said.get("workspace") or "."))
