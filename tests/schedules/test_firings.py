@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from ir import MclError
 from mcl.plugins.schedules.firing import fire
 from mcl.plugins.schedules.rounds import MISSED, round_of
 from mcl.plugins.schedules.scope import Terms
-from mcl.plugins.schedules.usecases import add, list_schedules, revoke, show_schedule
+from mcl.plugins.schedules.usecases import add, list_schedules, proposal, revoke, show_schedule, sign
 from mcl.usecases.compile import answer
 from mcl.usecases.gates import decide_gate
 from mcl.usecases.intents import list_intents, shown
@@ -275,3 +276,36 @@ def test_a_backup_every_friday_is_another_file_each_time_and_can_be_undone(machi
         assert [one["state"] for one in show_schedule(schedule, home=home).firings] == ["completed"] * 2
     assert sorted(one.name for one in machine.work.rglob("*.zip")) == made[:1]
     assert machine.sound()
+
+
+def test_what_a_part_of_the_plan_brings_beyond_the_signed_effects_is_refused(machine: Machine) -> None:
+    """A further wish is planned when it runs: what that does is held to what was signed, too."""
+    intent = machine.add("every day at 9:30 find the word invoice in notes and zip notes to out.zip")
+    with machine.open() as home:
+        made = proposal(intent, home=home)
+        assert made.scope.effects == ("dispatch", "read", "write")
+        less = made.scope.model_copy(update={"effects": ("dispatch", "read")})
+        sign(replace(made, scope=less), home=home)
+    (fired,) = machine.round("2027-03-22T08:30:00+00:00")
+    assert (fired.outcome, fired.code) == ("denied", "OUT_OF_SCHEDULE")
+    assert not list(machine.work.rglob("*.zip"))
+    assert machine.states(intent) == ["failed"]
+    assert machine.round() == []
+    assert [one.code for one in machine.round("2027-03-23T08:30:00+00:00")] == ["OUT_OF_SCHEDULE"]
+    assert machine.sound()
+
+
+def test_several_wishes_run_at_each_moment(machine: Machine) -> None:
+    machine.signed("every day at 9:30 find the word invoice in notes and zip notes to out.zip")
+    (fired,) = machine.round("2027-03-22T08:30:00+00:00")
+    assert (fired.outcome, fired.code) == ("completed", "")
+    assert [one.name for one in machine.work.rglob("*.zip")] == ["out.zip"]
+
+
+def test_a_folder_that_is_gone_is_told_and_gone_on_with_when_it_is_back(machine: Machine) -> None:
+    schedule = machine.signed(f"every day at 9:30 {GOAL}")
+    machine.work.rename(machine.path / "away")
+    (fired,) = machine.round("2027-03-22T08:30:00+00:00")
+    assert (fired.outcome, machine.states(schedule)) == ("refused", ["accepted"])
+    (machine.path / "away").rename(machine.work)
+    assert [(one.what, one.outcome) for one in machine.round()] == [("resumed", "completed")]
