@@ -117,6 +117,7 @@ class DoTask:
             model=self.model,
             ai=self.ai,
             skills=self.skills,
+            workspace=self.workspace,
             **given,  # type: ignore[arg-type]
         )
         if isinstance(result, Clarify) and self.asks:

@@ -165,7 +165,7 @@ def do(
         proposal = follow_up(goal, **there)
     if proposal is None:
         said: dict[str, Any] = {"skill": skill, "verb": verb, "slots": slots, "zone": zone}
-        result = compile_goal(goal, **said, **given)
+        result = compile_goal(goal, **said, **there)
         if not isinstance(result, Compiled) or result.plan is None:
             return DoOutcome(result)
         proposal = propose(result, **there)
