@@ -20,9 +20,9 @@ from mcl.usecases.gates import decide_gate
 from mcl.usecases.intents import list_intents, shown
 from mcl.usecases.replay import replay
 from mcl.usecases.runs import undo
-from tests.schedules.conftest import Machine
+from tests.schedules.conftest import FIXED, ZONE, Machine
 
-GOAL = "list the files in notes"
+GOAL = "find the word invoice in the folder notes"
 
 
 def told(happened: list) -> list[tuple[str, str, str]]:
@@ -172,7 +172,7 @@ def test_a_firing_that_needs_a_person_waits_and_nothing_else_of_it_fires(machine
     with machine.open() as home:
         said = f"every day at 9:30 {GOAL}, and I sign it off at the end"
         terms = Terms(workspace=str(machine.work))
-        asked = add(said, terms, zone="Europe/Stockholm", skill="files-find", ai=False, home=home)
+        asked = add(said, terms, zone=ZONE, skill="files-find", slots=FIXED, ai=False, home=home)
         (question,) = asked.questions
         schedule = answer(asked.intent.id, {question.unknown_id: question.options[0]}, home=home).intent.id
     machine.sign(schedule)
@@ -243,7 +243,7 @@ def test_a_run_that_was_killed_in_the_middle_goes_on(machine: Machine) -> None:
     script = f"""
 import pathlib, sys, time
 from executor import FixedClock, Home
-from executor.tools.fs import list as tool
+from executor.tools.fs import search as tool
 from mcl.plugins.schedules.rounds import round_of
 async def slow(*args, **more):
     print("begun", flush=True)
