@@ -29,7 +29,7 @@ from mcl.memory import MemoryStore, Snapshot
 from mcl.model.cues import with_cues
 from mcl.model.protocol import plan_writer
 from mcl.usecases.chain import Chain, CorrectionLink, Hashes
-from mcl.usecases.compile import open_model
+from mcl.usecases.compile import open_model, tools_of
 from mcl.usecases.goal_corrections import corrected_goal
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent, read_view
@@ -248,6 +248,7 @@ class _Again:
                 home=self.home,
                 skills=self.skills,
                 model=self.model,
+                tools=tools_of(self.home),
             )
         except MclError as error:
             yield missing("bytes", self.intent.hash, f"{error.code}: {error.message}")

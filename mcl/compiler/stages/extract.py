@@ -113,6 +113,8 @@ def extract(
     told = [one for one in marked if one.field != REST and not found.is_guess(one)]
     told = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
+    if wishes:  # a value that a pattern finds in another wish is that one's
+        spans = tuple(one for one in spans if not (_is_value(one) and (one.start or 0) >= wishes[0].start))
     spans = with_entries(request.prose, form, spans)
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))
