@@ -132,7 +132,8 @@ def extract(
             one for one in spans if not (one.field.startswith("slot.") and leads.is_empty(one.value))
         )
     spans = (*spans, *_named_files(request, skill, spans, clauses))
-    found.left([one for one in marked if one.field == REST and clauses.says(place_of(one))], spans)
+    rest = [one for one in marked if one.field == REST and clauses.says(place_of(one))]
+    found.left(rest, spans, frozenset() if clauses.takes_any else clauses.own_words)
     for slot in skill.slots:
         own = [span for span in spans if span.field == f"slot.{slot.name}"]
         if all_slots or own or f"slot.{slot.name}" in request.answers:
