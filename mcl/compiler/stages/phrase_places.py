@@ -1,6 +1,6 @@
 """What fills slots by a fixed phrase of a skill: the words of a goal that stand in its places. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -25,6 +25,10 @@ def with_phrase(
     kept, prose = list(spans), clauses.prose
     match = find_phrase(goal_words(prose), phrases, around) if phrases else None
     slots = {slot.name: slot for slot in form.slots}
+    if match is not None and match.places:
+        own = {word for part in match.phrase.parts for word in part.words}
+        ends = match.places[-1].start
+        kept = [one for one in kept if not _says_phrase(one, prose, own, ends, slots)]
     for place in match.places if match is not None else ():
         slot = slots.get(place.slot)
         found = list(islice(_values(place, slot, clauses), slot.many)) if slot is not None else []
@@ -32,6 +36,17 @@ def with_phrase(
             places = [place_of(one) for one in found]
             kept = [one for one in kept if one.field != found[0].field and _apart(one, places)] + found
     return kept
+
+
+def _says_phrase(
+    one: Span, prose: str, words: Collection[str], ends: int, slots: Mapping[str, SlotForm]
+) -> bool:
+    """Is a text of a slot a word of the phrase itself, before the phrase ends?"""
+    slot = slots.get(one.field.removeprefix("slot."))
+    if one.start is None or slot is None or slot.options or slot.type != "string":
+        return False
+    place = place_of(one)
+    return place.end <= ends and prose[place.start : place.end].casefold() in words
 
 
 def _apart(one: Span, places: Sequence[TextPlace]) -> bool:
@@ -62,11 +77,12 @@ def _values(place: SlotWords, slot: SlotForm, clauses: Clauses) -> Iterator[Span
 def _region(place: SlotWords, slot: SlotForm, clauses: Clauses) -> TextPlace:
     """The characters of a place, up to the end of the clause that it begins in where the slot takes one
     value."""
-    whole = TextPlace(place.start, place.end)
-    if slot.many > 1:
-        return whole
-    clause = clauses.clause_of(TextPlace(place.start, place.start + 1))
-    end = min(whole.end, clause.end) if clause.end > place.start else whole.end
+    end = place.end
+    if slot.many == 1:
+        clause = clauses.clause_of(TextPlace(place.start, place.start + 1))
+        end = min(end, clause.end) if clause.end > place.start else end
+    polite = (one.start for one in clauses.filler if one.end == end and one.start > place.start)
+    end = min(polite, default=end)  # "make a folder for receipts please"
     text = clauses.prose[place.start : end]
     return TextPlace(place.start, place.start + len(text.rstrip(TIDY)))
 
