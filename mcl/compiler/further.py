@@ -217,7 +217,9 @@ class _Wish:
             return outcome, ()  # words that point at something say little: nothing is done on a guess
         assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
         slots = {slot.name: slot for slot in skill.slots}
-        for slot in dict.fromkeys(name for name, _ in skill.given):
+        names = tuple(dict.fromkeys(name for name, _ in skill.given))
+        # What needs no turn for each comes first: one mail with what was found, not a mail for each.
+        for slot, each in ((name, each) for each in (False, True) for name in names):
             own = [one.value for one in outcome.intent.frame.objects if one.name == slot]
             said = [one for one in own if one not in slots[slot].default]
             # What a model marks may be the noun alone: "files" of "the files".
@@ -230,7 +232,8 @@ class _Wish:
                 continue
             spoken = (pointed or words or [""])[0]
             kinds = [kind for name, kind in skill.given if name == slot]
-            found = self._bound(slots[slot], kinds, one=self.context.words.pointing.means_one(spoken))
+            one = self.context.words.pointing.means_one(spoken)
+            found = self._bound(slots[slot], kinds, one=one, each=each)
             if found is None:
                 continue
             found = found.model_copy(update={"words": spoken})
@@ -258,19 +261,18 @@ class _Wish:
             if skill.takes_any or any(there.intersection(_TAKEN[kind]) for _, kind in skill.given)
         ]
 
-    def _bound(self, slot: Slot, kinds: Sequence[str], *, one: bool) -> Given | None:
-        """What the last wish that gives what a slot takes gives; one that needs no turn for each first.
+    def _bound(self, slot: Slot, kinds: Sequence[str], *, one: bool, each: bool) -> Given | None:
+        """What the last wish that gives what a slot takes gives.
 
-        one: the words mean one file, which several are not.
+        one: the words mean one file, which several are not. each: is the wish done once for each member?
         """
         for place, giver in self._latest():
-            for each in (False, True):
-                for kind in kinds:
-                    for its in _TAKEN[kind]:
-                        many = its in ("files", "list") and kind in ("file", "text") and slot.most == 1
-                        name = next((name for name, own in giver.kinds.items() if own == its), "")
-                        if name and many is each and not (one and its == "files"):
-                            return Given(slot=slot.name, type=slot.type, wish=place, output=name, each=each)
+            for kind in kinds:
+                for its in _TAKEN[kind]:
+                    many = its in ("files", "list") and kind in ("file", "text") and slot.most == 1
+                    name = next((name for name, own in giver.kinds.items() if own == its), "")
+                    if name and many is each and not (one and its == "files"):
+                        return Given(slot=slot.name, type=slot.type, wish=place, output=name, each=each)
         return None
 
     def _is_whole(self, value: str, words: str) -> bool:
