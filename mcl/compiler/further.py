@@ -119,7 +119,14 @@ class _Wish:
         if not isinstance(outcome, Compiled) or not _goes_with(outcome, frame):
             return None
         slots = {one.slot for one in given}
-        objects = tuple(one for one in outcome.intent.frame.objects if one.name not in slots)
+        skill = _skill_of(outcome, self.context.skills)
+        # The words that point fill one input; in another that might take them they say nothing more.
+        takes = {name for name, _ in skill.given} if skill is not None and given else set()
+        objects = tuple(
+            one
+            for one in outcome.intent.frame.objects
+            if one.name not in slots and not (one.name in takes and self._is_empty(one.value))
+        )
         if any(self._is_empty(one.value) or self._is_whole(one.value, asked.prose) for one in objects):
             return None
         # Where nothing here does the first either, whoever is handed the Intent does all of it.
@@ -128,7 +135,6 @@ class _Wish:
         when = self._inherited(when, given)
         if when is None and any(self._giver(one.wish).when for one in given):
             return None  # it would depend on two conditions
-        skill = _skill_of(outcome, self.context.skills)
         plan = outcome.plan
         ref = plan.skill_ref if plan is not None and not plan.grammar else ""
         each = next((one for one in given if one.each), None)
