@@ -2,15 +2,15 @@
 
 `how many lines|rows are? in {file}`: words stand in this order from the beginning of a goal; `a|b` is either
 word, `a?` may be left out, `{slot}` is one word or more. Where a goal has all of them, what stands in a place
-is what fills that slot.
+is what fills that slot; `{slot=member}` is no word, and fills a slot of a closed list with that member.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -19,6 +19,7 @@ MOST_WORDS: Final = 60  # of a goal that are looked at: a fixed phrase is short
 LEAST_WORDS: Final = 2  # that a phrase has to have beside its places
 _EDGES: Final = " \t\n.,;:!?()[]"
 _SLOT: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
+_SET: Final = re.compile(r"\{([A-Za-z_]\w*)=([\w.-]+)\}")
 _SAID: Final = re.compile(r"(?<!\w)[\"“«`'‘][^\"”»`'’\n]+[\"”»`'’](?!\w)|\S+")
 _ENDS: Final = re.compile(r"[.,;:!?]$")
 
@@ -51,10 +52,12 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class FixedPhrase:
-    """A phrase as it is compared with goals. flaw: what is wrong with it, "" where nothing is."""
+    """A phrase as it is compared with goals. members: what it says of slots beside
+    its places. flaw: what is wrong with it, "" where nothing is."""
 
     text: str
     parts: tuple[_Part, ...]
+    members: tuple[tuple[str, str], ...] = ()
     flaw: str = ""
 
     @property
@@ -92,17 +95,20 @@ class PhraseAround(NamedTuple):
 def read_phrase(text: str) -> FixedPhrase:
     """A phrase as it is written in SKILL.mtx."""
     parts: list[_Part] = []
+    members: list[tuple[str, str]] = []
     for word in text.split():
-        if slot := _SLOT.fullmatch(word):
+        if member := _SET.fullmatch(word):
+            members.append((member[1], member[2]))
+        elif slot := _SLOT.fullmatch(word):
             parts.append(_Part(frozenset(), slot[1]))
         else:
             bare = word.removesuffix("?")
             parts.append(_Part(frozenset(bare.casefold().split("|")), "", bare != word))
-    return FixedPhrase(text, tuple(parts), _flaw(parts))
+    return FixedPhrase(text, tuple(parts), tuple(members), _flaw(parts, [name for name, _ in members]))
 
 
-def _flaw(parts: Sequence[_Part]) -> str:
-    slots = [part.slot for part in parts if part.slot]
+def _flaw(parts: Sequence[_Part], members: Sequence[str]) -> str:
+    slots = [*(part.slot for part in parts if part.slot), *members]
     if sum(not part.slot and not part.optional for part in parts) < LEAST_WORDS:
         return f"a phrase has at least {LEAST_WORDS} words that must be said"
     if any(one.slot and two.slot for one, two in pairwise(parts)):
@@ -132,7 +138,10 @@ def goal_words(prose: str) -> list[GoalWord]:
 
 
 def find_phrase(
-    words: Sequence[GoalWord], phrases: Iterable[str], around: PhraseAround
+    words: Sequence[GoalWord],
+    phrases: Iterable[str],
+    around: PhraseAround,
+    fits: Callable[[PhraseMatch], bool] = lambda match: True,
 ) -> PhraseMatch | None:
     """The phrase that the goal has most words of; None where it has none of them.
 
@@ -147,7 +156,7 @@ def find_phrase(
             continue
         for start in starts:
             match = _match(phrase, words, start, around.between)
-            if match is not None:
+            if match is not None and fits(match):
                 if best is None or match.said > best.said:
                     best = match
                 break
@@ -219,12 +228,19 @@ def _match(
     return PhraseMatch(phrase, found[0], places)
 
 
+Fits = Callable[[str, PhraseMatch], bool]
+
+
 def best_phrases(
-    prose: str, phrases: Mapping[str, Sequence[str]], around: PhraseAround
+    prose: str, phrases: Mapping[str, Sequence[str]], around: PhraseAround, fits: Fits
 ) -> dict[str, PhraseMatch]:
     """Of skills by id, those of whose phrases the goal has the most words; more than one where they are
-    alike. phrases: of each skill."""
+    alike. phrases: of each skill; fits: whether a skill can take what stands in the places."""
     words = goal_words(prose)
-    found = {id: one for id, own in phrases.items() if own and (one := find_phrase(words, own, around))}
+    found = {
+        id: one
+        for id, own in phrases.items()
+        if own and (one := find_phrase(words, own, around, partial(fits, id)))
+    }
     most = max((one.said for one in found.values()), default=0)
     return {id: one for id, one in found.items() if one.said == most}

@@ -1,13 +1,15 @@
 """What fills slots by a fixed phrase of a skill: the words of a goal that stand in its places. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Final
 
 from mcl.compiler.stages.clauses import TIDY, Clauses, quotes_of
-from mcl.language.phrases import PhraseAround, SlotWords, find_phrase, goal_words
+from mcl.language.phrases import PhraseAround, PhraseMatch, SlotWords, find_phrase, goal_words
+from mcl.language.skills import Slot
 from mcl.model.cues import Cues, TextPlace, free, load_cues, pattern_spans, place_of, span_at, typed, within
-from mcl.model.protocol import ExtractForm, SlotForm, Span
+from mcl.model.protocol import BOOLEAN, ExtractForm, SlotForm, Span
 from mcl.values.slots import read_slot
 
 _MOST_WORDS: Final = 8  # of a text that is no quote
@@ -23,15 +25,47 @@ def with_phrase(
     clause goes. What a slot cannot take says nothing of the phrase's other places.
     """
     kept, prose = list(spans), clauses.prose
-    match = find_phrase(goal_words(prose), phrases, around) if phrases else None
     slots = {slot.name: slot for slot in form.slots}
-    for place in match.places if match is not None else ():
+    can = partial(fits, prose, slots)
+    match = find_phrase(goal_words(prose), phrases, around, can) if phrases else None
+    if match is None:
+        return kept
+    for name, member in match.phrase.members:
+        if name in slots and member in slots[name].options:
+            field = f"slot.{name}"
+            certain = Span(field, member, None, None, load_cues().probability["phrase"])
+            kept = [one for one in kept if one.field != field] + [certain]
+    for place in match.places:
         slot = slots.get(place.slot)
         found = list(islice(_values(place, slot, clauses), slot.many)) if slot is not None else []
         if found:
             places = [place_of(one) for one in found]
             kept = [one for one in kept if one.field != found[0].field and _apart(one, places)] + found
     return kept
+
+
+def fits(prose: str, slots: Mapping[str, SlotForm], match: PhraseMatch) -> bool:
+    """Whether each place of a phrase holds what its slot can take: of a closed list a member, of a form that
+    code can check such a form; of any other text anything."""
+    cues = load_cues()
+    for place in match.places:
+        slot = slots.get(place.slot)
+        if slot is None or not (slot.options or typed(slot, cues)):
+            continue
+        region = TextPlace(place.start, place.end)
+        text, element = prose[region.start : region.end], slot.type.removesuffix("[]")
+        found = next(_patterns(prose, region, slot, cues), None) is not None
+        if not found and element == "string":
+            return False
+        if not found and read_slot(text, element, slot.options, _NOON, "UTC", slot.name) is None:
+            return False
+    return True
+
+
+def form_of(slot: Slot) -> SlotForm:
+    """A slot as it is shown to a model."""
+    options = BOOLEAN if slot.type == "bool" else slot.options
+    return SlotForm(slot.name, slot.type, slot.hint, options, slot.required, slot.most)
 
 
 def _apart(one: Span, places: Sequence[TextPlace]) -> bool:

@@ -1,0 +1,1 @@
+"""Text files, line by line, and sums."""
