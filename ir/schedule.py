@@ -18,6 +18,7 @@ from ir.plan import PlanTree
 from ir.scalars import Count, Digest, Instant, Name, Text
 
 ROLE: Final = "standing"  # of the reference by which a child cites the accept
+RECURRENCE: Final = "recurrence"  # of the reference that says when: it is accepted with a schedule
 Moving = TypeVar("Moving", Intent, PlanTree)
 _DIGIT: Final = re.compile("[0-9]")
 DISPATCH: Final = "dispatch"  # beside the classes of effects: a part of it is planned when it runs
@@ -51,6 +52,11 @@ class Schedule(Document):
     missed: Literal["once", "skip"] = "once"
 
 
+def recurs(intent: Intent) -> bool:
+    """Whether an Intent says that it is to run again and again, or later: it is signed with a schedule."""
+    return any(one.role == RECURRENCE for one in intent.references)
+
+
 def template_hash(plan: PlanTree) -> str:
     """The hash of a plan without what differs from firing to firing: its id, its Intent and its moment."""
     blank = {"id": "", "intent_id": "", "created_at": "", "hash": ""}
@@ -71,11 +77,12 @@ def child_intent(parent: Intent, id: str, at: str, accept_id: str, values: Mappi
     values: texts by the places that move. Raises MclError as `_moved`.
     """
     cites = Reference(uri=f"matrix://intent/{parent.id}", type="intent", role=ROLE, summary=accept_id)
+    others = (one for one in parent.references if one.role != RECURRENCE)
     changed = {
         "id": id,
         "parent": f"matrix://intent/{parent.id}",
         "created_at": at,
-        "references": (*parent.references, cites),
+        "references": (*others, cites),
     }
     child = _moved(parent.model_copy(update=changed), "/intent", values)
     if child.compile_metadata is not None and (seed := seed_of(child)) is not None:

@@ -22,7 +22,7 @@ from executor.gate.policy import Policy, PolicyFile
 from executor.gate.portion import Portion
 from executor.gate.standings import Signers, standings
 from executor.gate.taint import NONE, Taint, taints
-from executor.sandbox.origin import Origin, parse_url
+from executor.sandbox.origin import ANY, Origin, parse_url
 from executor.sandbox.paths import Workspace
 from executor.sandbox.reach import covers, is_elsewhere, plain_place
 from executor.store.lifecycle.events import View
@@ -182,7 +182,7 @@ class Context:
     def origins(self, call: Call, manifest: Manifest) -> list[Origin]:
         """Where the call's address arguments that are known lead. Raises ScopeError HOST_DENIED."""
         known = call.known_args if manifest.scope.urls else {}
-        return [parse_url(str(known[name])).origin for name in manifest.scope.urls if name in known]
+        return [parse_url(str(known[name]), ANY).origin for name in manifest.scope.urls if name in known]
 
     def ungranted(self, call: Call, manifest: Manifest) -> list[Origin]:
         """Those of them that nobody granted to the agent. Raises ScopeError HOST_DENIED."""

@@ -6,17 +6,22 @@ Addresses are read strictly: what another reader might understand differently is
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from executor.core.errors import PolicyError, ScopeError
 
-Scheme = Literal["http", "https"]
+Scheme = Literal["http", "https", "smtp", "smtps"]
+
+WEB: Final = ("https", "http")
+MAIL: Final = ("smtps", "smtp")  # encrypted from the first byte; by STARTTLS
+ANY: Final = (*WEB, *MAIL)
 
 MAX_URL = 4096  # characters
-_PORTS: dict[str, int] = {"http": 80, "https": 443}
-_URL = re.compile(r"(https?)://([^/?#]*)([^#]*)(?:#.*)?", re.IGNORECASE | re.DOTALL)
+_PORTS: dict[str, int] = {"http": 80, "https": 443, "smtp": 587, "smtps": 465}
+_URL = re.compile(r"(https?|smtps?)://([^/?#]*)([^#]*)(?:#.*)?", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::([0-9]{1,5}))?")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # as a last label it makes other readers see an IPv4 address
@@ -61,14 +66,14 @@ class Url:
         return f"{self.origin}{self.target}"
 
 
-def parse_url(text: str) -> Url:
-    """Take an absolute http or https address apart.
+def parse_url(text: str, schemes: Collection[str] = WEB) -> Url:
+    """Take an absolute address apart, of the web where nothing else is asked for.
 
     Raises:
         ScopeError: HOST_DENIED: another scheme, a user name in it, white space, a host that is none.
     """
     try:
-        return _parse(text)
+        return _parse(text, schemes)
     except ValueError as problem:
         shown = text if len(text) <= 200 else text[:200] + "…"
         raise ScopeError(
@@ -88,7 +93,7 @@ def parse_grant(text: str) -> Origin:
     try:
         if "*" in text:
             raise ValueError("a grant names one host; patterns are not understood")
-        url = _parse(text if "://" in text else f"https://{text}")
+        url = _parse(text if "://" in text else f"https://{text}", ANY)
         if url.target != "/" or "#" in text or "?" in text:
             raise ValueError("a grant is for a whole host, without a path")
     except ValueError as problem:
@@ -101,14 +106,14 @@ def parse_grant(text: str) -> Origin:
     return url.origin
 
 
-def _parse(text: str) -> Url:
+def _parse(text: str, schemes: Collection[str]) -> Url:
     if len(text) > MAX_URL:
         raise ValueError(f"it is longer than {MAX_URL} characters")
     if _UNSAFE.search(text):
         raise ValueError("it holds white space, a control character or a backslash")
     found = _URL.fullmatch(text)
-    if found is None:
-        raise ValueError("it does not begin with https:// or http://")
+    if found is None or found[1].lower() not in schemes:
+        raise ValueError(f"it does not begin with {' or '.join(f'{one}://' for one in schemes)}")
     scheme = cast(Scheme, found[1].lower())
     if "@" in found[2]:
         raise ValueError("it holds a user name; no credentials are sent")

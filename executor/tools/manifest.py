@@ -25,7 +25,7 @@ _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
 # These came later: a manifest that does not use one keeps the pin it always had.
 _LATER: Final = (
     *("retries", "cost", "credentials", "environment", "programs", "annotated", "command", "outside"),
-    *("least_ms", "history", "lasting", "undo"),
+    *("least_ms", "history", "lasting", "undo", "unchanged"),
 )
 _FOREIGN: Final = "matrix://tool/mcp-"
 
@@ -147,6 +147,8 @@ class Manifest(_Closed):
     that it may start, and no others; ``$EDITOR`` is the one that this variable names. examples: calls to
     learn from; they promise nothing, so they are no part of the pin. annotated: false for an outside tool
     that says nothing of its effects; it counts as the worst until an operator classifies it (gate/pins).
+    unchanged: files of a command's folder, or parts of them, that must have these sha256 when it starts
+    (project/unchanged).
     history: the argument that names a folder whose git history the tool changes; branches, tags and the index
     there are kept and put back like files. lasting: why what it does cannot be put back, as people are told
     before they sign; "" where what the effects say is enough.
@@ -178,6 +180,7 @@ class Manifest(_Closed):
     lasting: str = Field(default="", max_length=200)
     undo: Literal["", "whole"] = ""
     command: Command | None = None
+    unchanged: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = {}
     outside: Outside | None = None
     args: dict[str, object]
     output: dict[str, object]

@@ -49,6 +49,7 @@ from ir import (
     promises_of,
 )
 
+_SIGN_OFF: Final = "matrix://rule/sign-off"
 _SAID: Final = 300  # characters
 _IN_WORDS: Final = (CommandPredicate, QualityConstraint, ExtensionConstraint, ExtensionPredicate)
 
@@ -194,13 +195,13 @@ async def _signed_off(
     if who != mandate.accepted_by and (key is None or key.role != "user" or key.revoked):
         why = f"{who} is no user whose signature counts here (mcl key trust … --role user)"
         return Criterion(predicate, False, why, evidence)
-    answer = await questions.ask(
+    answer = questions.settled(node, _SIGN_OFF) or await questions.ask(
         "sign_off",
         node,
         f"The plan has run. Is this done: {mandate.intent.prose or mandate.intent.frame.verb}?"
         if not predicate.what
         else f"The plan has run. Was this kept: {predicate.what}?",
-        rule="matrix://rule/sign-off",
+        rule=_SIGN_OFF,
     )
     if isinstance(answer, Failure):
         return Criterion(predicate, False, f"not signed off: {answer.message}", evidence)

@@ -249,6 +249,19 @@ class Questions:
             return state
         return _denied(_said(state), "state a new goal, or change the plan", node_id)
 
+    def settled(self, node_id: str, rule: str) -> tuple[str, GateState] | Failure | None:
+        """What a person decided, while no run was waiting, of what is asked when all has run; None where
+        nobody did, or a correction came since."""
+        view = self._ledger.view()
+        asked = (
+            (id, gate) for id, gate in view.gates.items() if (gate.node_id, gate.rule) == (node_id, rule)
+        )
+        decided = [(id, gate) for id, gate in asked if gate.decision]
+        if view.corrections or not decided:
+            return None
+        fix = "state the goal again and approve, or another goal"
+        return decided[-1] if _goes_on(decided[-1][1]) else _denied(_said(decided[-1][1]), fix, node_id)
+
     def _left_open(self, node_id: str, offer: Offer, rule: str) -> tuple[str, str] | None:
         """The question that a run which died left open here, and when it closes: nobody is asked twice."""
         now = moment(self._clock.now())

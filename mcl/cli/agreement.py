@@ -12,7 +12,7 @@ from mcl.cli.views.layout import plain
 
 if TYPE_CHECKING:
     from executor.store.home import Home
-    from mcl.usecases.do import DoProposal
+    from mcl.usecases.do_proposal import DoProposal
 
 
 class Agreement(Enum):

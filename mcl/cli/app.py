@@ -40,7 +40,7 @@ NOUNS: Final = {
 # The panels of the help, in their order; what a plug-in of somebody else's adds stands under "More".
 PANELS: Final = {
     "Say and sign": ("do", "compile", "answer", "show", "why", "list", "accept", "correct", "cancel"),
-    "Run": ("run", "gate", "undo", "plan", "policy", "grant"),
+    "Run": ("run", "schedule", "gate", "undo", "plan", "policy", "grant"),
     "Check": ("replay", "verify", "log", "activity"),
     "Extend": ("skill", "tool", "model", "memory", "server", "mcp", "key", "config", "init"),
     "Agents": ("work", "hook", "agent"),

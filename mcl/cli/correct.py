@@ -1,6 +1,6 @@
 """`mcl correct`: change a goal, or what a run of it is to do."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast
 
 import typer
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from executor.store.home import Home
     from mcl.usecases.corrections import Proposal
 
+_Made = TypeVar("_Made")
 NEEDS_ACCEPT = 10  # the exit code
 verbs = typer.Typer()
 
@@ -126,7 +127,7 @@ def sign_shown(
     from mcl.usecases.corrections import refusals, sign_correction
     from mcl.usecases.documents import of_correction
 
-    proposal = _proposed(out, propose, answers, yes=yes)
+    proposal = asked_until_clear(out, propose, answers, ask=not yes)
     refused = refusals(proposal, workspace=workspace, skills=skills or (), home=home)
     if not (out.as_json and yes):
         from mcl.cli.views.exact import correction_view, refusals_view, verdict_line
@@ -147,9 +148,9 @@ def sign_shown(
     return NEEDS_ACCEPT if done.material else 0
 
 
-def _proposed(
-    out: Output, propose: "Callable[..., Proposal]", answers: "Mapping[str, str]", *, yes: bool
-) -> "Proposal":
+def asked_until_clear(
+    out: Output, propose: "Callable[..., _Made]", answers: "Mapping[str, str]", *, ask: bool
+) -> "_Made":
     """What would be signed; on a terminal what it leaves open is asked first, until nothing is."""
     from ir import ClarifyQuestion
     from mcl.cli.compile import may_ask
@@ -160,7 +161,7 @@ def _proposed(
         try:
             return propose(answers=said)
         except InputError as error:
-            if error.code != "QUESTIONS_OPEN" or not may_ask(out, no_ask=yes):
+            if error.code != "QUESTIONS_OPEN" or not (ask and may_ask(out, no_ask=False)):
                 raise
             questions = cast("list[dict[str, Any]]", error.data["questions"])  # as corrected_goal makes them
             asked = [ClarifyQuestion(**one) for one in questions]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -26,7 +26,8 @@ from mcl.cli.output import Output, note, tell_result
 if TYPE_CHECKING:
     from executor.store.home import Home
     from mcl.compiler.outcome import Clarify, Compiled, Refused
-    from mcl.usecases.do import DoOutcome, DoProposal
+    from mcl.usecases.do import DoOutcome
+    from mcl.usecases.do_proposal import DoProposal
 
 verbs = typer.Typer()
 
@@ -103,7 +104,13 @@ class DoTask:
         """Compile it, and go on. given: what was fixed beforehand. The exit code."""
         from mcl.compiler.outcome import Clarify
         from mcl.usecases.compile import compile_goal
+        from mcl.usecases.follow_up import follow_up_in
 
+        follows = follow_up_in(goal) if not any(given.values()) and (self.asks or self.yes) else None
+        if follows is not None and follows.undo:
+            return self._undo()
+        if follows is not None and (proposal := self._follow_up(goal)) is not None:
+            return self._agree(proposal)
         result = compile_goal(
             goal,
             home=self.home,
@@ -125,21 +132,58 @@ class DoTask:
 
     def go_on(self, result: "Compiled | Clarify | Refused") -> int:
         """Show what came of a compile, ask, sign and run. The exit code."""
+        from ir.schedule import recurs
         from mcl.compiler.outcome import Compiled
 
+        if isinstance(result, Compiled) and recurs(result.intent):
+            note(
+                f"it is to run again and again, which is signed as that: mcl schedule sign {result.intent.id}"
+            )
+            return tell_result(result, self.out, self.home, stored=True)
         if not isinstance(result, Compiled) or result.plan is None or not (self.asks or self.yes):
             return tell_result(result, self.out, self.home, stored=True)
-        from mcl.usecases.do import propose, refusal_of, runs_reads
+        from mcl.usecases.do_proposal import propose
 
         with self._unsigned_at_ctrl_c(result.intent.id):
-            proposal = propose(
-                result,
-                workspace=self.workspace,
-                skills=self.skills,
-                model=self.model,
-                ai=self.ai,
-                home=self.home,
-            )
+            proposal = propose(result, **self._there)
+        return self._agree(proposal)
+
+    @property
+    def _there(self) -> "dict[str, Any]":
+        return {
+            "workspace": self.workspace,
+            "skills": self.skills,
+            "model": self.model,
+            "ai": self.ai,
+            "home": self.home,
+        }
+
+    def _follow_up(self, goal: str) -> "DoProposal | None":
+        """What goes on from the last goal; on a terminal what that leaves open is asked first."""
+        from functools import partial
+
+        from mcl.cli.correct import asked_until_clear
+        from mcl.usecases.follow_up import follow_up
+
+        return asked_until_clear(self.out, partial(follow_up, goal, **self._there), {}, ask=self.asks)
+
+    def _undo(self) -> int:
+        """Put back what the last run changed, as `mcl undo` does."""
+        from mcl.cli.run import undo_shown
+        from mcl.usecases.follow_up import last_with_files
+
+        last = last_with_files(self.home)
+        if not last:
+            note("no run has changed a file that could be put back")
+            return 0
+        return undo_shown(self.home, self.out, last, workspace=self.workspace, check=False, yes=self.yes)
+
+    def _agree(self, proposal: "DoProposal") -> int:
+        """Run what only reads; else show, ask, and do as is said."""
+        from mcl.usecases.do import runs_reads
+        from mcl.usecases.do_proposal import refusal_of
+
+        with self._unsigned_at_ctrl_c(proposal.id):
             if refused := refusal_of(proposal):
                 return self._refused(proposal, *refused)
             if proposal.only_reads and runs_reads(self.home):
@@ -180,11 +224,7 @@ class DoTask:
                     unseen=unseen,
                     people=people,
                     listener=listener,
-                    workspace=self.workspace,
-                    skills=self.skills,
-                    model=self.model,
-                    ai=self.ai,
-                    home=self.home,
+                    **self._there,
                 )
         except KeyboardInterrupt:
             note(f"interrupted; go on with it: mcl run {proposal.id} --resume")

@@ -262,7 +262,7 @@ def undo_command(
     home, out = use_home(signs=True), Output(as_json)
     if prune:
         return _prune(home, out, _DAYS if days is None else days)
-    return _undo(home, out, intent, node, tuple(leave or ()), workspace, check=check, yes=yes)
+    return undo_shown(home, out, intent, node, tuple(leave or ()), workspace, check=check, yes=yes)
 
 
 def _prune(home: "Home", out: Output, days: int) -> int:
@@ -274,17 +274,18 @@ def _prune(home: "Home", out: Output, days: int) -> int:
     return 0
 
 
-def _undo(
+def undo_shown(
     home: "Home",
     out: Output,
     intent: str,
-    node: str,
-    leave: tuple[str, ...],
-    workspace: Path | None,
+    node: str = "",
+    leave: tuple[str, ...] = (),
+    workspace: Path | None = None,
     *,
     check: bool,
     yes: bool,
 ) -> int:
+    """Show what would be put back, ask, and put it back; the arguments are those of the command."""
     from ir.errors import REFUSED
     from mcl.cli.views.walk import undo_view
     from mcl.usecases.runs import undo

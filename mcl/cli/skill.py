@@ -51,12 +51,28 @@ OneSkill = Annotated[
 # ---- `mcl skill list`, `show`, `new`, `publish` and `test`: the skills that there are.
 
 
-@verb(skills, "list", "mcl skill list", "mcl skill list --skills ./more-skills")
-def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> None:
+DerivedOnes = Annotated[
+    bool, option("--derived", "Those that were made of tools: of other servers, and of declared commands.")
+]
+
+
+@verb(
+    skills,
+    "list",
+    "mcl skill list",
+    "mcl skill list --skills ./more-skills",
+    "mcl skill list --derived",
+)
+def list_skills(
+    skills: SkillDirectories = None, derived: DerivedOnes = False, as_json: AsJson = False
+) -> None:
     """List the skills that are found: of the package, of the home, of ./skills, of --skills.
 
     A later one hides an earlier one of the same id. Core modules that the home has of its own are told too.
     """
+    if derived:
+        _list_derived(Output(as_json), as_json=as_json)
+        return
     from executor.tools.names import short_name
     from mcl.catalog.extras import needs_extra
     from mcl.core.home import locate
@@ -87,6 +103,29 @@ def list_skills(skills: SkillDirectories = None, as_json: AsJson = False) -> Non
     for name, path in own.items():
         more = f", but for what it lacks: {some(absent[name], 5)}" if absent.get(name) else ""
         out.tell([joined(((str(path), WARN), (f"takes the place of a core module{more}", DIM)))])
+
+
+def _list_derived(out: Output, *, as_json: bool) -> None:
+    """Each with what its tool says, in quotes as it is somebody else's word; then the tools that no goal can
+    ask for, and why."""
+    from mcl.usecases import installed
+
+    derived = installed.list_skills().derived
+    by_id = derived.by_id
+    out.document({"skills": [document(skill) for skill in by_id.values()], "not_askable": derived.flaws})
+    if as_json:
+        return
+    lines = [
+        ((id, ""), (" ".join(skill.verbs), DIM), (f"“{skill.description}”", ""))
+        for id, skill in by_id.items()
+    ]
+    lines += [
+        ((id, WARN), ("", ""), (f"cannot be asked for: {why}", DIM)) for id, why in derived.flaws.items()
+    ]
+    if not lines:
+        note("none: a tool of a server becomes one when it is approved, a command when it is declared")
+        return
+    out.tell([listing(("skill", "verb", "what its tool says of itself"), lines)])
 
 
 # ---- `mcl skill show`: one skill.

@@ -123,6 +123,7 @@ def compile_goal(
         slots={name: slot_text(name, text, pipeline) for name, text in given.slots.items()},
         goal_id=goal_name(given.goal_id),
         extensions=extensions_of(given.extensions, lambda: _addresses(tools)),
+        when=given.when,
     )
     if given.expires:
         request = replace(request, expires=expiry_of(given.expires, request.at, request.zone))

@@ -250,7 +250,12 @@ class _Goal:
     def classify(self) -> Outcome | None:
         if self._remembers:
             self.request = self.recall.choice(self.request, self.pipeline.skills)
-        found = classify(self.request, self.pipeline.skills, self.model, self.rules)
+        skills = self.pipeline.skills
+        found = classify(self.request, skills, self.model, self.rules)
+        if skills.derived.by_id:
+            from mcl.compiler.stages.derived_choice import with_derived  # few homes have some
+
+            found = with_derived(found, self.request, skills, self.model, self.rules)
         if isinstance(found, OutOfScope):
             return self.pipeline.out_of_scope(self, found)
         self.classified = found

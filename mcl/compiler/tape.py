@@ -269,6 +269,7 @@ class Tapes:
                 "zone": request.zone,
                 "fixed": [request.skill, request.verb, dict(request.slots)],
                 "skills": {skill.id: skill.file_digest for skill in about.skills},
+                "derived": [skill.file_digest for skill in about.skills.derived.by_id.values()],
                 "core": about.core.digests,
                 "model": [model, manner],
                 # The root of all memories: what is remembered is put before the model, so an answer of before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ from mcl.plugins.hooks import plugins
 if TYPE_CHECKING:
     from collections import Counter
 
-    from mcl.language.bm25 import Gram, Likeness
+    from mcl.language.bm25 import Bm25, Gram, Likeness
 
 MOST = 16  # entries of a list slot that names no max=
 
@@ -206,16 +206,34 @@ class Shadowed:
 
 
 @dataclass(frozen=True)
+class Derived:
+    """Skills that nobody wrote: made of tools that are there, by plug-ins. flaws: why no goal can ask for
+    some tools, by the id that their skill would have."""
+
+    by_id: Mapping[str, Skill] = field(default_factory=dict)
+    flaws: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def words(self) -> Bm25:
+        """An index over what they say of themselves, in their order."""
+        from mcl.language.bm25 import Bm25
+
+        return Bm25([skill.stems for skill in self.by_id.values()])
+
+
+@dataclass(frozen=True)
 class Skills:
     """The installed skills by id, in id order. A later folder's skill hides an earlier one of the same id.
 
     shadowed: what is hidden, in the order in which it was found; where three have one id, the second hides
     the first and the third the second. broken: what is wrong with the skills that cannot be used, by id.
+    derived: further ones, which are chosen where none of these does what is wanted; never one of their ids.
     """
 
     by_id: Mapping[str, Skill]
     shadowed: tuple[Shadowed, ...] = ()
     broken: Mapping[str, SkillError] | None = None
+    derived: Derived = field(default_factory=Derived)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -229,7 +247,20 @@ class Skills:
         """
         if id not in self.by_id and self.broken and id in self.broken:
             raise self.broken[id]
-        return self.by_id.get(id)
+        return self.by_id.get(id) or self.derived.by_id.get(id)
+
+    def beside(self, derived: Iterable[Derived]) -> Skills:
+        """These, with skills that were derived; what is installed under an id stays what that id means."""
+        made: dict[str, Skill] = {}
+        flaws: dict[str, str] = {}
+        for one in derived:
+            flaws.update(one.flaws)
+            for id, skill in one.by_id.items():
+                if id in self.by_id or id in made or (self.broken and id in self.broken):
+                    flaws[id] = "a skill of this name is there already"
+                else:
+                    made[id] = skill
+        return replace(self, derived=Derived(made, flaws)) if made or flaws else self
 
     @cached_property
     def likeness(self) -> Likeness:

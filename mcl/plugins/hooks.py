@@ -19,17 +19,8 @@ GROUP = "mcl.plugins"  # of entry points: each leads to a Plugin
 # Command lines that are answered before anything else is loaded: an agent's host waits for each of its calls.
 FIRST = {"hook": "mcl.plugins.agents.hook.entry:main"}
 SHIPPED = (
-    "agents",
-    "review",
-    "repo",
-    "data",
-    "files",
-    "text",
-    "editor",
-    "train",
-    "weights",
-    "probing",
-    "versions",
+    *("agents", "review", "repo", "data", "files", "text", "editor", "train", "weights"),
+    *("probing", "schedules", "derived", "versions", "messages", "desktop"),
 )
 _others: list[Plugin] | None = None  # those of others; None: not looked for yet
 
@@ -37,13 +28,14 @@ _others: list[Plugin] | None = None  # those of others; None: not looked for yet
 class Plugin:
     """One plug-in, whose package is that of its module.
 
-    name: its own, and that of its extra. needs: modules that the extra brings. commands: by their words
-    ("review", "skill lsp"), what adds them to the command line; `commands.toml` beside the module says who
-    may give them. tools: as "namespace/name"; manifest and adapter lie in the package's `tools` folder.
-    serves: tools of the kernel that need the extra too. skills: whether its `skills` folder has some.
-    offered: tools that are offered over MCP. checkouts: what has a say about a call in a folder for which
-    work was signed (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what
-    answers steps of some plans and follows their runs (`mcl.usecases.runs.Runs`). distribution: its own.
+    name: its own, and that of its extra. needs: modules that the extra brings. commands: by their words,
+    what adds them to the command line; `commands.toml` beside the module says who may give them. tools:
+    "namespace/name"; manifest and adapter lie in the package's folder `tools`. serves: tools of the
+    kernel that need the extra too. skills: whether its folder `skills` has some. derived: makes more of
+    what a home knows (`mcl.language.skills.Derived`). offered: tools that are offered over MCP.
+    checkouts: what has a say about a call in a folder for which work was signed
+    (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what answers steps of
+    some plans and follows their runs (`mcl.usecases.runs.Runs`). distribution: its own.
     """
 
     def __init__(
@@ -57,12 +49,13 @@ class Plugin:
         serves: Sequence[str] = (),
         skills: bool = False,
         offered: Sequence[str] = (),
+        derived: str = "",
         checkouts: str = "",
         runs: str = "",
     ) -> None:
         self.name, self.package, self.needs = name, module.rpartition(".")[0], needs
         self.commands, self.tools, self.serves, self.skills = dict(commands or {}), tools, serves, skills
-        self.offered, self.checkouts, self.runs = offered, checkouts, runs
+        self.derived, self.offered, self.checkouts, self.runs = derived, offered, checkouts, runs
         self.distribution = ""
         self.folder = os.path.dirname(str(sys.modules[module].__file__))  # noqa: PTH120
 

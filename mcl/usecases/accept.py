@@ -9,6 +9,7 @@ from executor.store.home import Home
 from executor.store.lifecycle.events import is_past
 from executor.store.lifecycle.view import way_on
 from ir import Intent, IntentAcceptBody
+from ir.schedule import recurs
 from mcl.catalog.extras import require_extras_of
 from mcl.core.home import open_home, sealed
 from mcl.usecases.installed import installed
@@ -41,18 +42,20 @@ def accept(
     plan_hash: str | None = None,
     skills: Sequence[Path] = (),
     unseen: bool = False,
+    schedule: bytes = b"",
 ) -> Acceptance:
     """Sign an intent and its plan with the user's key.
 
     intent_hash, plan_hash: what the person was shown; anything else is refused (None: whatever is there now;
     a plan that a model wrote must be named by its hash). skills: further folders. unseen: nobody looked at
-    it, which its row and the end of its run then say. What was answered on the way is remembered in the same
+    it, which its row and the end of its run then say. schedule: the scope within which it runs again and
+    again (canonical bytes of `ir.schedule.Schedule`). What was answered on the way is remembered in the same
     commit (`intent_memories`). Raises InputError; LifecycleError with INTENT_HASH_MISMATCH,
     PLAN_HASH_MISMATCH, PLAN_UNREAD, BLOCKING_UNKNOWN, INTENT_EXPIRED or ILLEGAL_EVENT; KeyringError where the
     user's key is sealed.
     """
     home = home or open_home()
-    found = acceptable(intent, home=home)
+    found = acceptable(intent, home=home, scheduled=bool(schedule))
     if found.plan is not None and found.plan.grammar and plan_hash is None:
         raise LifecycleError(
             "PLAN_UNREAD",
@@ -68,6 +71,7 @@ def accept(
         accepted_at=at,
         plan_hash=plan_hash if plan_hash is not None else found.view.plan_hash,
         unseen=home.unseen(unseen),
+        schedule=schedule,
     )
     envelope = sealed(home, "intent.accept", body, intent=found.id, at=at, causation=found.view.last_id)
     kept = keep_accepted(home, envelope, found.id, found.view, installed(home.path, skills))
@@ -81,9 +85,10 @@ class Acceptable(Shown):
     intent: Intent
 
 
-def acceptable(intent: str, *, home: Home) -> Acceptable:
-    """What `accept` would sign. Raises InputError; EXTRA_MISSING where a tool of the plan is
-    not installed; LifecycleError where there is nothing to accept, INTENT_EXPIRED."""
+def acceptable(intent: str, *, home: Home, scheduled: bool = False) -> Acceptable:
+    """What `accept` would sign. scheduled: with a schedule, as what is to run again and again must be. Raises
+    InputError; EXTRA_MISSING where a tool of the plan is not installed; LifecycleError where there is nothing
+    to accept, INTENT_EXPIRED, SCHEDULE_MISSING."""
     found = shown(home, find_intent(home, intent))
     legal = found.view.legal()
     if found.intent is None or "intent.accept" not in legal:
@@ -92,6 +97,15 @@ def acceptable(intent: str, *, home: Home) -> Acceptable:
             f"this intent is {found.state}: there is nothing to accept",
             place=found.id,
             fix=way_on(found.state, found.id),
+            state=found.state,
+            legal=legal,
+        )
+    if recurs(found.intent) and not scheduled:
+        raise LifecycleError(
+            "SCHEDULE_MISSING",
+            "it is to run again and again, or later, and is signed as that",
+            place=found.id,
+            fix=f"mcl schedule sign {found.id}; or state the goal without when",
             state=found.state,
             legal=legal,
         )

@@ -8,6 +8,7 @@ from executor.store.home import Home
 from ir import is_ulid
 from mcl.compiler import compiler
 from mcl.compiler.tape import Tapes
+from mcl.core.environment import zone_of
 from mcl.core.home import open_home
 from mcl.core.settings import zone_here
 from mcl.language.mtx.core import Core, core_of
@@ -42,6 +43,7 @@ def compile_goal(
     goal_id: str = "",
     expires: str = "",
     constraints: Mapping[str, str] | None = None,
+    when: str = "",
 ) -> "Compiled | Clarify | Refused":
     """Compile a goal; unless it is a dry run, the result is signed and in the journal when this returns.
 
@@ -50,10 +52,15 @@ def compile_goal(
     home's, see `config_zone`). skills: further folders. cache: whether what a file's model answered to the
     same goal earlier counts, and is kept (`mcl.compiler.tape`). goal_id: the name of what this and other
     intents are to reach, or one of these intents. expires: until when it may be accepted and run, a moment
-    or a time ("2h"). constraints: those of plug-ins, JSON data by kind. Raises InputError, SkillError,
+    or a time ("2h"). constraints: those of plug-ins, JSON data by kind. when: in words, that it is to run
+    again and again, or later, which is signed as a schedule ("": as the goal says, where it says how often at
+    its beginning or end). Raises InputError, SkillError,
     ModelError, HomeError, KeyringError.
     """
     home = home or open_home()
+    zone = zone or zone_here(home)
+    if not when:
+        goal, when, at = _apart(goal, home, at, zone)
     core = core_of(home.path)
     asked: Model | Unloaded
     tapes = None
@@ -74,15 +81,31 @@ def compile_goal(
             slots=slots or {},
             at=at or "",
             id=id,
-            zone=zone or zone_here(home),
+            zone=zone,
             truncate=truncate,
             goal_id=goal_of(goal_id, home),
             expires=expires,
             extensions=constraints or {},
+            when=when,
         ),
         store=not dry_run,
         tools=tools_of(home),
     )
+
+
+def _apart(goal: str, home: Home, at: str | None, zone: str) -> tuple[str, str, str | None]:
+    """A goal, the words in it that say how often, and when it was said. What cannot be read of such words
+    stays in the goal, and is asked about."""
+    from mcl.values.recurrence import UnclearTimeError, may_recur, split_goal
+
+    if not isinstance(goal, str) or not may_recur(goal):
+        return goal, "", at
+    at = compiler.moment_of(at) if at else home.clock.now()
+    try:
+        found = split_goal(goal, at, zone_of(zone))
+    except UnclearTimeError:
+        found = None
+    return (found[0], found[1].words, at) if found is not None else (goal, "", at)
 
 
 def goal_of(text: str, home: Home) -> str:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ir import ClarifyQuestion, PlanTree
 from ir.results import as_json, fields_json
+from ir.schedule import recurs
 from mcl.catalog.extras import missing_for
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def of_result(
     always = {"ms": round(result.ms, 3), "stored": stored, "cached": result.cached}
     match result:
         case Compiled(intent=intent, plan=plan):
-            asked = next_commands(intent.id, "proposed", plan=plan) if stored else []
+            again = recurs(intent)
+            asked = next_commands(intent.id, "proposed", plan=plan, recurs=again) if stored else []
             return {
                 "status": "compiled",
                 "id": intent.id,
@@ -132,7 +134,15 @@ def of_shown(found: "Shown") -> dict[str, object]:
         "unseen": [{"kind": kind, "id": id} for kind, id in found.view.unseen],
         "reason": found.reason,
         "next": [
-            command for command, _ in next_commands(found.id, found.state, found.questions, plan=found.plan)
+            command
+            for command, _ in next_commands(
+                found.id,
+                found.state,
+                found.questions,
+                plan=found.plan,
+                recurs=found.intent is not None and recurs(found.intent),
+                scheduled=found.view.schedule is not None,
+            )
         ],
     }
 
@@ -184,11 +194,14 @@ def next_commands(
     compiled: bool = True,
     writes: bool = True,
     plan: PlanTree | None = None,
+    recurs: bool = False,
+    scheduled: bool = False,
 ) -> list[tuple[str, str]]:
     """The commands that make sense now, each with what it does.
 
     compiled: was it made from words, by a compile? writes: may its plan have changed files?
-    plan: what accepting would sign, which needs what its tools need.
+    plan: what accepting would sign, which needs what its tools need. recurs: it is to run again and again,
+    and scheduled: is signed so.
     """
     match state:
         case "clarifying":
@@ -198,8 +211,10 @@ def next_commands(
             if missing := missing_for(plan):
                 sign = missing.fix, f"install what it needs; then mcl accept {id}"
             else:
-                sign = f"mcl accept {id}", "sign it"
+                sign = f"mcl {'schedule sign' if recurs else 'accept'} {id}", "sign it"
             return [sign, (f"mcl cancel {id}", "drop it")]
+        case "accepted" if scheduled:
+            return [("mcl schedule list", "when it is due"), (f"mcl schedule revoke {id}", "end it")]
         case "accepted":
             return [(f"mcl run {id}", "run it"), (f"mcl cancel {id}", "drop it")]
         case "executing":

@@ -25,11 +25,14 @@ _LONGEST: Final = 4000  # characters of the words of one correction
 @dataclass(frozen=True)
 class CorrectedGoal:
     """What a correction of the goal makes of an Intent and its plan. review: why it should be read with care,
-    "" where it need not."""
+    "" where it need not. unsure, left_over: whether that is for how surely it was read, and the word that
+    belongs to nothing, as far as they were not so before it."""
 
     intent: Intent
     plan: PlanTree
     review: str = ""
+    unsure: bool = False
+    left_over: str = ""
 
 
 def goal_changes(view: View) -> tuple[GoalChange, ...]:
@@ -114,7 +117,21 @@ def corrected_goal(
         new = rewritten_plan(intent, made, before.plan, after.plan, plan)
     else:
         new = corrected_plan(home, intent, made, plan, skills)
-    return CorrectedGoal(made, new, after.advice if isinstance(after, Compiled) and after.review else "")
+    over, unsure = _left_over(after), _unsure(after) and not _unsure(before)
+    review = after.advice if isinstance(after, Compiled) and after.review else ""
+    return CorrectedGoal(made, new, review, unsure, over if over != _left_over(before) else "")
+
+
+def _unsure(outcome: Outcome) -> bool:
+    reasons = outcome.reasons
+    return reasons is not None and bool(reasons.parts) and reasons.decided_on < reasons.read_below
+
+
+def _left_over(outcome: Outcome) -> str:
+    """The word that belongs to nothing, where the goal is to be read with care for it."""
+    look = isinstance(outcome, Compiled) and outcome.review
+    over = outcome.reasons.left_over if outcome.reasons is not None else None
+    return over[0] if look and over is not None else ""
 
 
 def merged_intent(current: Intent, was: Intent, now: Intent) -> Intent:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from mcl.core.errors import SkillError
 from mcl.language.skills import Skill, Skills, find_skills, load_skill, skill_folders
+from mcl.plugins.hooks import plugins
 
 
 def installed(home: Path, extra: Sequence[Path] = (), *, here: Path | None = None) -> Skills:
-    """The skills of the package, of the home's folder, of ./skills (or that of `here`), and of `extra`.
+    """The skills of the package, of the home's folder, of ./skills (or that of `here`), and of `extra`;
+    beside them those that plug-ins derive from what the home knows.
 
     Raises SkillError NO_FOLDER for a folder of `extra` that is none.
     """
@@ -18,8 +20,11 @@ def installed(home: Path, extra: Sequence[Path] = (), *, here: Path | None = Non
             raise SkillError(
                 "NO_FOLDER", "this is no folder", place=str(folder), fix="give a folder of skills"
             )
-    folders = skill_folders(home, here=here or Path.cwd(), extra=list(extra))
-    return find_skills(folders, cache=home / "cache" if home.is_dir() else None)
+    here = here or Path.cwd()
+    folders = skill_folders(home, here=here, extra=list(extra))
+    found = find_skills(folders, cache=home / "cache" if home.is_dir() else None)
+    makers = [(one, one.derived) for one in plugins() if one.derived]
+    return found.beside(plugin.load_named(named)(home, here) for plugin, named in makers)
 
 
 def the_skill(skills: Skills, id: str) -> Skill:
@@ -29,7 +34,8 @@ def the_skill(skills: Skills, id: str) -> Skill:
     """
     found = skills.get(id)
     if found is None:
-        nearest = get_close_matches(id, skills.ids, n=3) or list(skills.ids)[:5]
+        ids = [*skills.ids, *skills.derived.by_id]
+        nearest = get_close_matches(id, ids, n=3) or ids[:5]
         raise SkillError(
             "SKILL_UNKNOWN",
             f"no skill is called {id}",

@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 from executor.core.clock import instant
-from mcl.values.durations import TAIL, in_english, later, with_plain_hours
+from mcl.values.durations import TAIL, in_english, later, says_hour, with_plain_hours, with_said_hours
 from mcl.values.periods import Days, period
 
 # ---- Dates in languages other than English and Swedish, through dateparser, held to what it cannot guess.
@@ -122,7 +122,8 @@ def read_moment(text: str, at: str, zone: str = "UTC") -> str | None:
         return None
     try:
         found = _iso(text, where) or _moment(in_english(text), now, where)
-        found = found or read_foreign_date(text, now)
+        if found is None and not says_hour(in_english(text)):  # "tomorrow at nine" is not all of tomorrow
+            found = read_foreign_date(text, now)
         return None if found is None else instant(found)
     except (ValueError, OverflowError):  # 31 February, the year 10000
         return None
@@ -214,11 +215,14 @@ _MOMENTS_LEAD = re.compile(r"^(?:(?:on|at|for|from|starting|the day of)\s+)+")
 _PART_OF_DAY = {
     "in the morning": "at 9:00", "morning": "at 9:00", "in the afternoon": "at 13:00",
     "afternoon": "at 13:00", "in the evening": "at 18:00", "evening": "at 18:00", "at lunch": "at 12:00",
-    "lunchtime": "at 12:00", "tonight": "today at 18:00",
+    "lunchtime": "at 12:00", "tonight": "today at 18:00", "this evening": "today at 18:00",
+    "this afternoon": "today at 13:00", "this morning": "today at 9:00",
 }  # fmt: skip
 _PARTS = re.compile(r"\b(?:" + "|".join(sorted(_PART_OF_DAY, key=len, reverse=True)) + r")\b")
 # "at 9" is nine in the morning for something that begins; "at 5" stays unclear
 _PLAIN_HOUR = re.compile(r"\bat (?P<hour>[7-9]|1[0-2])(?=$|\s(?!(?:[ap]\.?m\b|o'?clock)))")
+# what leads on from a moment and is no part of it: "on friday at 16:00 to …", "imorgon om att …"
+_ENDING = re.compile(r"(?:\s+(?:to|in|att|that|for|about|and))+$")
 _BACK = re.compile(r"^(?:(?:since|from|after|starting|as of|on)\s+)+")
 _EDGE = re.compile(r"^(?:the )?(?:start|beginning) of (?:(?P<this>the|this) )?")
 _AGO = re.compile(
@@ -237,11 +241,12 @@ def read_start(text: str, at: str, zone: str = "UTC") -> str | None:
     As `read_moment`, but a day means nine in the morning if that is still to come, and "at 9" is nine in the
     morning ("at 5" stays unclear). Raises what `read_moment` raises.
     """
-    where, plain = ZoneInfo(zone), in_english(text)
+    where, plain = ZoneInfo(zone), _ENDING.sub("", in_english(text))
     now = datetime.fromisoformat(at).astimezone(where)
     if not plain or len(plain) > _LONGEST:
         return None
-    said = _PARTS.sub(lambda found: _PART_OF_DAY[found[0]], with_plain_hours(plain))
+    plain = with_said_hours(with_plain_hours(plain))
+    said = _PARTS.sub(lambda found: _PART_OF_DAY[found[0]], plain)
     try:
         days = _days(_MOMENTS_LEAD.sub("", said), now.date())
     except (ValueError, OverflowError):  # 31 February

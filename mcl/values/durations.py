@@ -15,7 +15,9 @@ _SWEDISH = {
     "wensday": "wednesday", "thrusday": "thursday", "febuary": "february", "decembre": "december",
     "minuts": "minutes", "imorrn": "tomorrow", "imorron": "tomorrow",
     "i morgon": "tomorrow", "imorgon": "tomorrow", "i dag": "today", "idag": "today", "ikväll": "tonight",
-    "i kväll": "tonight", "i övermorgon": "day after tomorrow", "övermorgon": "day after tomorrow",
+    "i kväll": "tonight", "i eftermiddag": "this afternoon", "i förmiddag": "this morning",
+    "eftermiddag": "afternoon", "förmiddag": "morning", "morgon": "morning", "kväll": "evening",
+    "i övermorgon": "day after tomorrow", "övermorgon": "day after tomorrow",
     "innan": "before",
     "före": "before", "senast": "by", "inom": "within", "om": "in", "på": "on", "till": "by", "klockan": "at",
     "kl": "at", "kl.": "at", "en halv": "a half", "innan jul": "before christmas",
@@ -71,7 +73,7 @@ _PART_WITH_HOUR = re.compile(
 )
 # A point between hour and minutes: after "at", or where the second number is no month.
 _POINT = re.compile(
-    r"(?:(?<=\bat )([01]?[0-9]|2[0-3])\.([0-5][0-9])|(?<![0-9.,])([01]?[0-9]|2[0-3])\.(1[3-9]|[2-5][0-9]))"
+    r"(?:(?<=\bat )([01]?[0-9]|2[0-3])\.([0-5][0-9])|(?<![0-9.,])([01]?[0-9]|2[0-3])\.(00|1[3-9]|[2-5][0-9]))"
     r"(?![0-9.%]| ?[ap]\.?m)"
 )
 _HOURS = {
@@ -95,7 +97,19 @@ _SPOKEN = re.compile(
     r"(?= ?(?:o'?clock |,? ?(?:in the (?:morning|afternoon|evening|night)\b|at night\b|tonight\b|[ap]\.?m\b)"
     r"|$))"
 )
+# "at nine", "at half past eight", "halv nio" with no part of the day beside it
+_SIZES = "|".join(("half", "quarter", "kvart", *sorted(_MINUTES, key=len, reverse=True)))
+_SAID_HOUR = re.compile(
+    rf"(?:\bat )?\b(?:a )?(?P<size>{_SIZES})(?: minutes?)? (?P<way>past|to|över|i) "
+    rf"(?P<hour>{_HOUR_WORD})(?!\w)"
+    rf"|(?:\bat )?\b(?P<swedish>halv) (?P<halved>{_HOUR_WORD})(?!\w)"
+    rf"|\bat (?P<plain>{_HOUR_WORD})(?: (?P<more>{'|'.join(sorted(_MINUTES, key=len, reverse=True))}))?"
+    r"(?![\w:.]|\s?[ap]\.?m)"
+)
+_SPOKEN_HOURS = frozenset(name for name in _HOURS if len(name) > 3 and not name.isdigit())
+_DAY_HOURS = range(7, 13)  # said without a part of the day, these are in the morning, or noon
 _EVENING_FIRST = re.compile(r"^tonight,? at (.+)$")
+_TONIGHT_LATE = re.compile(r"\btonight,? at (1[3-9]|2[0-3])(?:[:.]([0-5][0-9]))?(?![0-9])")
 _TONIGHT = re.compile(r"\b(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? tonight\b")
 _AT_NIGHT = re.compile(r"\b(?:at )?(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? (?:in the|at) night\b")
 _HALF = {"morning": "am", "afternoon": "pm", "evening": "pm"}
@@ -110,6 +124,31 @@ def in_english(text: str) -> str:
     """`text` in lower case, blanks collapsed, with Swedish words of time replaced."""
     plain = " ".join(text.lower().split()).strip(" .,;!?").replace("’", "'")
     return _WORKING.sub(r"work\1\2", _TO_ENGLISH.sub(lambda found: _SWEDISH[found[1]], plain))
+
+
+def says_hour(text: str) -> bool:
+    """Whether English words of time have an hour in words, with or without figures, that nothing makes
+    clear."""
+    words = text.replace("-", " ").split()
+    return _SAID_HOUR.search(text) is not None or any(word in _SPOKEN_HOURS for word in words)
+
+
+def with_said_hours(text: str) -> str:
+    """English words of time with hours in words that are plain for what begins as clock times: "at nine" and
+    "halv nio", but not "at four" and "half past three"."""
+
+    def figures(found: re.Match[str]) -> str:
+        hour = _HOURS[found["hour"] or found["halved"] or found["plain"]]
+        minutes = _MINUTES[found["more"]] if found["more"] else 0
+        if found["swedish"]:
+            hour, minutes = (hour - 2) % 12 + 1, 30
+        elif found["size"]:
+            size = {"half": 30, "quarter": 15, "kvart": 15}.get(found["size"]) or _MINUTES[found["size"]]
+            before = found["way"] in ("to", "i")
+            hour, minutes = ((hour - 2) % 12 + 1, 60 - size) if before else (hour, size)
+        return f"at {hour}:{minutes:02}" if hour in _DAY_HOURS else found[0]
+
+    return _SAID_HOUR.sub(figures, text)
 
 
 def _in_figures(text: str) -> str:
@@ -130,6 +169,7 @@ def _in_figures(text: str) -> str:
             minutes = _MINUTES[found["more"]]
         return f"{hour}:{minutes:02}" if minutes else str(hour)
 
+    text = _TONIGHT_LATE.sub(lambda found: f"today at {found[1]}:{found[2] or '00'}", text)
     text = _EVENING_FIRST.sub(r"\1 tonight", text)
     text = _SPOKEN.sub(figures, text)
     text = _TONIGHT.sub(lambda found: f"{found[1]}{found[2] or ''} in the evening today", text)

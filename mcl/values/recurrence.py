@@ -1,4 +1,5 @@
-"""How often, in words → a rule of RFC 5545 (RRULE) with its first local moment; and where a goal says it.
+"""How often, in words → a rule of RFC 5545 (RRULE) with its first local moment, or the file whose change is
+waited for; and where a goal says it.
 
 Never the machine's clock: when it was said and in which zone are arguments. English and Swedish.
 """
@@ -26,6 +27,12 @@ _HEADS = re.compile(
     r"dagligen|veckovis|månadsvis|kvartalsvis|årligen|"
     r"weekdays|vardagar|[^\W\d_]+days|[^\W\d_]+dagar|[^\W\d_]+dagen)\b"
 )
+_REPEATS = re.compile(
+    r"\b(?:every|each|varje|var|varannan|vartannat|once an?|en gång|hourly|daily|nightly|weekly|monthly|"
+    r"quarterly|yearly|annually|fortnightly|dagligen|veckovis|månadsvis|kvartalsvis|årligen|[^\W\d_]+days|vardagar|"
+    r"[^\W\d_]+dagar|i månaden)\b",
+    re.IGNORECASE,
+)
 # "the report that is sent on Mondays": it is said of a thing, not of the goal
 _RELATIVE = re.compile(r"\b(?:that|which|who|som) (?:\w+ )?\w+$")
 _CLAUSE: Final = " ,;:.–-"
@@ -33,12 +40,12 @@ _CLAUSE: Final = " ,;:.–-"
 
 @dataclass(frozen=True)
 class Recurrence:
-    """When something happens again and again, or once.
+    """When something happens again and again, or once; or whenever a file of the workspace changes.
 
     rule: RRULE of RFC 5545 without its DTSTART; "" once. start: its DTSTART, the first local moment
     ("2026-12-04T09:00:00"). zone: IANA name that it is meant in; UTC where hours or minutes are counted,
     which no change of clocks changes. until: UTC, "" without end; count: how often at most, 0 without limit.
-    words: as they were said.
+    words: as they were said. file, mentions: the file, and the word that must then stand in it.
     """
 
     rule: str
@@ -47,6 +54,15 @@ class Recurrence:
     until: str = ""
     count: int = 0
     words: str = ""
+    file: str = ""
+    mentions: str = ""
+
+    @property
+    def uri(self) -> str:
+        """In one text, without its end."""
+        if self.file:
+            return f"file:{self.file}"
+        return f"rrule:{self.rule}" if self.rule else f"once:{self.start}"
 
 
 class UnclearTimeError(ValueError):
@@ -87,29 +103,65 @@ def read_once(text: str, at: str, zone: str = "UTC") -> Recurrence | None:
     return Recurrence("", local.isoformat(timespec="seconds"), zone, "", 1, " ".join(text.split()))
 
 
-def split_goal(goal: str, at: str, zone: str = "UTC", *, once: bool = False) -> tuple[str, Recurrence] | None:
-    """A goal without the words that say how often, at its beginning or its end, and what they say.
+_WHEN = r"(?:when|whenever|as soon as|each time|när|så fort|varje gång)"
+_FILE = r"(?:the file |filen )?(?:[\"“](?P<quoted>[^\"”]{1,255})[\"”]|(?P<file>[\w./-]*\w\.\w{1,8}))"
+_CHANGES = r"(?:changes|is changed|has changed|ändras|har ändrats)"
+_MENTIONS = (
+    r"(?:mentions|contains|says|nämner|innehåller) (?:the words? |ordet |orden )?"
+    r"(?:[\"“](?P<said>[^\"”]{1,80})[\"”]|(?P<word>[^\s,:;]{1,80}))"
+)
+_TRIGGER = re.compile(rf"{_WHEN} {_FILE} (?:{_CHANGES}|{_MENTIONS})", re.IGNORECASE)
 
-    once: also a single later moment ("tomorrow at 9 …"). None where it says nothing of it. Raises
-    UnclearTimeError where a time of day is left over that can be read in two ways.
+
+def read_trigger(text: str) -> Recurrence | None:
+    """The file, and the word in it, that the whole of `text` waits for ("when notes.md mentions invoice")."""
+    found = _TRIGGER.fullmatch(" ".join(text.split()).strip(_CLAUSE))
+    return _trigger(found) if found else None
+
+
+def _trigger(found: re.Match[str]) -> Recurrence:
+    said = found["said"] or found["word"] or ""
+    return Recurrence("", "", "UTC", words=found[0], file=found["quoted"] or found["file"], mentions=said)
+
+
+def read_when(text: str, at: str, zone: str = "UTC") -> Recurrence | None:
+    """Whatever of these the whole of `text` says: how often, once later, or when a file changes."""
+    return read_recurrence(text, at, zone) or read_trigger(text) or read_once(text, at, zone)
+
+
+def may_recur(goal: str) -> bool:
+    """Whether some word of a goal could say how often: a look that costs nothing."""
+    return _REPEATS.search(goal) is not None or _TRIGGER.search(goal) is not None
+
+
+def split_goal(goal: str, at: str, zone: str = "UTC", *, once: bool = False) -> tuple[str, Recurrence] | None:
+    """A goal without the words that say how often, or which file is waited for, at its beginning or its end;
+    and what they say.
+
+    once: also a single later moment ("tomorrow at 9 …"). None where it says
+    nothing of it. Raises UnclearTimeError where a time of day is left over that can be read in two ways.
     """
+    found = _TRIGGER.search(goal)
+    if found and (found.start() == 0 or found.end() == len(goal.rstrip(" ."))):
+        rest = (goal[found.end() :] if found.start() == 0 else goal[: found.start()]).strip(_CLAUSE)
+        return (rest, _trigger(found)) if rest else None
     best: tuple[int, int, Recurrence] | None = None
     for begin, end in _spans(goal, once=once):
         words = goal[begin:end].strip(_CLAUSE)
         if best is not None and end - begin <= best[1] - best[0]:
             continue
-        found = read_recurrence(words, at, zone) or (read_once(words, at, zone) if once else None)
-        if found is not None:
-            best = begin, end, found
+        read = read_recurrence(words, at, zone) or (read_once(words, at, zone) if once else None)
+        if read is not None:
+            best = begin, end, read
     if best is None:
         return None
-    begin, end, found = best
+    begin, end, said = best
     rest = (goal[end:] if begin == 0 else goal[:begin]).strip(_CLAUSE)
     if re.match(r"(?:at|kl\.?|klockan|@) ?[0-9]", rest, re.IGNORECASE) and begin == 0:
         raise UnclearTimeError(f"which time of day is meant is not clear: {rest[:40]}")
     if not rest or rest.lower() in EVERY or (begin and _RELATIVE.search(rest)):
         return None
-    return rest, found
+    return rest, said
 
 
 def _spans(goal: str, *, once: bool) -> list[tuple[int, int]]:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date, datetime
 
 from mcl.core.words import MEMORY_TYPES
 from mcl.values.kinds import endings_called
@@ -19,6 +21,7 @@ _MEMORY = re.compile(
 )
 _BEGINNINGS = ("when", "start")
 _PAST = ("since",)
+_DAY = re.compile(r"(?:.*_)?date")
 UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _BARE_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#]|$)", re.IGNORECASE)
 _COUNTED = re.compile(
@@ -34,14 +37,15 @@ def read_slot(
     """The canonical text of a slot's value, or None where `text` is not of that type.
 
     `type_` is the element's type ("uint", "enum", "ArtifactRef", …; never "T[]"); `options` are an enum's
-    members, in the skill's spelling. A type of memories ("Event") takes the address of one of them. "yes" →
-    "true", "the last five" → "5", "$500" → "500 USD", "Business" → the member "business".
+    members, in the skill's spelling. A type of memories ("Event") takes the address of one of them. "yes"
+    → "true", "the last five" → "5", "$500" → "500 USD", "Business" → the member "business".
 
     `name`, the slot's, says which moment or unit is meant: an iso8601 called `when` or `start` is when
     something begins ("Friday" → nine in the morning), one called `since` looks back ("Friday" → when last
-    Friday began), a uint called `seconds`, `minutes`, `hours` or `days` takes a length of time in words
-    ("two minutes" → "120"), a text called `url` is https where it names no scheme,
-    one called `pattern` is of file names ("markdown files" → "*.md").
+    Friday began), one called `date` or `…_date` is a day ("Friday" → 2026-11-27), a uint called
+    `seconds`, `minutes`, `hours` or `days` takes a length of time in words ("two minutes" → "120"), a
+    text called `url` is https where it names no scheme, one called `pattern` is of file names ("markdown
+    files" → "*.md").
     """
     text = text.strip()
     if not text:
@@ -132,6 +136,8 @@ def _time(text: str, at: str, zone: str, name: str = "") -> str | None:
     if name in _PAST:
         return read_since(text, at, zone)
 
+    if _DAY.fullmatch(name):
+        return _day(text, at, zone)
     if text.lower().startswith(("in ", "within ", "om ", "inom ")):  # a moment; "two hours" is a length
         return read_moment(text, at, zone)
     return read_duration(text) or read_moment(text, at, zone) or read_past_day(text, at, zone)
@@ -141,6 +147,18 @@ _FOR_EACH = re.compile(
     r"\s+(?:(?:an?|per|each|every|i|om)\s+(?:\w+\s+)?\w+|each|apiece|apeice|styck|per\s+\w+|a\s+piece)$",
     re.IGNORECASE,
 )
+
+
+def _day(text: str, at: str, zone: str) -> str | None:
+    """A day to come, else one that was, as it is called in the zone: 2026-11-27."""
+    from zoneinfo import ZoneInfo
+
+    from mcl.values.dates import read_moment, read_since
+
+    with suppress(ValueError):
+        return date.fromisoformat(text).isoformat()
+    moment = read_moment(text, at, zone) or read_since(text, at, zone)
+    return datetime.fromisoformat(moment).astimezone(ZoneInfo(zone)).date().isoformat() if moment else None
 
 
 def _amount(text: str) -> str | None:

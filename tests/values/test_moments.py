@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcl.values.dates import read_since, read_start
+from mcl.values.dates import read_moment, read_since, read_start
 from mcl.values.slots import read_slot
 
 AT = "2026-11-21T10:00:00.000Z"  # a Saturday
@@ -103,3 +103,33 @@ def test_any_text_is_read_or_not_and_a_since_is_never_to_come(text: str) -> None
 )
 def test_the_name_of_a_slot_says_how_its_text_is_meant(name: str, type: str, text: str, value: str) -> None:
     assert read_slot(text, type, (), AT, "UTC", name) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("tomorrow at nine", "2026-11-22T09:00"),
+        ("imorgon klockan nio om att", "2026-11-22T09:00"),
+        ("kl halv nio imorgon", "2026-11-22T08:30"),
+        ("kvart över åtta på måndag", "2026-11-23T08:15"),
+        ("tomorrow at quarter to ten", "2026-11-22T09:45"),
+        ("tomorrow at nine thirty", "2026-11-22T09:30"),
+        ("tomorrow at half past eight in the evening", "2026-11-22T20:30"),
+        ("on monday at 16:00 to", "2026-11-23T16:00"),
+        ("måndag 16.00", "2026-11-23T16:00"),
+        ("this evening", "2026-11-21T18:00"),
+        ("i kväll kl 20", "2026-11-21T20:00"),
+        ("i eftermiddag", "2026-11-21T13:00"),
+        ("fredag kväll", "2026-11-27T18:00"),
+    ],
+)
+def test_hours_in_words_begin_something_where_they_are_clear(text: str, moment: str) -> None:
+    assert read_start(text, AT) == f"{moment}:00.000Z"
+
+
+@pytest.mark.parametrize(
+    "text", ["tomorrow at four", "tomorrow at half past three", "nine tomorrow", "klockan tre på måndag"]
+)
+def test_an_hour_that_is_not_clear_is_never_left_out(text: str) -> None:
+    assert read_start(text, AT) is None
+    assert read_moment(text, AT) is None

@@ -19,6 +19,7 @@ from executor.store.lifecycle.view import (
     intent_id,
 )
 from ir import Envelope, Intent, PlanTree
+from ir.schedule import recurs
 
 MAX_ROUNDS: Final = 3
 
@@ -99,6 +100,10 @@ def _accept(view: View, envelope: Envelope) -> Changes:
     if is_past(view.intent.expires_at, max(envelope.at, body.accepted_at, key=moment_of)):
         message = f"it was to count until {view.intent.expires_at}"
         raise illegal(view, envelope, "INTENT_EXPIRED", message, fix="state the goal again: mcl compile")
+    if not body.schedule and recurs(view.intent):
+        message = "it is to run again and again, or later, and is signed as that"
+        fix = f"mcl schedule sign {view.intent.id}; or state the goal without when"
+        raise illegal(view, envelope, "SCHEDULE_MISSING", message, fix=fix)
     return {
         **(_schedule(view, envelope) if body.schedule else {"schedule": None, "under": None}),
         "accepted_hash": body.intent_hash,

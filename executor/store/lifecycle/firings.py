@@ -23,7 +23,7 @@ from ir import (
     parse_json,
 )
 from ir.errors import DocumentError
-from ir.schedule import DISPATCH, Schedule, child_intent, child_plan, effects_of, template_hash
+from ir.schedule import DISPATCH, RECURRENCE, Schedule, child_intent, child_plan, effects_of, template_hash
 
 # The zones lie so far apart from UTC at most; which moment a local one is, rows do not depend on: tables of
 # zones change.
@@ -53,6 +53,8 @@ def accepted_schedule(view: View, envelope: Envelope) -> Changes:
         flaw = "it has no end: name until when, or how often"
     elif schedule.calls and _calls(intent) == 0:
         flaw = "calls of all firings are counted by the budget of each, and it has none"
+    elif (said := _said(intent)) is not None and said != _uri(schedule):
+        flaw = f"the goal says {said}"
     elif bool(schedule.file) == bool(schedule.rule or schedule.start):
         flaw = "it is fired by its moments, or by a file"
     elif schedule.start and not _is_local(schedule.start):
@@ -187,6 +189,17 @@ def require_fired(view: View, envelope: Envelope, above: View | None) -> None:
     if not same:
         message = f"{view.fired_by or 'no schedule'} was not fired for it"
         raise illegal(View(), envelope, "FIRING_UNKNOWN", message)
+
+
+def _said(intent: Intent) -> str | None:
+    """When an Intent says that it is to run; None: it does not."""
+    return next((one.uri for one in intent.references if one.role == RECURRENCE), None)
+
+
+def _uri(schedule: Schedule) -> str:
+    if schedule.file:
+        return f"file:{schedule.file}"
+    return f"rrule:{schedule.rule}" if schedule.rule else f"once:{schedule.start}"
 
 
 def _covers(signed: tuple[str, ...], planned: tuple[str, ...]) -> bool:

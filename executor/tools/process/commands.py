@@ -19,6 +19,7 @@ from executor.sandbox.redaction import visible
 from executor.tools.manifest import Command, Manifest
 from executor.tools.process.confined import run_confined
 from executor.tools.project.suites import Folder, found
+from executor.tools.project.unchanged import require_unchanged
 from executor.tools.tool import Bench, Tool
 from ir.characters import CONTROLS
 
@@ -76,6 +77,8 @@ class _Declared(_Closed):
     idempotent: bool = False
     timeout_ms: int = Field(default=600_000, gt=0, le=7_200_000)
     environment: list[str] = []
+    unchanged: dict[str, str] = {}
+    origin: str = ""  # the file that it was imported from, for people
     args: dict[_ArgumentName, _Argument] = {}
 
 
@@ -133,6 +136,7 @@ def _tool(name: str, said: _Declared) -> Tool:
             "safety": "D",
             "scope": {"kind": "workspace", "paths": {FOLDER: mode, **paths}},
             "environment": said.environment,
+            "unchanged": said.unchanged,
             "command": {
                 "argv": said.argv,
                 "folder": said.folder,
@@ -308,6 +312,7 @@ async def run(manifest: Manifest, args: Mapping[str, object], bench: Bench) -> d
     elements = parse(command.argv)
     arguments = expand(elements[1:], values, command.flags)
     program = elements[0].texts[0]
+    require_unchanged(bench.workspace, command.folder, manifest.unchanged)
     with bench.workspace.open_folder(command.folder) as descriptor:
         folder = Folder(bench.workspace, command.folder, descriptor)
         ran = await run_confined(

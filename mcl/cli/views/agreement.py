@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING
 from rich.console import Console, RenderableType
 
 from ir.display import clear
-from mcl.cli.views.exact import exact, refusals_view
+from mcl.cli.views.exact import changes_view, exact, refusals_view
 from mcl.cli.views.intent import intent_view
-from mcl.cli.views.layout import BAD, DIM, WARN, commands, plain
+from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, commands, plain
 from mcl.cli.views.plan import plan_view
 from mcl.cli.views.walk import may_write, outcome_view
 
 if TYPE_CHECKING:
-    from mcl.usecases.do import AskedCall, DoOutcome, DoProposal
+    from mcl.usecases.do import DoOutcome
+    from mcl.usecases.do_proposal import AskedCall, DoProposal
 
 
 def proposal_view(proposal: "DoProposal", console: Console) -> Iterator[RenderableType]:
-    """The Intent and its plan with the gate's verdicts: what would be signed."""
+    """The Intent and its plan with the gate's verdicts: what would be signed; of a correction what it
+    changes."""
+    if proposal.correction is not None:
+        yield plain("Goes on from the last goal; this becomes otherwise:", STRONG)
+        yield from changes_view(proposal.correction.changes)
+        yield ""
     yield from intent_view(proposal.planned.intent, console, state=proposal.planned.state)
     yield ""
     yield from plan_view(proposal.planned, console)

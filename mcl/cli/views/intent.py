@@ -23,6 +23,7 @@ from ir.frame import (
     RuleConstraint,
     SignedOffPredicate,
 )
+from ir.schedule import RECURRENCE, recurs
 from mcl.catalog.extras import missing_for
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, coloured, commands, joined, moment, plain, rows
@@ -71,6 +72,8 @@ def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[s
     for place, entry in enumerate(frame.objects):
         yield "objects", _object(entry, quotes.get(f"frame.objects[{place}]", ""), names)
     for one in intent.references:
+        if one.role == RECURRENCE:
+            yield "when", exact((clear(one.summary), "cyan"), (clear(one.uri), DIM))
         if one.uri.startswith(_LEARNED):
             yield "remembered", exact((clear(one.summary), "cyan"), (clear(one.uri), DIM))
     for index, constraint in enumerate(frame.constraints):
@@ -271,7 +274,8 @@ def shown_view(found: "Shown", console: Console, found_text: str = "") -> Iterat
     yield from said_view(found.said, found.outputs)
     compiled = found.intent is not None and found.intent.compile_metadata is not None
     writes = found.plan is not None and may_write(found.plan, found.view.nodes)
-    further = {"compiled": compiled, "writes": writes}
+    further = {"compiled": compiled, "writes": writes, "scheduled": found.view.schedule is not None}
+    further["recurs"] = found.intent is not None and recurs(found.intent)
     yield commands(next_commands(found.id, found.state, found.questions, plan=found.plan, **further))
 
 
@@ -348,4 +352,4 @@ def _next(id: str, state: str, result: Compiled | Clarify, *, stored: bool) -> I
         return
     questions = result.questions if isinstance(result, Clarify) else ()
     plan = result.plan if isinstance(result, Compiled) else None
-    yield commands(next_commands(id, state, questions, plan=plan))
+    yield commands(next_commands(id, state, questions, plan=plan, recurs=recurs(result.intent)))

@@ -21,7 +21,7 @@ from ir.inline_secrets import find_secret
 from mcl.core.errors import InputError
 
 # In slot_values of the draft, where no slot can have such a name.
-VERB, ZONE, GOAL, EXPIRES, _OWN = "@verb", "@zone", "@goal", "@expires", "@"
+VERB, ZONE, GOAL, EXPIRES, WHEN, _OWN = "@verb", "@zone", "@goal", "@expires", "@when", "@"
 _SKILL_FIELD, _VERB_FIELD = "skill", "frame.verb"
 
 
@@ -34,7 +34,8 @@ class GoalOptions:
     days and times of day are meant in; the draft says it. truncate: cut a goal that is too long instead of
     refusing it. goal_id: a name for what several intents are to reach. expires: until when it may be accepted
     and run, as a moment or a time from then on, in words or as ISO 8601. extensions: constraints of plug-ins,
-    by their kind (`x:words.atmost`), each with its data.
+    by their kind (`x:words.atmost`), each with its data. when: in words, that it is to run again and
+    again, or later: it is accepted with a schedule, or not at all.
     """
 
     skill: str = ""
@@ -47,6 +48,7 @@ class GoalOptions:
     goal_id: str = ""
     expires: str = ""
     extensions: Mapping[str, str] = field(default_factory=dict)
+    when: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,10 @@ class GoalRequest:
 
     id: ULID. at: ISO 8601 UTC. zone: IANA name. actor, agent: DIDs. prose: normalised. skill, verb: "" where
     the model chooses. goal_id: the name of what it is to reach; expires: ISO 8601 UTC; extensions: those
-    of plug-ins. slots: values by slot name; answers: texts by the field of the Unknown they answer (a
-    field with an empty answer is dropped from the goal). drafted: skill and verb as they were before any
-    answer. changes: what was corrected since, in that order; `answers` has their fields too.
+    of plug-ins. when: words that say when it is to run. slots: values by slot name; answers: texts by the
+    field of the Unknown they answer (a field with an empty answer is dropped from the goal). drafted: skill
+    and verb as they were before any answer. changes: what was corrected since, in that order;
+    `answers` has their fields too.
     """
 
     id: str
@@ -116,6 +119,7 @@ class GoalRequest:
     expires: str = ""
     extensions: tuple[ExtensionConstraint, ...] = ()
     changes: tuple[GoalChange, ...] = ()
+    when: str = ""
 
     @property
     def told(self) -> str:
@@ -133,6 +137,7 @@ class GoalRequest:
     def draft(self) -> IntentDraftBody:
         """The body of the intent.draft that says this request, its answers left out."""
         reserved = {VERB: self.verb, ZONE: self.zone, GOAL: self.goal_id, EXPIRES: self.expires}
+        reserved |= {WHEN: self.when}
         reserved |= {f"{_OWN}{one.type}": canonical_bytes(one).decode() for one in self.extensions}
         values = {**self.slots, **{key: value for key, value in reserved.items() if value}}
         return IntentDraftBody(prose=self.prose, slot_values=values, preferred_skill=self.skill)
@@ -152,10 +157,11 @@ class GoalRequest:
         values = dict(draft.slot_values)
         verb, zone = values.pop(VERB, ""), values.pop(ZONE, "UTC")  # drafts of old left UTC out
         goal, expires = values.pop(GOAL, ""), values.pop(EXPIRES, "")
+        when = values.pop(WHEN, "")
         given = [values.pop(name) for name in list(values) if name.startswith(f"{_OWN}x:")]
         extensions = tuple(map(ExtensionConstraint.from_json, given))
         said = cls(id, at, zone, actor, agent, draft.prose, draft.preferred_skill, verb, values)
-        said = replace(said, goal_id=goal, expires=expires, extensions=extensions)
+        said = replace(said, goal_id=goal, expires=expires, extensions=extensions, when=when)
         document = said.document()
         for answer in answers:
             document = _patched(document, answer.patches)

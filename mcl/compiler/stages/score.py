@@ -13,17 +13,21 @@ from ir import (
     Constraint,
     DeadlineConstraint,
     Intent,
+    Reference,
     SlotEntry,
     derive_seed,
     key_of,
     with_hash,
 )
+from ir.schedule import RECURRENCE
 from mcl.compiler.stages.constraints import doubt
 from mcl.compiler.stages.extract import Understanding
 from mcl.compiler.stages.frame_draft import Extraction
 from mcl.compiler.stages.gaps import Gap, one_a_field, slot_question, unknowns_of
+from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import CONFIDENCE_DIGITS, Route, Rules
 from mcl.compiler.stages.signoff import FIELD as PROMISE
+from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import Interpretation, Resolver, SlotValue, interpret
 from mcl.language.skills import Slot
 from mcl.values.slots import is_memory
@@ -152,7 +156,7 @@ def build(goal: Understanding, verdict: ScoreVerdict, provenance: Provenance) ->
             prose=request.told,
             frame=extraction.frame,
             unknowns=unknowns_of(verdict.gaps),
-            references=goal.references,
+            references=(*goal.references, *recurrence_of(request)),
             state="clarifying" if verdict.outcome == "clarify" else "proposed",
             confidence=verdict.confidence,
             budget=budget,
@@ -164,6 +168,20 @@ def build(goal: Understanding, verdict: ScoreVerdict, provenance: Provenance) ->
             compile_metadata=metadata,
         )
     )
+
+
+def recurrence_of(request: GoalRequest) -> tuple[Reference, ...]:
+    """When it is to run, as it was said and as it is read: an Intent with this is accepted with a schedule.
+    Raises InputError WHEN_UNCLEAR."""
+    if not request.when:
+        return ()
+    from mcl.values.recurrence import read_when  # few goals say it
+
+    found = read_when(request.when, request.at, request.zone)
+    if found is None:
+        fix = "such as: every friday at 9, on the 1st of each month, in two hours, when a.md mentions invoice"
+        raise InputError("WHEN_UNCLEAR", f"{request.when[:80]!r} is no time", place="when", fix=fix)
+    return (Reference(uri=found.uri, type="recurrence", role=RECURRENCE, summary=found.words),)
 
 
 def _deadline_of(constraints: Iterable[Constraint]) -> str:

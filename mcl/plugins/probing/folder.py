@@ -123,6 +123,7 @@ def _make_home(place: Path, said: Mapping[str, Any], host: str) -> None:
         grants, agent = Grants(home), home.keyring.agent.did
         grants.grant(agent, SIDE_EFFECTS)
         grants.grant_hosts(agent, [host])
+        (place / "mail.toml").write_text(said["mail"], encoding="utf-8")
         store = MemoryStore(home)
         for memory in said["memories"]:
             store.put(memory["type"], memory["text"])

@@ -1,0 +1,9 @@
+"""The clipboard, notices on the screen, and printing."""
+
+from mcl.plugins.hooks import Plugin
+
+PLUGIN = Plugin(
+    "desktop",
+    __name__,
+    tools=("clipboard/copy", "clipboard/read", "desktop/notify", "desktop/print"),
+)

@@ -1,0 +1,1 @@
+"""Notices on the screen, and the printer."""

@@ -1,0 +1,1 @@
+"""Mail: drafts in files, and sending."""

@@ -1,0 +1,1 @@
+"""Short notices over the network."""
