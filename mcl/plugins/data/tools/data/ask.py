@@ -11,7 +11,7 @@ from anyio import from_thread, to_thread
 from executor.sandbox.redaction import visible, visible_value
 from executor.tools.tool import Bench
 from mcl.core.text import counted
-from mcl.plugins.data.tools.data.figures import Figures, figures_of
+from mcl.plugins.data.tools.data.figures import FigureTable, figures_of
 from mcl.plugins.data.tools.data.picture import aligned
 
 _SHOWN = 200  # groups that are told
@@ -41,7 +41,7 @@ def _ask(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
     return {**answer, "text": visible("\n".join(_told(found, path)))}
 
 
-def _told(found: Figures, path: str) -> Iterator[str]:
+def _told(found: FigureTable, path: str) -> Iterator[str]:
     what = f"{found.figure} of {found.column}" if found.column else "rows"
     where = f" where {' and '.join(found.told)}" if found.told else ""
     if not found.by:

@@ -64,7 +64,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Figures:
+class FigureTable:
     """The answer: of which column ("" for rows), by what, and each group's figure in its order."""
 
     figure: str
@@ -77,7 +77,7 @@ class Figures:
     told: tuple[str, ...]
 
 
-def figures_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None]) -> Figures:
+def figures_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None]) -> FigureTable:
     """A figure of ``column`` of the rows of ``path`` that hold ``where``, by each value of ``by``.
 
     Raises:
@@ -124,7 +124,9 @@ def figures_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None])
         raise ToolError("NO_NUMBERS", message, place=path, fix="name a column of numbers")
     made = [(name, _rounded(group.figure(figure))) for name, group in groups.items()]
     column = names[place] if place is not None else ""
-    return Figures(figure, column, by, tuple(_in_order(made, args, by)), rows, of, skipped, conditions.told)
+    return FigureTable(
+        figure, column, by, tuple(_in_order(made, args, by)), rows, of, skipped, conditions.told
+    )
 
 
 def _column(said: str, figure: str, names: Sequence[str], kinds: Sequence[Kind], path: str) -> int | None:

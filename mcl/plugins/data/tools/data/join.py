@@ -13,7 +13,7 @@ from executor.tools.tool import Bench
 from mcl.core.text import counted
 from mcl.plugins.data.tools.data.extract import decimal_comma
 from mcl.plugins.data.tools.data.selection import MOST_CELLS, MOST_ROWS
-from mcl.plugins.data.tools.data.source import Rows, column_of, open_rows
+from mcl.plugins.data.tools.data.source import SourceRows, column_of, open_rows
 from mcl.plugins.data.tools.data.writing import format_of, table_bytes
 
 
@@ -40,7 +40,9 @@ def _join(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
     return {**answer, "text": visible(text)}
 
 
-def _joined(one: Rows, other: Rows, on: str, *, every: bool) -> tuple[list[str], list[list[str]], int, int]:
+def _joined(
+    one: SourceRows, other: SourceRows, on: str, *, every: bool
+) -> tuple[list[str], list[list[str]], int, int]:
     """Names and rows of both together; how many rows of the first the second knows, and of how many."""
     mine, theirs = column_of(on, one.names, one.path), column_of(on, other.names, other.path)
     places = [place for place in range(len(other.names)) if place != theirs]
@@ -63,7 +65,7 @@ def _joined(one: Rows, other: Rows, on: str, *, every: bool) -> tuple[list[str],
     return names, joined, matched, total
 
 
-def _shared(on: str, one: Rows, other: Rows) -> str:
+def _shared(on: str, one: SourceRows, other: SourceRows) -> str:
     """The column that rows are joined by."""
     if on:
         column_of(on, other.names, other.path)

@@ -1,4 +1,4 @@
-"""Rows to ask about, from a table or a JSON file, read one after the other; and what their columns hold."""
+"""SourceRows to ask about, from a table or a JSON file, read one after the other; and what their columns hold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMNS: Final = 1000
 
 
 @dataclass(frozen=True)
-class Rows:
+class SourceRows:
     """Named columns and rows of cells, which can be gone through once. comma: whether one is the decimal
     point."""
 
@@ -35,7 +35,7 @@ class Rows:
 
 
 @contextmanager
-def open_rows(path: str, bench: Bench, check: Callable[[], None]) -> Iterator[Rows]:
+def open_rows(path: str, bench: Bench, check: Callable[[], None]) -> Iterator[SourceRows]:
     """The rows of a CSV, TSV, JSON or JSON-lines file; each row as many cells as there are columns.
 
     Raises:
@@ -44,12 +44,12 @@ def open_rows(path: str, bench: Bench, check: Callable[[], None]) -> Iterator[Ro
     if path.lower().endswith((".json", ".jsonl", ".ndjson")):
         found = records(read_json(path, bench), path)
         names = tuple(dict.fromkeys(name for one in found for name in one))[:_COLUMNS]
-        yield Rows(path, names, False, ([_cell(one.get(name)) for name in names] for one in found))
+        yield SourceRows(path, names, False, ([_cell(one.get(name)) for name in names] for one in found))
         return
     with open_table(path, bench, check) as table:
         width = len(table.names)
         whole = (row[:width] + [""] * (width - len(row)) for row in table.rows())
-        yield Rows(path, table.names, table.form.delimiter == ";", whole)
+        yield SourceRows(path, table.names, table.form.delimiter == ";", whole)
 
 
 def read_json(path: str, bench: Bench) -> Any:
