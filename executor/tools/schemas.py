@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import unquote
 
@@ -47,11 +47,14 @@ class SchemaChecker:
     """A validator that says yes quickly. It has the one method that is asked of it."""
 
     def __init__(self, schema: Mapping[str, object]) -> None:
-        from jsonschema import Draft202012Validator  # 0.1 s of imports that only a run needs
+        self._known = _as_python(schema)
+        self._plain = plainly(self._known)
 
-        known = _as_python(schema)
-        self._plain = plainly(known)
-        self._exact: Validator = Draft202012Validator(known)
+    @cached_property
+    def _exact(self) -> Validator:
+        from jsonschema import Draft202012Validator  # its imports take longer than most calls
+
+        return Draft202012Validator(self._known)
 
     def iter_errors(self, instance: Any) -> Iterator[ValidationError]:
         """What is wrong, as jsonschema tells it."""

@@ -104,7 +104,7 @@ class DoTask:
         """Compile it, and go on. given: what was fixed beforehand. The exit code."""
         from mcl.compiler.outcome import Clarify
         from mcl.usecases.compile import compile_goal
-        from mcl.usecases.follow_up import follow_up_in
+        from mcl.usecases.follow_up_words import follow_up_in
 
         follows = follow_up_in(goal) if not any(given.values()) and (self.asks or self.yes) else None
         if follows is not None and follows.undo:

@@ -20,9 +20,8 @@ from mcl.core.home import open_home
 from mcl.core.settings import setting
 from mcl.usecases.accept import Acceptance, accept
 from mcl.usecases.compile import compile_goal
-from mcl.usecases.corrections import sign_correction
 from mcl.usecases.do_proposal import AskedCall, DoProposal, propose, refusal_of
-from mcl.usecases.follow_up import follow_up
+from mcl.usecases.follow_up_words import follow_up_in
 from mcl.usecases.intents import find_intent
 from mcl.usecases.run import run
 
@@ -95,6 +94,8 @@ def carry_out(
     home = home or open_home()
     shown = proposal.planned
     if proposal.correction is not None:
+        from mcl.usecases.corrections import sign_correction  # few are one, and it takes much
+
         sign_correction(proposal.correction, home=home, unseen=unseen)
     signed = accept(
         proposal.id,
@@ -157,7 +158,11 @@ def do(
     home = home or open_home()
     given: dict[str, Any] = {"skills": skills, "model": model, "ai": ai, "home": home}
     there = {**given, "workspace": workspace}
-    proposal = None if skill or verb or slots else follow_up(goal, **there)
+    proposal = None
+    if not (skill or verb or slots) and follow_up_in(goal) is not None:
+        from mcl.usecases.follow_up import follow_up
+
+        proposal = follow_up(goal, **there)
     if proposal is None:
         said: dict[str, Any] = {"skill": skill, "verb": verb, "slots": slots, "zone": zone}
         result = compile_goal(goal, **said, **given)

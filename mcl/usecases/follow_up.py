@@ -8,13 +8,9 @@ shown as a difference and signed like any other.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from executor.store.home import Home
 from executor.store.lifecycle.view import View
@@ -25,6 +21,7 @@ from mcl.core.home import open_home
 from mcl.usecases.compile import compile_goal
 from mcl.usecases.corrections import Proposal, propose_correction
 from mcl.usecases.do_proposal import DoProposal
+from mcl.usecases.follow_up_words import begins, follow_up_in, words_of
 from mcl.usecases.goal_corrections import CorrectedGoal, corrected_goal, goal_change, model_of
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import read_view
@@ -40,28 +37,6 @@ _NOT_OF_IT: Final = ("CORRECTION_CONFLICT", "NOT_COMPILED", "GOAL_REFUSED", "UND
 _LAST_RESORT: Final = "general"  # a skill that takes any goal says nothing of whether it is one
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _FILE: Final = re.compile(r"\S*\.\w{1,5}")
-
-
-@dataclass(frozen=True)
-class FollowUpWords:
-    """What a goal says of the last one. words: what is to be otherwise; undo: it is to be undone."""
-
-    words: str = ""
-    undo: bool = False
-
-
-def follow_up_in(goal: str) -> FollowUpWords | None:
-    """What a goal says of the last one, by its words alone; None where it is a goal of its own."""
-    said = " ".join(goal.split()).strip(" .!")
-    folded = said.casefold()
-    if folded in _words("undo"):
-        return FollowUpWords(undo=True)
-    if len(said.split()) > int(_table()["longest"]):
-        return None
-    left, dropped = _without_lead(said)
-    if not left or not (dropped or _begins(left, _words("leads"))):
-        return None
-    return FollowUpWords(left)
 
 
 def follow_up(
@@ -166,7 +141,7 @@ def propose_follow_up(
 
 def _is_unsure(meant: CorrectedGoal) -> bool:
     """Whether the words themselves were read unsurely; those that only lead to them may belong to nothing."""
-    plain = _words("leads") | _words("plain")
+    plain = words_of("leads") | words_of("plain")
     return meant.unsure or bool(meant.left_over and meant.left_over.casefold() not in plain)
 
 
@@ -226,7 +201,7 @@ def _readings(words: str, intent: Intent | None) -> Iterable[tuple[str, Mapping[
     if intent is not None and (field := _place_of(words, intent)):
         yield "", field
     yield words, {}
-    if len(words.split()) == 2 and _begins(words, _words("leads")):
+    if len(words.split()) == 2 and begins(words, words_of("leads")):
         yield f"{words} files", {}
 
 
@@ -236,7 +211,7 @@ def _place_of(words: str, intent: Intent) -> dict[str, str]:
     made = intent.compile_metadata
     marks = [one for one in made.spans if one.field.startswith("frame.objects[")] if made is not None else []
     first, _, rest = words.partition(" ")
-    behind = rest.strip() if first.casefold() in _words("before") and rest.strip() else ""
+    behind = rest.strip() if first.casefold() in words_of("before") and rest.strip() else ""
     value = behind or words
     found = [one for one in marks if behind and _before(intent.prose, one) == first.casefold()]
     if len(found) != 1:
@@ -258,7 +233,7 @@ def _before(prose: str, mark: SpanMark) -> str:
 
 def _kind(text: str) -> str:
     said = text.strip(" \"'").casefold()
-    if said in _words("months"):
+    if said in words_of("months"):
         return "month"
     if _NUMBER.fullmatch(said):
         return "number"
@@ -305,28 +280,3 @@ def _judged(
     planned = Planned(proposal.intent, proposal.plan, "proposed", False, verdicts)
     made = Compiled(proposal.intent, proposal.plan, bool(care), "", 0.0, care)
     return DoProposal(made, planned, care, proposal)
-
-
-def _without_lead(said: str) -> tuple[str, bool]:
-    """The words behind what only says that something is to be otherwise, and whether there was such."""
-    dropped = False
-    while lead := _begins(said, _words("dropped")):
-        said, dropped = said[len(lead) :].lstrip(" ,:;.–-"), True
-    return said, dropped
-
-
-def _begins(said: str, leads: frozenset[str]) -> str:
-    """The longest of some words that a text begins with, or ""."""
-    folded = said.casefold()
-    ends = (lead for lead in leads if re.match(rf"{re.escape(lead)}(?![\w-])", folded))
-    return max(ends, key=len, default="")
-
-
-@cache
-def _words(name: str) -> frozenset[str]:
-    return frozenset(_table()[name])
-
-
-@cache
-def _table() -> Mapping[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("follow_up.toml").read_text("utf-8"))

@@ -6,7 +6,7 @@ import pytest
 
 import mcl as library
 from ir import MclError
-from mcl.usecases.follow_up import follow_up_in
+from mcl.usecases.follow_up_words import follow_up_in
 from tests.cli.test_cli_do import typing
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import make_home
+
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
     *("anyio", "babel", "dateparser", "httpx", "icalendar", "jinja2", "jsonpatch", "jsonschema", "lark"),
@@ -59,6 +61,15 @@ def test_a_compile_without_a_model_loads_no_model(tmp_path: Path) -> None:
     command = ("compile", "which files in notes mention invoice", "--json", "--no-ai")
     loaded((), tmp_path, *command)
     assert loaded((*HEAVY, "ctypes", "mcl.model.llama.weights"), tmp_path, *command) == "[]"
+
+
+def test_a_read_in_one_step_loads_no_library_that_it_does_not_need(tmp_path: Path) -> None:
+    command = ("do", "which files in docs mention invoice", "--yes", "--json", "--no-ai")
+    make_home(tmp_path)
+    loaded((), tmp_path, *command)
+    needless = [name for name in HEAVY if name not in ("anyio", "rich", "yaml")]
+    ours = ("mcl.usecases.corrections", "mcl.usecases.follow_up", "mcl.plugins.review.conclusion")
+    assert loaded((*needless, *ours, "executor.walker.undo.undo"), tmp_path, *command) == "[]"
 
 
 @pytest.mark.parametrize("command", [("--help",), ("compile", "--help")])

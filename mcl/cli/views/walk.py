@@ -18,9 +18,6 @@ from rich.text import Text
 
 from executor.sandbox.redaction import visible
 from executor.walker.interfaces import WalkEvent
-from executor.walker.undo.images import Pruned
-from executor.walker.undo.records import NotUndone
-from executor.walker.undo.undo import UndoReport
 from ir import PlanTree
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, columns, duration, joined, listing, plain, rows
 from mcl.cli.views.plan import EFFECT_STYLES
@@ -29,6 +26,9 @@ from mcl.core.text import counted, one_line
 
 if TYPE_CHECKING:
     from executor.walker import Outcome
+    from executor.walker.undo.images import Pruned
+    from executor.walker.undo.records import NotUndone
+    from executor.walker.undo.undo import UndoReport
     from mcl.usecases.replay import Replay
 
 _MOST = 12  # nodes whose outputs are shown at the end

@@ -16,8 +16,6 @@ from ir import Intent, PlanTree
 from ir.errors import REFUSED, MclError
 from mcl.compiler.tape import Unloaded
 from mcl.core.errors import ModelError
-from mcl.plugins.review.conclusion import finding_of
-from mcl.plugins.review.finding import without_repeats
 from mcl.usecases.models import Models
 
 if TYPE_CHECKING:
@@ -171,6 +169,8 @@ class Reviews:
         looked, ended = outcome.outputs.get("look"), outcome.outputs.get("conclude")
         if not isinstance(looked, dict) or not isinstance(ended, dict):
             return
+        from mcl.plugins.review.conclusion import finding_of  # each run asks whether it is a review
+        from mcl.plugins.review.finding import without_repeats
         from mcl.plugins.review.memory.history import ReviewMemories
 
         history = ReviewMemories(home, workspace).history
