@@ -1,4 +1,4 @@
-"""SourceRows to ask about, from a table or a JSON file, read one after the other; and what their columns hold."""
+"""Rows to ask about, from a table or a JSON file, read one after the other; and what their columns hold."""
 
 from __future__ import annotations
 
