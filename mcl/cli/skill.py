@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from mcl.language.skills import Skill, Slot
 
-skills = noun("skill", "Skills: what can be asked for.", "mcl skill list", "mcl skill new tidy-up")
+skills = noun("skill", "Skills: what can be asked for.", "mcl skill list", "mcl skill new water-plants")
 
 
 def _lacking(home: Path) -> "dict[str, tuple[str, ...]]":

@@ -16,7 +16,6 @@ from typing import Final, NamedTuple
 
 PREFIX: Final = "phrase."
 MOST_WORDS: Final = 60  # of a goal that are looked at: a fixed phrase is short
-LEAST_WORDS: Final = 2  # that a phrase has to have beside its places
 _EDGES: Final = " \t\n.,;:!?()[]"
 _SLOT: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 _SET: Final = re.compile(r"\{([A-Za-z_]\w*)=([\w.-]+)\}")
@@ -109,8 +108,8 @@ def read_phrase(text: str) -> FixedPhrase:
 
 def _flaw(parts: Sequence[_Part], members: Sequence[str]) -> str:
     slots = [*(part.slot for part in parts if part.slot), *members]
-    if sum(not part.slot and not part.optional for part in parts) < LEAST_WORDS:
-        return f"a phrase has at least {LEAST_WORDS} words that must be said"
+    if not any(not part.slot and not part.optional for part in parts):
+        return "a phrase has a word that must be said"
     if any(one.slot and two.slot for one, two in pairwise(parts)):
         return "between two places there must be a word"
     if len(set(slots)) < len(slots):

@@ -129,6 +129,12 @@ class Skill:
         return tuple(value for key, value in self._settings.items() if key.startswith("phrase."))
 
     @cached_property
+    def covers(self) -> tuple[str, ...]:
+        """Words of goals that say what its plans do in any case (`covers.N` lines, between |)."""
+        lines = (value for key, value in self._settings.items() if key.startswith("covers."))
+        return tuple(words for line in lines for one in line.split("|") if (words := " ".join(one.split())))
+
+    @cached_property
     def not_for(self) -> tuple[str, ...]:
         """Goals that it must not be chosen for (`not.N` lines)."""
         return tuple(value for key, value in self._settings.items() if key.startswith("not."))

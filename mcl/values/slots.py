@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import date, datetime
 
 from mcl.core.words import MEMORY_TYPES
-from mcl.values.kinds import endings_called
+from mcl.values.kinds import endings_called, kind_of_ending
 from mcl.values.numbers import only_number, read_number
 
 _YES = frozenset(["true", "yes", "y", "on", "1", "ja", "sant"])
@@ -184,23 +184,30 @@ ENDINGS = frozenset(
         "jpeg", "gif", "webp", "pdf", "docx", "xlsx", "pptx", "odt", "ods", "ics", "log", "eml", "zip",
     )
 )  # fmt: skip
-_AROUND = re.compile(r"^(?:all|every|the)\s+|\s+(?:files?|documents?|pictures?|images?|scripts?|tables?)$")
-# Around words for a kind, in both languages: "all the photos", "alla mina bilder".
-_AROUND_SOME = re.compile(
-    r"^(?:(?:all|every|the|my|our|of|alla|allt|mina|våra|mitt|de)\s+)+|\s+(?:files?|filer|filerna)$"
+# Around words for a kind, in both languages: "all the photos", "alla mina bilder", "every .log file".
+_AROUND = re.compile(
+    r"^(?:all|every|each|any|the|my|our|of|alla|allt|varje|mina|våra|mitt|de|samtliga)\s+"
+    r"|\s+(?:files?|documents?|pictures?|images?|scripts?|tables?|filer|filerna)$"
+)
+_SEVERAL = re.compile(r"(?:[:’']?s|[:-]?er|[:-]?erna|-?filer|-?filerna|-?files?)$")
+_MORE = frozenset(
+    ("tmp", "bak", "old", "orig", "part", "iso", "exe", "dmg", "db", "sqlite", "ini", "cfg", "conf")
 )
 
 
 def read_pattern(text: str) -> str:
-    """The pattern of file names that `text` says ("markdown files", ".csv", "PDFs"), else `text` itself."""
+    """The pattern of file names that `text` says ("markdown files", ".csv", "PDFs", "alla bilder"), else
+    `text` itself."""
     plain = text.lower().strip()
-    while (shorter := _AROUND.sub("", plain)) != plain:
+    while True:
+        if endings := endings_called(plain):
+            return f"*.{{{','.join(endings)}}}"
+        if (shorter := _AROUND.sub("", plain, count=1)) == plain:
+            break
         plain = shorter
     word = plain.removeprefix("*").removeprefix(".")
-    for name in (word, word.removesuffix("s")):
+    for name in (word, _SEVERAL.sub("", word)) if "/" not in word else ():
         ending = _CALLED.get(name, name)
-        if ending in ENDINGS:
+        if ending in ENDINGS or ending in _MORE or kind_of_ending(f".{ending}"):
             return f"*.{ending}"
-    if endings := endings_called(_AROUND_SOME.sub("", text.lower().strip())):
-        return f"*.{{{','.join(endings)}}}"
     return text

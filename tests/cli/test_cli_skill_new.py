@@ -25,7 +25,7 @@ def examples_of_help() -> list[str]:
     command = typer.main.get_command(app_for()).commands["skill"].commands["new"]
     lines = re.findall(r"mcl skill new .*", command.epilog)
     assert lines
-    names, verbs = ("tidy-up", "shelf-list"), ("monitor", "build")
+    names, verbs = ("water-plants", "shelf-list"), ("monitor", "build")
     return [*lines, *(f"mcl skill new {name} --verb {verb}" for name in names for verb in verbs)]
 
 

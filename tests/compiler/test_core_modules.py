@@ -226,7 +226,7 @@ def which(verb: str) -> Look:
             core,
             "do paper",
             Scripted(skill="general", verb=verb, verb_sure=0.3),
-            skills=find_skills(skill_folders(None)),
+            skills=find_skills(skill_folders(None)[:1]),
         )
     )
 
@@ -398,7 +398,7 @@ AROUND_LIMITS = {
 def handed_on(text: str, about: str) -> Look:
     """A look at what comes of a goal that is for the skill which takes any."""
     model = Scripted(skill="general", verb="acquire", says={"slot.object": about})
-    return lambda kit, core: seen(kit.run(core, text, model, skills=find_skills(skill_folders(None))))
+    return lambda kit, core: seen(kit.run(core, text, model, skills=find_skills(skill_folders(None)[:1])))
 
 
 def sent_too(kit: Kit, core: Core) -> object:

@@ -59,7 +59,7 @@ def test_a_place_in_the_middle_ends_where_the_next_word_of_the_phrase_stands() -
 
 
 def test_of_several_phrases_the_one_with_most_words_counts() -> None:
-    assert placed("sort a.csv by name", "sort the? {file} please?", "sort up {x}") is None
+    assert placed("sort a.csv by name", "the? {file} please?", "sort up {x}") is None
     both = {"lines": ["put in order {file}"], "table": ["put in order {file} by {column}"]}
     assert set(best_phrases("put in order a.csv by name", both, AROUND, anything)) == {"table"}
     assert set(best_phrases("put in order a.csv", both, AROUND, anything)) == {"lines"}
@@ -70,8 +70,8 @@ def test_of_several_phrases_the_one_with_most_words_counts() -> None:
 @pytest.mark.parametrize(
     ("phrase", "flaw"),
     [
-        ("sort {file}", "at least 2 words"),
-        ("sort? it? {file} now", "at least 2 words"),
+        ("{file}", "has a word that must be said"),
+        ("sort? it? {file}", "has a word that must be said"),
         ("copy {a} {b} over there", "there must be a word"),
         ("copy {a} to here {a}", "stands in it twice"),
         ("copy this {a}s there", "a word by itself"),

@@ -72,7 +72,7 @@ def test_the_plug_in_of_the_page_adds_a_command_a_tool_and_a_skill(yard: Path, w
     ran = mcl(yard, "run", "@last", site=words)
     assert "6 words" in ran.stdout, ran.stdout + ran.stderr
     assert mcl(yard, "log", "verify", site=words).returncode == 0
-    assert mcl(yard, "words", "x").returncode == 2, "and without it there is no such command"
+    assert mcl(yard, "words", "x").returncode != 0, "and without it there is no such command"
 
 
 @pytest.mark.parametrize(("most", "code"), [(6, 0), (5, 5)])

@@ -63,7 +63,8 @@ def some(walks: Walks, *paths: str) -> None:
         ({"paths": ["notes/c.md", "a.txt"], "to": "old"}, "old/a.txt"),
         ({"paths": ["notes"], "to": "kept"}, "kept/deep/d.JPG"),
         ({"paths": ["."], "glob": "*.TXT", "to": "old"}, "old/a.txt"),
-        ({"paths": ["notes"], "glob": "*.{jpg,png}", "recursive": True, "to": "old"}, "old/deep/d.JPG"),
+        ({"paths": ["notes"], "glob": "*.{jpg,png}", "recursive": True, "to": "old"}, "old/d.JPG"),
+        ({"paths": ["."], "glob": "deep notes", "to": "old"}, "old/d.JPG"),
     ],
 )
 @pytest.mark.parametrize("name", ["copy", "move"])

@@ -108,7 +108,7 @@ def test_a_skill_without_a_usable_id_or_version_has_its_folders_name_and_0_0_0(
 def test_a_folder_named_twice_counts_where_it_is_named_last(tmp_path: Path) -> None:
     home, here = tmp_path / "home", tmp_path / "here"
     folders = skill_folders(home, here=here, extra=[home / "skills"])
-    assert folders[1:] == [here / "skills", home / "skills"]
+    assert folders[-2:] == [here / "skills", home / "skills"]
 
 
 def test_a_broken_skill_is_left_out_told_of_and_never_replaced_by_the_one_it_hides(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_broken_skill_is_left_out_told_of_and_never_replaced_by_the_one_it_hid
 
 def test_folders_come_in_the_order_package_home_here_extra_without_doubles(tmp_path: Path) -> None:
     folders = skill_folders(tmp_path, here=tmp_path, extra=[tmp_path / "more"])
-    assert folders[1:] == [tmp_path / "skills", tmp_path / "more"]
+    assert folders[-2:] == [tmp_path / "skills", tmp_path / "more"]
     assert (folders[0] / "files-find" / "SKILL.mtx").is_file()
 
 

@@ -24,7 +24,7 @@ SHIPPED = (
 
 @pytest.fixture(scope="module")
 def shipped() -> Skills:
-    return find_skills(skill_folders(None))
+    return find_skills(skill_folders(None)[:1])
 
 
 def intent(verb: str, prose: str = "do it", **slots: str) -> Intent:
@@ -69,6 +69,9 @@ def test_all_are_found_and_none_is_broken(shipped: Skills) -> None:
     assert shipped.ids == SHIPPED
     assert shipped.broken == {}
     assert shipped.shadowed == ()
+    with_plugins = find_skills(skill_folders(None))
+    assert set(with_plugins.ids) > set(SHIPPED)
+    assert (with_plugins.broken, with_plugins.shadowed) == ({}, ())
 
 
 def test_together_they_have_all_ten_verbs_without_the_last_resort(shipped: Skills) -> None:

@@ -55,11 +55,21 @@ class Clauses:
     ) -> None:
         self.prose, self.words = prose, words
         self._skill, self.takes_any = (skill.description, *skill.examples, *skill.phrases), skill.takes_any
+        self._covers = skill.covers
         self.said_words = list(WORD.finditer(prose))
         self._starts = [match.start() for match in self.said_words]
         self.found = words.found(prose, self.said_words)
         self.quotes = [*(whole for whole, _ in quotes_of(prose)), *told]
         self.all = list(self._clauses())
+
+    @cached_property
+    def covered(self) -> list[TextPlace]:
+        """Where words stand that say what the skill does in any case."""
+        if not self._covers:
+            return []
+        phrases = (r"\s+".join(map(re.escape, one.split())) for one in self._covers)
+        found = re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)", re.IGNORECASE)
+        return [TextPlace(*match.span()) for match in found.finditer(self.prose)]
 
     # ---- clauses
 

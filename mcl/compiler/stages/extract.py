@@ -106,8 +106,10 @@ def extract(
     if content is not None:
         clauses = Clauses(request.prose, skill, rules.coverage, [content])
         held = [one for one in held if free(one, [content])]
+    held = [one for one in held if not within(one, clauses.covered)]
     inputs = [*_places(request, skill), *(place_of(one) for one in answered if _is_value(one))]
     wishes = clauses.wishes(classified.begins, held, inputs)
+    wishes = tuple(one for one in wishes if free(one, clauses.covered))
     marked = _of_the_first(answered, wishes)
     told = [one for one in marked if one.field != REST and not found.is_guess(one)]
     told = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
@@ -116,6 +118,13 @@ def extract(
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))
     spans = tuple(_before(wishes, one, clauses) for one in spans)
+    # What the skill does in any case is no limit, and needs no answer.
+    spans = tuple(
+        one
+        for one in spans
+        if one.start is None or _is_value(one) or not within(place_of(one), clauses.covered)
+    )
+    found.limits += clauses.covered
     leads = rules.coverage.leads
     if not all_slots:  # few words: a text slot takes whatever is left of them
         spans = tuple(

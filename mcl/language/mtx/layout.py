@@ -11,7 +11,7 @@ from mcl.language.mtx.parser import Parsed
 _PLAIN = re.compile(r"(?!slot\.)[A-Za-z0-9_.][A-Za-z0-9_.:/@+<|>-]*", re.ASCII)
 _WORDS = re.compile(r"[^\s\"#\[][^\"#]*", re.ASCII)
 _LISTS = ("mcl.verbs", "reads", "writes", "tags")  # shown as bare words
-_PROSE = re.compile(r"display|description|hint|system|user|prompt|message|(?:example|not|phrase)\..*")
+_PROSE = re.compile(r"display|description|hint|system|user|prompt|message|(?:example|not|phrase|covers)\..*")
 _SPACED = ("SLOT", "ON", "RESOLVE", "UNKNOWN", "CLARIFY", "_COLON", "_COMMA", "_ARROW")
 _STEP = "  "
 _DEEP = 64  # blocks inside each other from which on one blank a level must do

@@ -17,6 +17,7 @@ PLUGIN = Plugin(
         "fs/mkdir",
         "fs/move",
         "fs/remove",
+        "fs/rename",
         "fs/unzip",
         "fs/zip",
     ),

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any, Final
 
 from executor.core.errors import ScopeError, ToolError
@@ -25,7 +26,8 @@ def never() -> None:
 
 @dataclass(frozen=True)
 class FileChoice:
-    """What a file must be. glob: of its name, or of its path below the folder, case aside; "" fits all.
+    """What a file must be. glob: of its name, or of its path below the folder, case aside; "" fits all, and
+    plain words are those that its path has.
 
     older, newer: it was changed before, at or after this moment (nanoseconds since 1970). least: bytes.
     hidden: whether names that begin with a dot count too.
@@ -53,20 +55,43 @@ class FileChoice:
         least = int(str(args.get("least", 0)))
         return cls(str(args.get("glob", "")), older, newer, least, str(args.get("glob", "")).startswith("."))
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of a glob that is none: those that a path must have ("clas ohlson receipts")."""
+        plain = self.glob and not re.search(r"[*?\[{./]", self.glob)
+        return frozenset(_words(self.glob)) if plain else frozenset()
+
     def pattern(self) -> Glob:
         """The pattern of names, in small letters. Raises GlobError."""
-        return anywhere(self.glob.casefold())
+        return anywhere("" if self.words else self.glob.casefold())
 
     def fits(self, entry: Entry, below: str, pattern: Glob) -> bool:
         """Is this file wanted? below: its path below the folder."""
         parts = tuple(below.casefold().split("/"))
         return (
             pattern.fits(parts)
+            and self._has_words(below)
             and entry.size >= self.least
             and (self.older is None or entry.modified <= self.older)
             and (self.newer is None or entry.modified >= self.newer)
             and (self.hidden or not any(part.startswith(".") for part in parts))
         )
+
+    def _has_words(self, below: str) -> bool:
+        there = _words(below)
+        return all(any(_alike(word, one) for one in there) for word in self.words)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.casefold())
+
+
+def _alike(word: str, other: str) -> bool:
+    """Are two words one, but for their ends: receipt and receipts?"""
+    shorter = min(len(word), len(other))
+    return word == other or (
+        shorter >= 4 and word[:shorter] == other[:shorter] and abs(len(word) - len(other)) < 3
+    )
 
 
 def _moment(args: Mapping[str, object], name: str) -> int | None:
@@ -108,7 +133,7 @@ def files_in(
         ScopeError: as ``Workspace.walk``. GlobError. What ``check`` raises.
     """
     pattern = wanted.pattern()
-    deep = recursive or "/" in wanted.glob
+    deep = recursive or "/" in wanted.glob or bool(wanted.words)
     prefix = "/".join(workspace.split(folder))
     cut = len(prefix) + 1 if prefix else 0
     for entry in workspace.walk(folder, check=check, recursive=deep, missed=missed):

@@ -79,7 +79,8 @@ def laid_out(
                 workspace, folder, wanted, recursive=bool(args.get("recursive")), check=check
             ):
                 if not _below(entry.path, into):  # what is there is where it shall be
-                    pairs.append((entry.path, f"{into}/{below}" if into else below))
+                    name = named(below)  # those of the folders inside come together
+                    pairs.append((entry.path, f"{into}/{name}" if into else name))
         require_some(len(pairs), ", ".join(sources), wanted, none=absent is not None)
     else:
         into_folder = _is_folder(sources, to, workspace, absent or ())

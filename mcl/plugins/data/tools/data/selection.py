@@ -1,4 +1,4 @@
-"""SourceRows chosen, put in order and cut, in bounded memory."""
+"""Rows chosen, put in order and cut, in bounded memory."""
 
 from __future__ import annotations
 
