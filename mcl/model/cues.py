@@ -343,7 +343,8 @@ def typed(slot: SlotForm, cues: Cues) -> bool:
 
 def words_of(name: str) -> frozenset[str]:
     """An identifier, its parts and their stems."""
-    return frozenset([name.casefold(), *stems(name), *_SEPARATORS.split(name.casefold())])
+    plain = name.casefold()
+    return frozenset([plain, plain.removesuffix("s"), *stems(name), *_SEPARATORS.split(plain)])
 
 
 def span_at(field: str, prose: str, place: TextPlace, probability: float) -> Span:

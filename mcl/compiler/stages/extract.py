@@ -112,7 +112,8 @@ def extract(
     wishes = tuple(one for one in wishes if free(one, clauses.covered))
     marked = _of_the_first(answered, wishes)
     told = [one for one in marked if one.field != REST and not found.is_guess(one)]
-    told = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
+    told, said = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
+    held = [one for one in held if free(one, said)]
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
     spans = with_entries(request.prose, form, spans)
     spans = with_rules(request.prose, spans, held, found.reads)
@@ -130,7 +131,9 @@ def extract(
         spans = tuple(
             one for one in spans if not (one.field.startswith("slot.") and leads.is_empty(one.value))
         )
-    found.left([one for one in marked if one.field == REST and clauses.says(place_of(one))], spans)
+    rest = [one for one in marked if one.field == REST and clauses.says(place_of(one))]
+    found.left([one for one in rest if free(place_of(one), said)], spans)
+    found.slots += said
     for slot in skill.slots:
         own = [span for span in spans if span.field == f"slot.{slot.name}"]
         if all_slots or own or f"slot.{slot.name}" in request.answers:

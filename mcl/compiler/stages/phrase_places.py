@@ -1,5 +1,6 @@
 """What fills slots by a fixed phrase of a skill: the words of a goal that stand in its places. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -12,14 +13,16 @@ from mcl.model.cues import Cues, TextPlace, free, load_cues, pattern_spans, plac
 from mcl.model.protocol import BOOLEAN, ExtractForm, SlotForm, Span
 from mcl.values.slots import read_slot
 
+_WORD_END: Final = re.compile(r"[.,;:!?]*(?:\s|$)")
 _MOST_WORDS: Final = 8  # of a text that is no quote
 _NOON: Final = "2000-01-01T12:00:00.000Z"  # whether words say a time at all is the same at any
 
 
 def with_phrase(
     spans: Sequence[Span], form: ExtractForm, phrases: Sequence[str], clauses: Clauses, around: PhraseAround
-) -> list[Span]:
-    """The spans, with what a phrase of the skill says in their place where the goal has one.
+) -> tuple[list[Span], list[TextPlace]]:
+    """The spans, with what a phrase of the skill says in their place where the goal has one, and where its
+    words stand; nothing else is read in these.
 
     Where something in a place can be read by a pattern for its slot, that; else all of it, as far as its
     clause goes. What a slot cannot take says nothing of the phrase's other places.
@@ -29,7 +32,7 @@ def with_phrase(
     can = partial(fits, prose, slots)
     match = find_phrase(goal_words(prose), phrases, around, can) if phrases else None
     if match is None:
-        return kept
+        return kept, []
     for name, member in match.phrase.members:
         if name in slots and member in slots[name].options:
             field = f"slot.{name}"
@@ -41,7 +44,16 @@ def with_phrase(
         if found:
             places = [place_of(one) for one in found]
             kept = [one for one in kept if one.field != found[0].field and _apart(one, places)] + found
-    return kept
+    said = _between(match)
+    own = {f"slot.{place.slot}" for place in match.places}
+    return [one for one in kept if one.field in own or _apart(one, said)], said
+
+
+def _between(match: PhraseMatch) -> list[TextPlace]:
+    """Where the words of a phrase stand that are not in its places."""
+    edges = [match.start, *(edge for one in match.places for edge in one[1:]), match.end]
+    runs = zip(edges[::2], edges[1::2], strict=True)
+    return [TextPlace(start, end) for start, end in runs if end > start]
 
 
 def fits(prose: str, slots: Mapping[str, SlotForm], match: PhraseMatch) -> bool:
@@ -101,6 +113,8 @@ def _region(place: SlotWords, slot: SlotForm, clauses: Clauses) -> TextPlace:
         return whole
     clause = clauses.clause_of(TextPlace(place.start, place.start + 1))
     end = min(whole.end, clause.end) if clause.end > place.start else whole.end
+    while end < whole.end and not _WORD_END.match(clauses.prose, end):  # "people[0].name" is one word
+        end += 1
     text = clauses.prose[place.start : end]
     return TextPlace(place.start, place.start + len(text.rstrip(TIDY)))
 
