@@ -22,7 +22,7 @@ _EDGES: Final = " \t\n.,;:!?()[]"
 _SLOT: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 _SET: Final = re.compile(r"\{([A-Za-z_]\w*)=([\w.-]+)\}")
 _SAID: Final = re.compile(r"(?<!\w)[\"“«`'‘][^\"”»`'’\n]+[\"”»`'’](?!\w)|\S+")
-_FILE_SLOT: Final = re.compile(r"^(?:files?|path|left|right|result|source|table)$")
+FILE_SLOT: Final = re.compile(r"^(?:files?|path|left|right|result|source|table)$")
 _FILE_NAME: Final = re.compile(r"\w\.\w|/|^[\"“'`‘]")
 _ENDS: Final = re.compile(r"[.,;:!?]$")
 
@@ -200,7 +200,7 @@ def _match(
 ) -> PhraseMatch | None:
     """The phrase at these words; each place takes as few of them as it can. A place for files at its end
     begins with what looks like one, if it can: "food in october in expenses.csv" is in one file."""
-    ends_with_file = bool(phrase.parts) and _FILE_SLOT.search(phrase.parts[-1].slot) is not None
+    ends_with_file = bool(phrase.parts) and FILE_SLOT.search(phrase.parts[-1].slot) is not None
     found = _PhraseWalk(phrase.parts, words, between, strict=True).go(0, start) if ends_with_file else None
     found = found or _PhraseWalk(phrase.parts, words, between, strict=False).go(0, start)
     if found is None:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 
 from mcl.compiler.stages.clauses import TIDY, Clauses, quotes_of
-from mcl.language.phrases import PhraseAround, PhraseMatch, SlotWords, find_phrase, goal_words
+from mcl.language.phrases import FILE_SLOT, PhraseAround, PhraseMatch, SlotWords, find_phrase, goal_words
 from mcl.language.skills import Slot
 from mcl.model.cues import Cues, TextPlace, free, load_cues, pattern_spans, place_of, span_at, typed, within
 from mcl.model.protocol import BOOLEAN, ExtractForm, SlotForm, Span
@@ -61,10 +61,17 @@ def fits(prose: str, slots: Mapping[str, SlotForm], match: PhraseMatch) -> bool:
     code can check such a form; of any other text anything."""
     cues = load_cues()
     for place in match.places:
-        slot = slots.get(place.slot)
+        slot, region = slots.get(place.slot), TextPlace(place.start, place.end)
+        if (
+            slot is not None
+            and FILE_SLOT.search(slot.name)
+            and len(prose[region.start : region.end].split()) > 1
+        ):
+            if next(_patterns(prose, region, slot, cues), None) is None:
+                return False  # words, and the name of no file among them
+            continue
         if slot is None or not (slot.options or typed(slot, cues)):
             continue
-        region = TextPlace(place.start, place.end)
         text, element = prose[region.start : region.end], slot.type.removesuffix("[]")
         found = next(_patterns(prose, region, slot, cues), None) is not None
         if not found and element == "string":
