@@ -1,5 +1,6 @@
 #!/bin/sh
-# The README's transcript, live: a goal in plain words is compiled by the bundled model, accepted, run and replayed.
+# The README's transcript, live: a goal in plain words is understood and run in one step, then
+# step by step: compiled by the bundled model, accepted, run and replayed.
 # Everything happens in one folder (default: ./demo), with a home of its own; nothing else on the machine is touched.
 set -eu
 place=${1:-"$(dirname "$0")/../demo"}
@@ -16,6 +17,7 @@ show() {
   printf '\n'
 }
 
+show 'mcl do "which files in notes mention invoice" --yes'
 show 'mcl compile "which files in notes mention invoice"'
 show 'mcl accept @last --yes'
 show 'mcl run @last'

@@ -273,7 +273,7 @@ class FurtherWish(Document):
     """A further wish of the same goal: its words, and what it wants. Its limits are those of the whole goal.
 
     skill_ref: the skill that plans it; "": none does. given: inputs that earlier wishes give. when: what must
-    hold for it to be done. scope_uri: where it is done for each member of a list, what each may use.
+    hold for it to be done. scope_uri: where it is given files, what it may use; "": all that its plan may.
     """
 
     prose: Text = ""

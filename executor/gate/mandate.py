@@ -81,19 +81,25 @@ class Mandate:
         waiting: dict[Hashable, list[int]] = {}
         for place, wish in enumerate(self.intent.frame.further):
             when = wish.when and (wish.when.test, wish.when.value)
-            waiting.setdefault((dispatch_of(wish).asks, when, wish.scope_uri), []).append(place)
+            waiting.setdefault((dispatch_of(wish).asks, when), []).append(place)
         for node, above in self._with_maps if waiting else ():
             sub = node.sub_dispatch
             if sub is None or sub.agent_ref:
                 continue
             outer = above or node
             held = outer.when and (outer.when.test, outer.when.value)
-            scope = above.map.scope_uri if above is not None and above.map is not None else ""
-            if places := waiting.get((sub.asks, held, scope)):
-                place = places.pop(0)
+            scope = above.map.scope_uri if above is not None and above.map is not None else sub.scope_uri
+            places = waiting.get((sub.asks, held), [])
+            if fitting := [one for one in places if self._scoped(one, scope)]:
+                place = fitting[0]
+                places.remove(place)
                 mapped = (id for id, template in self.templates.items() if template == node.id)
                 found |= dict.fromkeys((node.id, *mapped), place)
         return found
+
+    def _scoped(self, place: int, scope_uri: str) -> bool:
+        """Whether what a wish may use, where the Intent says that, is just what its node leaves."""
+        return self.intent.frame.further[place].scope_uri in ("", scope_uri)
 
     @property
     def _with_maps(self) -> Iterator[tuple[PlanNode, PlanNode | None]]:

@@ -210,8 +210,11 @@ def start(
     return Child(process, leash)
 
 
-def start_detached(argv: Sequence[str], *, environment: Mapping[str, str]) -> None:
-    """Start a process that is to outlive this one: on no leash, in no folder, with nothing to read or say.
+def start_detached(
+    argv: Sequence[str], *, environment: Mapping[str, str], descriptors: Sequence[int] = ()
+) -> None:
+    """Start a process that is to outlive this one: on no leash, in no folder, with nothing to read or say but
+    the open descriptors that are named, which it gets by the same numbers.
 
     It is for code of ours alone, and has to end by itself. Raises OSError, ValueError.
     """
@@ -223,6 +226,7 @@ def start_detached(argv: Sequence[str], *, environment: Mapping[str, str]) -> No
         cwd="/",
         env=dict(environment),
         start_new_session=True,
+        pass_fds=descriptors,
     )
 
 

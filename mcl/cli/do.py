@@ -41,7 +41,10 @@ verbs = typer.Typer()
     'mcl do "list the last 5 commits" --yes --json',
 )
 def do_command(
-    goal: Annotated[list[str], argument("GOAL", "What you want, in plain words.", show_default=False)],
+    goal: Annotated[
+        list[str],
+        argument("GOAL", "What you want, in plain words; - reads standard input.", show_default=False),
+    ],
     skill: Annotated[str, option("--skill SKILL", "Use this skill; do not choose one.")] = "",
     verb: Annotated[str, option("--verb VERB", "Use this verb; do not choose one.")] = "",
     slot: Annotated[
@@ -62,7 +65,7 @@ def do_command(
     Exit codes: 0 done, 3 there are questions, or it is to be read with care, 4 refused, or you did not
     agree, 5 failed.
     """
-    from mcl.cli.compile import assignments, may_ask
+    from mcl.cli.compile import assignments, may_ask, read_goal
     from mcl.usecases.authority.door import may_answer, nobody_here
 
     out = Output(as_json)
@@ -83,7 +86,8 @@ def do_command(
         skills=tuple(skills or ()),
     )
     given = {"skill": skill or None, "verb": verb or None, "slots": assignments(slot or [], "slot")}
-    return task.carry_out(" ".join(map(as_typed, goal)), **given)
+    said = " ".join(map(as_typed, goal))
+    return task.carry_out(read_goal(said), **given)
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,7 @@ class DoTask:
             model=self.model,
             ai=self.ai,
             skills=self.skills,
+            workspace=self.workspace,
             **given,  # type: ignore[arg-type]
         )
         if isinstance(result, Clarify) and self.asks:
@@ -238,6 +243,11 @@ class DoTask:
         self.out.document(of_done(done, self.home))
         if not self.out.as_json:
             self.out.tell(done_view(proposal, done))
+            kept = proposal.before and self.home.journal.rows(
+                proposal.before, kind="record.undo.kept", limit=1
+            )
+            if kept:
+                note(f"what the run before changed is still so: mcl undo {proposal.before}")
         return done.exit
 
     def _refused(self, proposal: "DoProposal", code: str, why: str) -> int:

@@ -36,12 +36,13 @@ def a_persons() -> Iterator[None]:
         _PERSONS.reset(before)
 
 
-def use_home(*, signs: bool = False) -> "Home":
+def use_home(*, signs: bool = False, lent: bool = True) -> "Home":
     """Open the home of this process; its first use is said on standard error.
 
     signs: the command will sign something, so a sealed key needs its passphrase, from $MCL_PASSPHRASE or
     asked for on the terminal. Of a person's command it is always asked for, but in an unattended home: what
-    stands in the environment is known to all that was started there.
+    stands in the environment is known to all that was started there. lent: what the person unlocked at this
+    terminal counts (`mcl key unlock`).
     """
     from mcl.core.home import locate, open_home
 
@@ -53,6 +54,11 @@ def use_home(*, signs: bool = False) -> "Home":
     persons = _PERSONS.get() and not home.unattended
     if not persons and (not signs or passphrase is not None or not sys.stdin.isatty()):
         return home
+    if lent:
+        from mcl.usecases.authority.unlocked import lend
+
+        if lend(home):
+            return home
     home.close()
     phrase = ask_passphrase("passphrase of the keys: ")
     home = open_home(locate(), passphrase=phrase, allowed=allowed_paths())

@@ -25,8 +25,8 @@ from mcl.cli.arguments import (
 from mcl.cli.home import tell_unattended, use_home
 from mcl.cli.output import Output, note
 from mcl.cli.people import agreed
-from mcl.cli.views.layout import BAD, DIM, age, commands, listing, plain
-from mcl.core.text import one_line
+from mcl.cli.views.layout import BAD, DIM, WARN, age, commands, listing, plain
+from mcl.core.text import counted, one_line
 
 if TYPE_CHECKING:
     from executor.core.errors import GateError
@@ -134,7 +134,9 @@ def list_command(
         (
             (f"@{one.number}", ""),
             (one.id[-_SHORT:], ""),
-            (one.flaw or one.state, BAD if one.flaw else STATE_STYLES.get(one.state, "cyan")),
+            ("waits for you", WARN)
+            if one.waits
+            else (one.flaw or one.state, BAD if one.flaw else STATE_STYLES.get(one.state, "cyan")),
             (age(one.at, now), DIM),
             (one_line(one.prose, 120), ""),
         )
@@ -145,6 +147,8 @@ def list_command(
         none = f"no intent is for the goal {goal}" if goal else none
         none = f"no intent says {words}" if words else none
         out.page([listing(("", "intent", "state", "drafted", "goal"), lines)] if lines else [none])
+        if waiting := sum(one.waits for one in found):
+            note(f"{counted(waiting, 'question')} for you: mcl gate list")
 
 
 # ---- `mcl accept`: a person reads an Intent and its plan, and signs both.

@@ -50,7 +50,7 @@ def new_key(
     as_json: AsJson = False,
 ) -> None:
     """Replace an own key; the old one is retired, and what it signed stays good."""
-    pair = use_home().keyring.new(role)
+    pair = use_home(lent=False).keyring.new(role)
     Output(as_json).show({"did": pair.did, "role": pair.role}, [plain(pair.did)])
 
 
@@ -63,10 +63,37 @@ def seal_key(
 
     It stays the same key. If a program may have read it before, replace it: mcl key new.
     """
-    home = use_home(signs=True)
+    home = use_home(signs=True, lent=False)
     pair = home.keyring.seal(role, ask_passphrase("new passphrase: ", again="once more: "))
     Output(as_json).document({"did": pair.did, "role": pair.role, "sealed": True})
     note(f"sealed: {pair.did}")
+
+
+@verb(keys, "unlock", "mcl key unlock --for 1h")
+def unlock_key(
+    length: Annotated[str, option("--for TIME", "How long: 30min, 1h; at most 12h.")] = "15min",
+    as_json: AsJson = False,
+) -> None:
+    """Ask for the passphrase once, and then not again at this terminal for a while.
+
+    Only what its shell itself starts may sign so, in the foreground: no tool, program or agent below it does.
+    It ends with the time, the shell, or mcl key lock.
+    """
+    from mcl.usecases.keys import unlock
+
+    found = unlock(length, home=use_home(signs=True, lent=False))
+    Output(as_json).document(found)
+    note(f"unlocked at this terminal until {moment(found.until)}; mcl key lock ends it")
+
+
+@verb(keys, "lock", "mcl key lock")
+def lock_key(as_json: AsJson = False) -> None:
+    """End what was unlocked, at whatever terminal."""
+    from mcl.usecases.keys import lock
+
+    count = lock(home=use_home())
+    Output(as_json).document({"locked": count})
+    note("locked" if count else "nothing was unlocked")
 
 
 @verb(keys, "export", "mcl key export --role user > ada.key.json")

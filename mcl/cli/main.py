@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from mcl.cli.signals import ending_as_at_ctrl_c
 
     with ending_as_at_ctrl_c():
-        code = _guarded(given or ["--help"], as_json=as_json)
+        code = _guarded(given, as_json=as_json) if given else _alone()
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -90,6 +90,15 @@ def _prepare_streams(*, as_json: bool) -> None:
             stream.reconfigure(errors="backslashreplace")
     if as_json and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
+
+
+def _alone() -> int:
+    """`mcl` without a word: a prompt on a terminal, else the help."""
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()):
+        return _guarded(["--help"], as_json=False)
+    from mcl.cli.session import PromptSession
+
+    return PromptSession(lambda words: _guarded(words, as_json="--json" in words)).serve()
 
 
 def _guarded(given: list[str], *, as_json: bool) -> int:

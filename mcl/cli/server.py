@@ -21,6 +21,7 @@ _ADD = (
     "mcl server add time -- uvx mcp-server-time",
     "mcl server add github --env GITHUB_TOKEN -- github-mcp-server stdio",
     "mcl server add docs --url https://mcp.example.org/mcp --header 'Authorization: Bearer $env:DOCS_TOKEN'",
+    "mcl server add pets --openapi petstore.yaml --url https://pets.example.org/v1",
 )
 
 
@@ -59,6 +60,14 @@ def add(
             " given several times.",
         ),
     ] = None,
+    openapi: Annotated[
+        Path | None,
+        option(
+            "--openapi FILE",
+            "In place of a command: an OpenAPI document, whose operations become its tools; --url and"
+            " --header then say where the service is, and what each request has.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Enter a server.
@@ -68,6 +77,9 @@ def add(
     """
     from mcl.usecases.servers import add as add_server
 
+    if openapi is not None:
+        _add_described(name, openapi, url, header or (), command or env or directory, as_json=as_json)
+        return
     server = add_server(
         name,
         command=command or (),
@@ -85,6 +97,22 @@ def add(
             key if value == f"$env:{key}" else f"{key}={value}" for key, value in server.environment.items()
         )
         note(f"its process gets: {safe(given) or 'no variable'}")
+    note(f"next: mcl server check {server.name}, then mcl tool approve --server {server.name}")
+
+
+def _add_described(
+    name: str, document: Path, url: str, headers: Sequence[str], more: object, *, as_json: bool
+) -> None:
+    from mcl.core.errors import McpError
+    from mcl.usecases.servers import add_described
+
+    if more:
+        message = "--openapi goes with --url and --header, and with nothing else"
+        raise McpError("BAD_SERVER", message, place=name, fix="mcl server add --help")
+    server, found = add_described(name, document, url=url, headers=headers, home=use_home(signs=True))
+    Output(as_json).document(server)
+    note(f"entered: {server.name}, {safe(str(found))}")
+    note("what its methods say is believed: GET reads, others are asked about each time; mcl server untrust")
     note(f"next: mcl server check {server.name}, then mcl tool approve --server {server.name}")
 
 

@@ -40,6 +40,7 @@ from mcl.compiler.stages.classify import check_choice
 from mcl.compiler.stages.expiry import expiry_of
 from mcl.compiler.stages.extensions import extensions_of
 from mcl.compiler.stages.extract import read_answer
+from mcl.compiler.stages.file_names import FileNames, FileReading
 from mcl.compiler.stages.request import GoalOptions, GoalRequest, normalise, patches_for, without_secret
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import require_person
@@ -95,6 +96,7 @@ def compile_goal(
     registry: KnownTools | None = None,
     tools: "Callable[[], Registry] | None" = None,
     timer: Callable[[], float] = time.monotonic,
+    names: Callable[[], FileNames | None] | None = None,
 ) -> Outcome:
     """Compile a goal; with `store` it is signed and in the journal when this returns.
 
@@ -102,7 +104,8 @@ def compile_goal(
     whose digest says all of it need not give again (None: none are used or kept). core: the core modules
     (default: those that the home uses). registry: the installed tools (default: not compared with the plan).
     tools: makes those that may check a promise, or that a model may put into a plan (default: none does).
-    timer: seconds that only grow.
+    timer: seconds that only grow. names: what is in the workspace, where words for files are to be taken for
+    what they mean there (None: they are taken as they are).
 
     Raises InputError: GOAL_EMPTY, GOAL_TOO_LONG, GOAL_BINARY, SECRET_INLINE, TIME_INVALID, ID_INVALID,
     ID_USED, GOAL_NAME, CONSTRAINT_KIND, CONSTRAINT_DATA, ZONE_UNKNOWN, SKILL_UNKNOWN, SKILL_NONE,
@@ -125,6 +128,8 @@ def compile_goal(
         extensions=extensions_of(given.extensions, lambda: _addresses(tools)),
         when=given.when,
     )
+    if names is not None and tools is not None:
+        request = replace(request, files=FileReading(names, lambda: tools().find))
     if given.expires:
         request = replace(request, expires=expiry_of(given.expires, request.at, request.zone))
     snapshot = pipeline.memory.snapshot()

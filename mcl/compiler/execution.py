@@ -210,6 +210,7 @@ class InstalledSkills:
             created_by=parent.agent,
             registry=self._registry,
             binder=bindings,
+            dispatched=True,
         )
         return Expansion(intent, plan, SkillPrompts(intent, skill))
 
@@ -243,6 +244,8 @@ def _objects(skill: Skill, frame: Frame, parent: Intent) -> Iterator[SlotEntry]:
             raise _unfit(
                 "SLOT_EMPTY", skill, f"its input {slot.name!r} is not given", "give it in sub_intent"
             )
+        if len(entries) > slot.most == 1 and (slot.name, "list") in skill.given:  # a line each
+            entries = [entries[0].model_copy(update={"value": "\n".join(one.value for one in entries)})]
         if len(entries) > slot.most:
             message = f"its input {slot.name!r} takes {slot.most}, and {len(entries)} are given"
             raise _unfit("SLOT_TOO_MANY", skill, message, "give fewer")

@@ -1,50 +1,348 @@
 """Further wishes of a goal: each is compiled by itself, for its own skill, and is part of the same Intent.
 
-One that cannot be understood by itself stays open, and is asked about.
+What one is given by an earlier one ("copy them", "if there are more than 3"), is bound to the last that gives
+what its skill takes. One that cannot be understood so stays open, and is asked about.
 """
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from ir import Frame, FurtherWish, SpanMark
-from mcl.compiler.outcome import Compiled, Outcome
+from ir import Frame, FurtherWish, Given, Intent, SpanMark, WishCondition
+from mcl.compiler.outcome import Clarify, Compiled, Outcome
+from mcl.compiler.stages.clauses import Clauses
+from mcl.compiler.stages.coverage_words import CoverageWords
 from mcl.compiler.stages.frame_draft import Extraction
+from mcl.compiler.stages.pointing import SaidCondition
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.signoff import FIELD as PROMISE
-from mcl.language.skills import Skill, Skills
+from mcl.compiler.wish_scopes import scope_of
+from mcl.core.errors import SkillError
+from mcl.language.bm25 import stems
+from mcl.language.plans.planner import KnownTools, outputs_of
+from mcl.language.skills import Skill, Skills, Slot
 from mcl.model.cues import TextPlace
 
 _MOST: Final = 4  # wishes of one goal that are compiled: of a goal of a thousand clauses nobody wants a plan
+_LISTS: Final = {"file": "files", "text": "list", "number": "list"}  # what is given for each member of a list
+# What an input takes that wants one of these, best first.
+_TAKEN: Final[Mapping[str, tuple[str, ...]]] = {
+    "file": ("file", "files"),
+    "files": ("files", "file"),
+    "text": ("text", "number"),
+    "rows": ("rows",),
+    "list": ("list", "files", "text"),
+    "number": ("number",),
+}
+_ENDING: Final = re.compile(r"\*\.(\w{1,8})")
+_COUNTED: Final = ("files", "rows", "list", "number")
+_STANDS: Final = {"uint": "1", "float": "1"}  # for what is not known yet, by the type of its slot
 
 
-def with_wishes(
-    read: Extraction,
-    request: GoalRequest,
-    skill: Skill,
-    skills: Skills,
-    empty: Collection[str],
-    run: Callable[[GoalRequest], Outcome],
-) -> Extraction:
+@dataclass(frozen=True)
+class Giver:
+    """A wish as later ones may refer to it. kinds: what each of its outputs is; intent: what its skill plans;
+    when: under what it is done."""
+
+    kinds: Mapping[str, str]
+    skill: Skill
+    intent: Intent
+    when: WishCondition | None = None
+
+
+@dataclass(frozen=True)
+class WishContext:
+    """What wishes are compiled with. tools: makes the installed ones. compares: whether the model can say of
+    words that none of the skills is for them. run: compiles a goal, for one of some skills; (): of all."""
+
+    request: GoalRequest
+    skills: Skills
+    words: CoverageWords
+    tools: "Callable[[], KnownTools] | None"
+    compares: bool
+    run: Callable[[GoalRequest, Sequence[Skill]], Outcome]
+
+
+def with_wishes(read: Extraction, skill: Skill, context: WishContext) -> Extraction:
     """What was read in a goal, with those of its further wishes that can be done, or handed on, with it.
 
-    skill: of the first. empty: words that say nothing by themselves, such as "them". run: compiles a goal.
+    skill: of the first.
     """
+    request = context.request
+    clauses = Clauses(request.prose, skill, context.words)
+    givers: list[Giver | None] = [_giver(skill, _draft(request, read.frame))]
     for place in read.wishes if len(read.wishes) <= _MOST else ():
-        words = request.prose[place.start : place.end]
-        asked = replace(
-            request, prose=words, skill="", verb="", slots={}, answers={}, changes=(), extensions=()
-        )
-        outcome = run(asked)
-        if (
-            isinstance(outcome, Compiled)
-            and _goes_with(outcome, read.frame)
-            and not any(_points(one.value, empty) for one in outcome.intent.frame.objects)
-            # Where nothing here does the first either, whoever is handed the Intent does all of it.
-            and (not skill.does_goals or _is_done(outcome, skills))
-        ):
-            read = _with(read, outcome, words, place)
+        made = _Wish(place, clauses, givers, context, skill).made(read.frame)
+        if made is None:
+            givers.append(None)  # what it would give is not known: nothing behind it is bound past it
+            continue
+        read = _with(read, made, place)
+        givers.append(made.giver)
     return read
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A wish that was understood. at: where the words of what is wanted stand, without its condition."""
+
+    wish: FurtherWish
+    outcome: Compiled
+    at: TextPlace
+    giver: Giver
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """A wish while it is compiled; givers: those before it, None for one that stays open; first: the skill of
+    the first of all."""
+
+    place: TextPlace
+    clauses: Clauses
+    givers: Sequence[Giver | None]
+    context: WishContext
+    first: Skill
+
+    def made(self, frame: Frame) -> _Made | None:
+        """The wish, None where it stays open. frame: of the goal, as far as it was read."""
+        pointing, whole = self.context.words.pointing, self.clauses.said(self.place)
+        condition, rest = pointing.apart(whole, self.clauses.clause_starts(self.place))
+        at = TextPlace(self.place.start + rest.start, self.place.start + rest.end)
+        when = self._condition(condition, whole) if condition is not None else None
+        if condition is not None and when is None:
+            return None
+        asked = replace(
+            self.context.request,
+            prose=self.clauses.said(at), skill="", verb="", slots={}, answers={}, changes=(), extensions=(),
+        )  # fmt: skip
+        outcome, given = self._given(self.context.run(asked, ()), asked)
+        if not isinstance(outcome, Compiled) or not _goes_with(outcome, frame):
+            return None
+        slots = {one.slot for one in given}
+        objects = tuple(one for one in outcome.intent.frame.objects if one.name not in slots)
+        if any(self._is_empty(one.value) or self._is_whole(one.value, asked.prose) for one in objects):
+            return None
+        # Where nothing here does the first either, whoever is handed the Intent does all of it.
+        if (given or when or self.first.does_goals) and not _is_done(outcome, self.context.skills):
+            return None
+        when = self._inherited(when, given)
+        if when is None and any(self._giver(one.wish).when for one in given):
+            return None  # it would depend on two conditions
+        skill = _skill_of(outcome, self.context.skills)
+        plan = outcome.plan
+        ref = plan.skill_ref if plan is not None and not plan.grammar else ""
+        each = next((one for one in given if one.each), None)
+        # Which files these are is not known when it is signed; where they may lie, and what is done, is.
+        listed = each or next(
+            (one for one in given if self._giver(one.wish).kinds[one.output] == "files"), None
+        )
+        if when is None and listed is not None and not listed.each:  # of no files there is nothing to do
+            when = WishCondition(wish=listed.wish, output=listed.output, test="not_empty")
+        scope = ""
+        if listed is not None and skill is not None:
+            source = self._giver(listed.wish)
+            tools = self.context.tools() if self.context.tools is not None else None
+            scope = scope_of(skill, outcome.intent, source.skill, source.intent, tools)
+        wish = FurtherWish(
+            prose=whole,
+            verb=outcome.intent.frame.verb,
+            objects=objects,
+            skill_ref=ref,
+            given=given,
+            when=when,
+            scope_uri=scope,
+        )
+        return _Made(wish, outcome, at, self._as_giver(skill, outcome, when, each=each is not None))
+
+    def _as_giver(
+        self, skill: Skill | None, outcome: Compiled, when: WishCondition | None, *, each: bool
+    ) -> Giver:
+        kinds = _kinds(skill, outcome.intent) if skill is not None else {}
+        if each:
+            kinds = {name: _LISTS[kind] for name, kind in kinds.items() if kind in _LISTS}
+        return Giver(kinds, skill or self.first, outcome.intent, when)
+
+    def _giver(self, place: int) -> Giver:
+        found = self.givers[place]
+        assert found is not None, "what is bound was understood"
+        return found
+
+    def _latest(self) -> Iterator[tuple[int, Giver]]:
+        """The wishes before it, the last first, down to one that stays open."""
+        for place in reversed(range(len(self.givers))):
+            giver = self.givers[place]
+            if giver is None:
+                return
+            yield place, giver
+
+    # ---- on what it depends
+
+    def _condition(self, said: SaidCondition, whole: str) -> WishCondition | None:
+        kinds = _COUNTED if said.counts else ("text",)
+        kinds = (*kinds, "text", "file") if said.test in ("empty", "not_empty") else kinds
+        words = whole[said.place.start : said.place.end]
+        for place, giver in self._latest():
+            for kind in kinds:
+                for name, its in giver.kinds.items():
+                    if its == kind and (kind != "number" or said.test not in ("empty", "not_empty")):
+                        return WishCondition(
+                            wish=place, output=name, test=said.test, value=said.value, words=words
+                        )
+        return None
+
+    def _inherited(self, when: WishCondition | None, given: Sequence[Given]) -> WishCondition | None:
+        """What is given by a wish that may not be done is done under the same; None where both differ."""
+        held = [own for one in given if (own := self._giver(one.wish).when) is not None]
+        if when is not None:
+            return when if all(_alike(one, when) for one in held) else None
+        return held[0] if held and all(_alike(one, held[0]) for one in held) else None
+
+    # ---- what it is given
+
+    def _given(self, outcome: Outcome, asked: GoalRequest) -> tuple[Outcome, tuple[Given, ...]]:
+        """The wish compiled again, where its words point at what an earlier one gives; and what that is."""
+        words = [asked.prose[one.start : one.end] for one in self.context.words.pointing.found(asked.prose)]
+        skill = _skill_of(outcome, self.context.skills)
+        whole = True  # was it chosen among all skills?
+        if skill is None or not skill.given:
+            # What points at something is for a skill that takes it, and says little without its noun.
+            named = self.context.words.pointing.named(asked.prose, self._there())
+            fitting = self._fitting() if named and self.context.compares else []
+            outcome = self.context.run(replace(asked, prose=named), fitting) if fitting else outcome
+            whole = not fitting
+            skill = _skill_of(outcome, self.context.skills)
+        if skill is None or not skill.given or not _sure(outcome, skill):
+            return outcome, ()
+        if not (_speaks_of(skill, asked.prose) or (whole and self.context.compares and _is_certain(outcome))):
+            return outcome, ()  # words that point at something say little: nothing is done on a guess
+        assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
+        slots = {slot.name: slot for slot in skill.slots}
+        for slot in dict.fromkeys(name for name, _ in skill.given):
+            own = [one.value for one in outcome.intent.frame.objects if one.name == slot]
+            said = [one for one in own if one not in slots[slot].default]
+            # What a model marks may be the noun alone: "files" of "the files".
+            pointed = [
+                one for one in said if self._is_empty(one) or any(w.endswith(f" {one}") for w in words)
+            ]
+            if said and len(pointed) < len(said):
+                continue
+            if not (pointed or words or slots[slot].required):
+                continue
+            spoken = (pointed or words or [""])[0]
+            kinds = [kind for name, kind in skill.given if name == slot]
+            found = self._bound(slots[slot], kinds, one=self.context.words.pointing.means_one(spoken))
+            if found is None:
+                continue
+            found = found.model_copy(update={"words": spoken})
+            stands = _STANDS.get(slots[slot].type, spoken or "it")
+            again = self.context.run(replace(asked, skill=skill.id, slots={slot: stands}), ())
+            return again, (found,)
+        return outcome, ()
+
+    def _there(self) -> dict[str, str]:
+        """What the last wish gives, each with what is known of it: of files the ending that was asked for."""
+        _, giver = next(self._latest(), (0, None))
+        if giver is None:
+            return {}
+        endings = [match[1] for one in giver.intent.frame.objects if (match := _ENDING.fullmatch(one.value))]
+        known = endings[0] if endings else ""
+        return {kind: known if kind in ("file", "files") else "" for kind in giver.kinds.values()}
+
+    def _fitting(self) -> list[Skill]:
+        """The skills that take something of what earlier wishes give, and those for any goal, beside which
+        they must hold."""
+        there = {kind for _, giver in self._latest() for kind in giver.kinds.values()}
+        return [
+            skill
+            for skill in self.context.skills
+            if skill.takes_any or any(there.intersection(_TAKEN[kind]) for _, kind in skill.given)
+        ]
+
+    def _bound(self, slot: Slot, kinds: Sequence[str], *, one: bool) -> Given | None:
+        """What the last wish that gives what a slot takes gives; one that needs no turn for each first.
+
+        one: the words mean one file, which several are not.
+        """
+        for place, giver in self._latest():
+            for each in (False, True):
+                for kind in kinds:
+                    for its in _TAKEN[kind]:
+                        many = its in ("files", "list") and kind in ("file", "text") and slot.most == 1
+                        name = next((name for name, own in giver.kinds.items() if own == its), "")
+                        if name and many is each and not (one and its == "files"):
+                            return Given(slot=slot.name, type=slot.type, wish=place, output=name, each=each)
+        return None
+
+    def _is_whole(self, value: str, words: str) -> bool:
+        """Whether a value is all of a wish, with the words in it that point: then nothing was read in it."""
+        begins = value.casefold().startswith(words.split()[0].casefold())
+        return begins and any(self.context.words.pointing.found(value))
+
+    def _is_empty(self, value: str) -> bool:
+        """Whether a value only points at something that is said elsewhere."""
+        words = self.context.words
+        found = list(words.pointing.found(value))
+        for one in reversed(found):
+            value = value[: one.start] + value[one.end :]
+        said = value.casefold().split()
+        return all(word in words.empty or (bool(found) and words.is_verb(word)) for word in said)
+
+
+def _sure(outcome: Outcome, skill: Skill) -> bool:
+    """Whether nothing but what an earlier wish may give is asked about."""
+    if isinstance(outcome, Clarify):
+        slots = {f"slot.{name}" for name, _ in skill.given}
+        open = (one for one in outcome.questions if one.field not in slots)
+        return all(one.field.startswith("slot.") and not one.required for one in open)
+    return isinstance(outcome, Compiled)
+
+
+def _is_certain(outcome: Outcome) -> bool:
+    """Whether the choice of the skill need not be read with care."""
+    reasons = outcome.reasons if isinstance(outcome, Compiled | Clarify) else None
+    return reasons is not None and bool(reasons.skills) and reasons.skills[0][1] >= reasons.read_below
+
+
+def _speaks_of(skill: Skill, words: str) -> bool:
+    """Whether a skill speaks of what the first word of a wish says."""
+    first = stems(words.split()[0])
+    return bool(first) and all(one in skill.stems for one in first)
+
+
+def _skill_of(outcome: Outcome, skills: Skills) -> Skill | None:
+    made = outcome.intent.compile_metadata if isinstance(outcome, Compiled | Clarify) else None
+    return skills.get(made.skill_id) if made is not None and made.skill_id else None
+
+
+def _draft(request: GoalRequest, frame: Frame) -> Intent:
+    """What was read of a goal so far, as a plan is chosen for it."""
+    return Intent(
+        id=request.id,
+        actor=request.actor,
+        agent=request.agent,
+        prose=request.prose,
+        frame=frame,
+        state="draft",
+        confidence=1.0,
+        created_at=request.at,
+    )
+
+
+def _giver(skill: Skill, intent: Intent) -> Giver:
+    return Giver(_kinds(skill, intent), skill, intent)
+
+
+def _kinds(skill: Skill, intent: Intent) -> Mapping[str, str]:
+    """What each output of a skill is that its plan for an Intent gives."""
+    try:
+        given = outputs_of(skill, intent)
+    except SkillError:  # what has no plan gives nothing
+        return {}
+    return {name: kind for name, kind in skill.outputs.items() if name in given}
+
+
+def _alike(one: WishCondition, other: WishCondition) -> bool:
+    return (one.wish, one.output, one.test, one.value) == (other.wish, other.output, other.test, other.value)
 
 
 def _goes_with(outcome: Compiled, frame: Frame) -> bool:
@@ -55,38 +353,29 @@ def _goes_with(outcome: Compiled, frame: Frame) -> bool:
     return not found.further and outcome.intent.budget is None and all(one in whole for one in mine)
 
 
-def _points(value: str, empty: Collection[str]) -> bool:
-    """Whether a value only points at something that is said elsewhere."""
-    return all(word in empty for word in value.casefold().split())
-
-
 def _is_done(outcome: Compiled, skills: Skills) -> bool:
     """Whether a skill has a plan that does it."""
-    made = outcome.intent.compile_metadata
-    skill = skills.get(made.skill_id) if made else None
-    plan = outcome.plan
+    skill, plan = _skill_of(outcome, skills), outcome.plan
     return skill is not None and plan is not None and not plan.grammar and not skill.takes_any
 
 
-def _with(read: Extraction, outcome: Compiled, words: str, place: TextPlace) -> Extraction:
-    found, made, at = outcome.intent.frame, outcome.intent.compile_metadata, len(read.frame.further)
-    ref = outcome.plan.skill_ref if outcome.plan is not None and not outcome.plan.grammar else ""
-    wish = FurtherWish(prose=words, verb=found.verb, objects=found.objects, skill_ref=ref)
+def _with(read: Extraction, made: _Made, place: TextPlace) -> Extraction:
+    at, compiled = len(read.frame.further), made.outcome.intent.compile_metadata
     marks = [SpanMark(field=f"frame.further[{at}]", start=place.start, end=place.end)]
+    # The places of its objects, without those that earlier wishes give.
+    kept = {id(one) for one in made.wish.objects}
+    known = [old for old, one in enumerate(made.outcome.intent.frame.objects) if id(one) in kept]
+    names = {f"frame.objects[{old}]": f"frame.further[{at}].objects[{new}]" for new, old in enumerate(known)}
     marks += [
-        SpanMark(
-            field=one.field.replace("frame.", f"frame.further[{at}].", 1),
-            start=one.start + place.start,
-            end=one.end + place.start,
-        )
-        for one in (made.spans if made else ())
-        if one.field.startswith("frame.objects")
+        SpanMark(field=names[one.field], start=one.start + made.at.start, end=one.end + made.at.start)
+        for one in (compiled.spans if compiled else ())
+        if one.field in names
     ]
     return replace(
         read,
-        frame=read.frame.model_copy(update={"further": (*read.frame.further, wish)}),
+        frame=read.frame.model_copy(update={"further": (*read.frame.further, made.wish)}),
         spans=(*read.spans, *marks),
-        gaps=tuple(gap for gap in read.gaps if gap.field != f"{PROMISE}{words}"),
+        gaps=tuple(gap for gap in read.gaps if gap.field != f"{PROMISE}{made.wish.prose}"),
         wishes=tuple(one for one in read.wishes if one != place),
-        look=read.look or outcome.review,
+        look=read.look or made.outcome.review,
     )

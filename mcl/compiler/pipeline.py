@@ -1,7 +1,8 @@
 """The stages, in the order that `grammars/core/pipeline.mtx` gives: a request in, an outcome out. Nothing is
 stored here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -21,6 +22,7 @@ from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Ref
 from mcl.compiler.promised import Finder, with_promises
 from mcl.compiler.skill_plans import SkillPlans
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
+from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import declared_in
 from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.extract import Understanding, extract
@@ -35,10 +37,10 @@ from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core
 from mcl.language.mtx.procedure import ResolveRule, SlotValue
 from mcl.language.plans.planner import KnownTools
-from mcl.language.skills import Skills, mtx_digest
+from mcl.language.skills import Skill, Skills, mtx_digest
 from mcl.memory import Bundle, MemoryStore, Snapshot
-from mcl.model.cues import with_cues
-from mcl.model.protocol import Model, plan_writer
+from mcl.model.cues import TextPlace, with_cues
+from mcl.model.protocol import Model, plan_writer, takes_all
 
 if TYPE_CHECKING:  # a compile that has no plan written pays for none of it
     from executor.tools.registry import Registry
@@ -77,6 +79,7 @@ class Pipeline:
         self.memory = MemoryStore(home)
         self.home = home
         self._timer = timer
+        self.known = tools  # what a wish may use is read from these
         self._plans = SkillPlans(skills, self.rules, registry, tools, self.ms)
         self._started = timer()
 
@@ -95,6 +98,12 @@ class Pipeline:
             if ended is not None:
                 return ended
         return self._outcome(goal, snapshot)
+
+    def among(self, skills: Sequence[Skill]) -> "Pipeline":
+        """The same, where only these skills may be chosen."""
+        other = copy(self)
+        other.skills = Skills({one.id: one for one in skills})
+        return other
 
     def ms(self) -> float:
         """Milliseconds since the pipeline was made, without what `apart` took."""
@@ -256,10 +265,36 @@ class _Goal:
             from mcl.compiler.stages.derived_choice import with_derived  # few homes have some
 
             found = with_derived(found, self.request, skills, self.model, self.rules)
+        found = self._of_the_first(found)
         if isinstance(found, OutOfScope):
             return self.pipeline.out_of_scope(self, found)
         self.classified = found
         return None
+
+    def _of_the_first(self, found: Classified | OutOfScope) -> Classified | OutOfScope:
+        """What is chosen for the first wish of a goal alone, where the goal as a whole makes it less sure."""
+        sure = found.skill_probability if isinstance(found, Classified) else 0.0
+        words, prose = self.rules.coverage, self.request.prose
+        spoken = words.pointing.conditional(prose) or any(words.pointing.found(prose))
+        if self.request.skill or not (spoken or self.rules.routing(sure).route != "compiled"):
+            return found
+        begins = found.begins if isinstance(found, Classified) else ()
+        clauses = Clauses(prose, None, words)
+        wishes = clauses.wishes(begins)
+        first = clauses.ended(TextPlace(0, wishes[0].start)) if wishes else None
+        if first is None or first.end <= first.start:
+            return found
+        request = replace(self.request, prose=clauses.said(first))
+        chosen = classify(request, self.pipeline.skills, self.model, self.rules)
+        if not isinstance(chosen, Classified):
+            return found
+        # What would do it all leaves out on what the rest depends, or what is to be done with what it finds.
+        said = [clauses.said(one) for one in wishes]
+        held = any(words.pointing.conditional(one) for one in said)
+        held = held or (takes_all(self.model) and any(any(words.pointing.found(one)) for one in said))
+        share = chosen.skill_probability
+        surer = share > sure or (held and self.rules.routing(share).route != "clarify")
+        return replace(chosen, begins=begins) if surer else found
 
     def prefetch(self) -> Outcome | None:
         self.bundle = prefetch(self.request, self.classified, self.memories, self.rules)
@@ -274,10 +309,12 @@ class _Goal:
         declared = partial(declared_in, self.pipeline.home.path)
         read = extract(self.request, self.classified, self.bundle, model, rules, known, keys, declared)
         if read.wishes:
-            from mcl.compiler.further import with_wishes  # few goals have some
+            from mcl.compiler.further import WishContext, with_wishes  # few goals have some
 
-            skill, empty = self.classified.skill, self.rules.coverage.empty
-            read = with_wishes(read, self.request, skill, self.pipeline.skills, empty, self._by_itself)
+            pipeline, words = self.pipeline, self.rules.coverage
+            compares, run = takes_all(self.model), self._by_itself
+            context = WishContext(self.request, pipeline.skills, words, pipeline.known, compares, run)
+            read = with_wishes(read, self.classified.skill, context)
         if self.request.changes:
             from mcl.compiler.stages.changes import corrected  # only a correction has some
 
@@ -287,8 +324,10 @@ class _Goal:
         self.understood = Understanding(self.request, self.classified, read)
         return None
 
-    def _by_itself(self, request: GoalRequest) -> Outcome:
-        return self.pipeline.run(request, self.model, self.snapshot)
+    def _by_itself(self, request: GoalRequest, among: Sequence[Skill] = ()) -> Outcome:
+        """Compile a goal. among: the only skills that may be chosen; (): all."""
+        pipeline = self.pipeline.among(among) if among else self.pipeline
+        return pipeline.run(request, self.model, self.snapshot)
 
     def resolve(self) -> Outcome | None:
         self.understood = resolve(self.understood, self.memories, self.rules, self.recall)

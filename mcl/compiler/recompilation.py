@@ -33,13 +33,16 @@ def recompile(
     skills: Skills,
     model: Model,
     core: Core | None = None,
+    tools: "Callable[[], Registry] | None" = None,
 ) -> Intent:
     """Compile again what led to `intent`: same id, time and memories; equal inputs give equal bytes.
 
-    Stores nothing, and has no time limit. Raises MemoryStoreError SNAPSHOT_UNKNOWN where this home never had
-    the memories of then; InputError OUT_OF_SCOPE where it is refused now; and what compile_goal raises.
+    tools: makes those that it may name. Stores nothing, and has no time limit. Raises MemoryStoreError
+    SNAPSHOT_UNKNOWN where this home never had the memories of then; InputError OUT_OF_SCOPE where it is
+    refused now; and what compile_goal raises.
     """
     pipeline = Pipeline(home, skills, core or core_of(home.path), None, lambda: 0.0, again=True)
+    pipeline.known = tools
     outcome = _again(pipeline, intent, draft, answers, (), model)
     if isinstance(outcome, Refused):
         fix = "install the skill that it was compiled with"

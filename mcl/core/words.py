@@ -15,8 +15,11 @@ FAILURE_REASONS = (
     "correction_invalid",
 )
 SKILL_KEYS = (
-    "id", "version", "display", "author", "description", "mcl.verbs", "determinism", "seed_policy",
+    "id", "version", "display", "author", "description", "mcl.verbs", "mcl.given", "determinism",
+    "seed_policy",
 )  # fmt: skip
+# What a wish may be given by an earlier one of its goal, and what an output of a skill is by its type.
+GIVEN_KINDS = ("file", "files", "text", "rows", "list", "number")
 ACTIONS = ("fail", "clarify")  # of a failure mode: what is acted on
 CORTEX_KEYS = ("reads", "writes", "tags", "budget")
 # Each but Constraint, which is another thing there, is also the type of a slot that takes such a memory.

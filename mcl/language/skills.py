@@ -144,6 +144,17 @@ class Skill:
         """Its inputs, in order of declaration."""
         return tuple(_slot(slot) for slot in self.head.slots)
 
+    @cached_property
+    def given(self) -> tuple[tuple[str, str], ...]:
+        """Its inputs that an earlier wish of a goal may fill, each with what that must give (`mcl.given`)."""
+        pairs = (one.partition(":") for one in self._settings.get("mcl.given", "").split())
+        return tuple((slot, kind) for slot, _, kind in pairs)
+
+    @cached_property
+    def outputs(self) -> dict[str, str]:
+        """What it gives, by name, each with what that is: one of `GIVEN_KINDS`."""
+        return {slot.name: _kind_of(slot) for slot in self.file.slots("OUTPUTS")}
+
     @property
     def tools(self) -> tuple[str, ...]:
         """The pinned tools that its plans may call."""
@@ -379,6 +390,16 @@ def _skills_in(folder: Path) -> list[Path]:
         names = []
     found = [folder / name for name in names if os.path.lexists(f"{folder}/{name}/SKILL.mtx")]
     return found + [folder] * os.path.lexists(folder / "SKILL.mtx")
+
+
+def _kind_of(slot: ast.Slot) -> str:
+    if slot.name == "rows":
+        return "rows"
+    if slot.type.name == "ArtifactRef":
+        return "files" if slot.type.many else "file"
+    if slot.type.name in ("uint", "float"):
+        return "number"
+    return "list" if slot.type.many else "text"
 
 
 def _slot(slot: ast.Slot) -> Slot:

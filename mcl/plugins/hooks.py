@@ -20,7 +20,7 @@ GROUP = "mcl.plugins"  # of entry points: each leads to a Plugin
 FIRST = {"hook": "mcl.plugins.agents.hook.entry:main"}
 SHIPPED = (
     *("agents", "review", "repo", "data", "files", "text", "editor", "train", "weights"),
-    *("probing", "schedules", "derived", "versions", "messages", "desktop"),
+    *("probing", "schedules", "derived", "versions", "messages", "desktop", "writing"),
 )
 _others: list[Plugin] | None = None  # those of others; None: not looked for yet
 
@@ -32,7 +32,8 @@ class Plugin:
     what adds them to the command line; `commands.toml` beside the module says who may give them. tools:
     "namespace/name"; manifest and adapter lie in the package's folder `tools`. serves: tools of the
     kernel that need the extra too. skills: whether its folder `skills` has some. derived: makes more of
-    what a home knows (`mcl.language.skills.Derived`). offered: tools that are offered over MCP.
+    what a home knows (`mcl.language.skills.Derived`). services: enters a web
+    service by a document that describes it. offered: tools that are offered over MCP.
     checkouts: what has a say about a call in a folder for which work was signed
     (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what answers steps of
     some plans and follows their runs (`mcl.usecases.runs.Runs`). distribution: its own.
@@ -50,11 +51,13 @@ class Plugin:
         skills: bool = False,
         offered: Sequence[str] = (),
         derived: str = "",
+        services: str = "",
         checkouts: str = "",
         runs: str = "",
     ) -> None:
         self.name, self.package, self.needs = name, module.rpartition(".")[0], needs
         self.commands, self.tools, self.serves, self.skills = dict(commands or {}), tools, serves, skills
+        self.services = services
         self.derived, self.offered, self.checkouts, self.runs = derived, offered, checkouts, runs
         self.distribution = ""
         self.folder = os.path.dirname(str(sys.modules[module].__file__))  # noqa: PTH120

@@ -119,7 +119,7 @@ class Servers:
             raise _bad("a server has a command or an address, not both and not none", name)
         _check_variables(environment, name, over_http=bool(url))
         if url:
-            url = _check_address(url, name)
+            url = check_address(url, name)
             _check_headers(headers, name)
         else:
             _check_command(command, name)
@@ -331,11 +331,16 @@ def _check_headers(headers: Mapping[str, str], name: str) -> None:
     if len(headers) > MOST_PARTS:
         raise _bad(f"{MOST_PARTS} headers are the most", name)
     for header, value in headers.items():
-        if not _HEADER.fullmatch(header):
-            raise _bad(f"{header[:80]!a} is no name of a header", name, fix="such as Authorization")
-        if header.lower() in _TAKEN_HEADERS:
-            raise _bad(f"the header {header} is the protocol's own", name, fix="leave it out")
-        _check_value(header, value, f"header {header}", name)
+        check_header(header, value, name)
+
+
+def check_header(header: str, value: str, name: str) -> None:
+    """Raise McpError BAD_SERVER, SECRET_IN_SERVER for a header that no request of a server may have."""
+    if not _HEADER.fullmatch(header):
+        raise _bad(f"{header[:80]!a} is no name of a header", name, fix="such as Authorization")
+    if header.lower() in _TAKEN_HEADERS:
+        raise _bad(f"the header {header} is the protocol's own", name, fix="leave it out")
+    _check_value(header, value, f"header {header}", name)
 
 
 def _check_value(key: str, value: str, what: str, name: str) -> None:
@@ -353,7 +358,8 @@ def _check_text(text: str, what: str, name: str) -> None:
         raise _bad(f"{what} holds a control character", name, fix="leave it out")
 
 
-def _check_address(url: str, name: str) -> str:
+def check_address(url: str, name: str) -> str:
+    """The address of a service as it is written down. Raises McpError BAD_SERVER, SECRET_IN_SERVER."""
     try:
         found = parse_url(url)
     except ScopeError as problem:

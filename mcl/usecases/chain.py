@@ -48,7 +48,7 @@ class Chain:
                 first = first or view
                 corrections.append(CorrectionLink(view, envelope))
             view = advance(view, envelope)
-            if envelope.kind == "intent.accept":
+            if envelope.kind == "intent.accept" or (view.fired_by and accepted is None):
                 accepted, by = (view.accepted_hash, view.accepted_plan_hash), view.accepted_by
             elif isinstance(body, PlanStepBody) and body.status == "running" and view.state == "executing":
                 ran[view.accepted_hash, view.accepted_plan_hash] = None

@@ -12,6 +12,7 @@ from mcl.core.environment import zone_of
 from mcl.core.home import open_home
 from mcl.core.settings import zone_here
 from mcl.language.mtx.core import Core, core_of
+from mcl.usecases.file_names import names_of
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent, read_view
 from mcl.usecases.models import Models
@@ -44,6 +45,7 @@ def compile_goal(
     expires: str = "",
     constraints: Mapping[str, str] | None = None,
     when: str = "",
+    workspace: Path | None = None,
 ) -> "Compiled | Clarify | Refused":
     """Compile a goal; unless it is a dry run, the result is signed and in the journal when this returns.
 
@@ -54,7 +56,8 @@ def compile_goal(
     intents are to reach, or one of these intents. expires: until when it may be accepted and run, a moment
     or a time ("2h"). constraints: those of plug-ins, JSON data by kind. when: in words, that it is to run
     again and again, or later, which is signed as a schedule ("": as the goal says, where it says how often at
-    its beginning or end). Raises InputError, SkillError,
+    its beginning or end). workspace: the folder in which words for files are looked up (None: the current
+    one). Raises InputError, SkillError,
     ModelError, HomeError, KeyringError.
     """
     home = home or open_home()
@@ -90,6 +93,7 @@ def compile_goal(
         ),
         store=not dry_run,
         tools=tools_of(home),
+        names=names_of(workspace or Path.cwd(), home.path),
     )
 
 

@@ -15,6 +15,7 @@ from executor.gate.approvals import APPROVE
 from executor.store.home import Home
 from executor.walker.questions import GateAnswer, GateQuestion, People
 from ir.errors import CLARIFY, REFUSED
+from ir.schedule import recurs
 from mcl.compiler.outcome import Clarify, Compiled, Refused
 from mcl.core.home import open_home
 from mcl.core.settings import setting
@@ -165,8 +166,9 @@ def do(
         proposal = follow_up(goal, **there)
     if proposal is None:
         said: dict[str, Any] = {"skill": skill, "verb": verb, "slots": slots, "zone": zone}
-        result = compile_goal(goal, **said, **given)
-        if not isinstance(result, Compiled) or result.plan is None:
+        result = compile_goal(goal, **said, **there)
+        # What is to run again and again is signed as that, by what knows how (`ir.schedule`).
+        if not isinstance(result, Compiled) or result.plan is None or recurs(result.intent):
             return DoOutcome(result)
         proposal = propose(result, **there)
     result = proposal.compiled

@@ -47,13 +47,15 @@ class DoProposal:
     """What a person is asked to agree to: an Intent and its plan, judged by the gate as things are.
 
     review: why it is to be read with care, "" where it need not be. correction: what makes it of an Intent
-    that is there, and is signed first; None for a goal as it was compiled.
+    that is there, and is signed first; None for a goal as it was compiled. before: the intent that ended, and
+    that this one goes on from; "" where there is none.
     """
 
     compiled: Compiled
     planned: Planned
     review: str = ""
     correction: Proposal | None = None
+    before: str = ""
 
     @property
     def id(self) -> str:

@@ -136,7 +136,8 @@ def propose_follow_up(
         home=home,
     )
     care = proposal.review if meant is None else meant.review if _is_unsure(meant) else ""
-    return _judged(proposal, care, workspace, skills, model, ai=ai, home=home)
+    before = "" if id == last else last
+    return _judged(proposal, care, before, workspace, skills, model, ai=ai, home=home)
 
 
 def _is_unsure(meant: CorrectedGoal) -> bool:
@@ -268,6 +269,7 @@ def _again(view: View, model: Model, skills: Sequence[Path], home: Home) -> str:
 def _judged(
     proposal: Proposal,
     care: str,
+    before: str,
     workspace: Path | None,
     skills: Sequence[Path],
     model: Path | Model | None,
@@ -279,4 +281,4 @@ def _judged(
         verdicts = tuple(walker.preflight_plan(proposal.intent, proposal.plan))
     planned = Planned(proposal.intent, proposal.plan, "proposed", False, verdicts)
     made = Compiled(proposal.intent, proposal.plan, bool(care), "", 0.0, care)
-    return DoProposal(made, planned, care, proposal)
+    return DoProposal(made, planned, care, proposal, before)

@@ -114,7 +114,8 @@ class Summary:
     """One line of a list.
 
     `flaw` is the code of what is wrong where the rows of the intent cannot be believed. `goal`: the name of
-    what it is to reach, "" where it has none. `number`: its place among all, 1 for the newest.
+    what it is to reach, "" where it has none. `number`: its place among all, 1 for the newest. waits: how
+    many of its questions nobody decided yet.
     """
 
     id: str
@@ -125,6 +126,7 @@ class Summary:
     flaw: str = ""
     goal: str = ""
     number: int = 0
+    waits: int = 0
 
 
 def show(intent: str, *, home: Home | None = None) -> Shown:
@@ -200,7 +202,8 @@ def _summary(home: Home, id: str, number: int) -> Summary:
     prose = found.draft.prose if found.draft else ""
     verb, goal = (found.intent.frame.verb, found.intent.goal_id) if found.intent else ("", "")
     goal = goal or (found.draft.slot_values.get(GOAL, "") if found.draft else "")
-    return Summary(id, found.state, first.at, verb, prose, goal=goal, number=number)
+    waits = 0 if found.terminal else sum(not gate.decision for gate in found.gates.values())
+    return Summary(id, found.state, first.at, verb, prose, goal=goal, number=number, waits=waits)
 
 
 # ---- `mcl cancel`: a person stops it.

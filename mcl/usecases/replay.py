@@ -29,7 +29,7 @@ from mcl.memory import MemoryStore, Snapshot
 from mcl.model.cues import with_cues
 from mcl.model.protocol import plan_writer
 from mcl.usecases.chain import Chain, CorrectionLink, Hashes
-from mcl.usecases.compile import open_model
+from mcl.usecases.compile import open_model, tools_of
 from mcl.usecases.goal_corrections import corrected_goal
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent, read_view
@@ -233,6 +233,9 @@ class _Again:
 
     def _bytes(self, parts: list[ReplayItem]) -> Iterator[ReplayItem]:
         """Compile again; whatever differs among the parts is named as the likely cause."""
+        if self.view.fired_by:
+            yield self._fired()
+            return
         causes = ", ".join(part.name for part in parts if part.verdict != "same")
         if self.model is None or self.view.draft is None:
             yield missing("bytes", self.intent.hash, f"cannot be compiled without: {causes}")
@@ -245,6 +248,7 @@ class _Again:
                 home=self.home,
                 skills=self.skills,
                 model=self.model,
+                tools=tools_of(self.home),
             )
         except MclError as error:
             yield missing("bytes", self.intent.hash, f"{error.code}: {error.message}")
@@ -256,6 +260,13 @@ class _Again:
         verdict: Answer = "same" if canonical_bytes(again) == canonical_bytes(self.intent) else "different"
         note = "" if verdict == "same" else f"differs in {_differing(self.intent, again)}"
         yield ReplayItem("bytes", verdict, self.intent.hash, again.hash, note)
+
+    def _fired(self) -> ReplayItem:
+        """A firing was not compiled: it follows from its schedule, as reading the rows of that works out."""
+        above = read_view(self.home, self.view.fired_by, fresh=True)
+        firing = above.firings.get(self.intent.id)
+        note = f"the schedule {self.view.fired_by} was not fired for it"
+        return compared("bytes", self.intent.hash, firing.intent_hash if firing else "", note)
 
     def _plan(self, plan: PlanTree) -> ReplayItem:
         skill = self._installed()

@@ -114,6 +114,24 @@ def add(
     )
 
 
+def add_described(
+    name: str, document: Path, *, url: str = "", headers: Sequence[str] = (), home: Home | None = None
+) -> tuple[Server, object]:
+    """Enter a service by the document that describes it, whose operations are its tools; and what was
+    read.
+
+    Arguments as of ``add``; url: in place of the address that the document names. Raises what the plug-in
+    that reads such documents raises; McpError as ``add``.
+    """
+    from mcl.plugins.hooks import plugins
+
+    plugin = next(one for one in plugins() if one.services)
+    entered: tuple[Server, object] = plugin.load_named(plugin.services)(
+        name, document, url=url, headers=[_header(one, name) for one in headers], home=home or open_home()
+    )
+    return entered
+
+
 def list(home: Home | None = None) -> tuple[Server, ...]:
     """All servers that are entered, by name."""
     return Servers(home or open_home()).list()

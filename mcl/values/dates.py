@@ -258,6 +258,27 @@ def read_start(text: str, at: str, zone: str = "UTC") -> str | None:
     return instant(morning) if days.first == days.last and morning > now else None
 
 
+# How Swedish looks back, in words that the table of Swedish words has.
+_SWEDISH_BACK: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"^(?:allt )?(?:sedan|sen|från och med|från|since) "), ""),
+    (re.compile(r"\b(?:den här|i|under) (veckan|månaden|året)\b"), r"this \1"),
+    (re.compile(r"\bförra "), "last "),
+    (re.compile(r"\b(?:under )?(?:den |de |det )?senaste "), "the last "),
+    (re.compile(r"\bvecko(?:rna|na)\b"), "veckor"),
+    (re.compile(r"\b(månader|dagar|timmar)na\b"), r"\1"),
+    (re.compile(r"^i (mån|tis|ons|tors|fre|lör|sön)dags\b"), r"\1dag"),
+    (re.compile(r"^i (?=[a-zåäö]+$)(?!går|dag|förrgår|natt|kväll|morse|år)"), ""),
+)
+
+
+def _looking_back(text: str) -> str:
+    """A time that Swedish looks back to, in words that are read."""
+    plain = text.strip().lower()
+    for pattern, words in _SWEDISH_BACK:
+        plain = pattern.sub(words, plain)
+    return plain
+
+
 def read_since(text: str, at: str, zone: str = "UTC") -> str | None:
     """The past moment from which on something counts, as UTC text; None where it is unclear or not past.
 
@@ -265,7 +286,7 @@ def read_since(text: str, at: str, zone: str = "UTC") -> str | None:
     day: "yesterday", "Monday", "last week", "3 days ago", "the past two hours", "1 November".
     Raises what `read_moment` raises.
     """
-    where, plain = ZoneInfo(zone), in_english(text)
+    where, plain = ZoneInfo(zone), in_english(_looking_back(text))
     now = datetime.fromisoformat(at).astimezone(where)
     if not plain or len(plain) > _LONGEST:
         return None

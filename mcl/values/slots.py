@@ -25,6 +25,7 @@ _DAYS = ("day", "first_day", "last_day")
 _DAY = re.compile(r"(?:.*_)?date")
 UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _BARE_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#]|$)", re.IGNORECASE)
+_ADDRESSES = ("webhook", "topic")  # names of slots that hold a web address and nothing else
 _COUNTED = re.compile(
     r"(?P<n>[0-9][0-9.,' ]*[0-9]|[0-9]|(?:[a-zåäö]+[ -]){0,6}?[a-zåäö]+)"
     r"(?:\s+(?!few\b|lot|bunch|number|handful|bit\b|while|par\b)[^\W\d_]+)?",
@@ -66,11 +67,25 @@ def read_slot(
         "iso8601": lambda t: _time(t, at, zone, name),
         "AssetAmount": _amount,
     }.get(type_)
-    if read is None and name == "url" and _BARE_HOST.match(text):
-        return f"https://{text}"
+    if read is None and name in ("url", *_ADDRESSES):
+        if _BARE_HOST.match(text):
+            return f"https://{text}"
+        return text if name == "url" or "://" in text else None
+    if read is None and name == "mail":
+        return read_mail(text)
     if read is None and name == "pattern":
         return read_pattern(text)
     return read(text) if read else text
+
+
+_MAIL = re.compile(r"(?:[^<>,;@]*<)?[^\s<>,;@]+@[^\s<>,;@]+\.[^\s<>,;@]+>?")
+
+
+def read_mail(text: str) -> str | None:
+    """One or more mail addresses with commas between; None where something else stands there ("Anna")."""
+    said = re.split(r"\s*[,;]\s*|\s+(?:and|och)\s+", text.removeprefix("mailto:").rstrip(".,;:!?"))
+    found = [one for one in said if one]
+    return ", ".join(found) if found and all(map(_MAIL.fullmatch, found)) else None
 
 
 def is_memory(type_: str) -> bool:
@@ -193,6 +208,7 @@ _AROUND = re.compile(
     r"^(?:all|every|each|any|the|my|our|of|alla|allt|varje|mina|våra|mitt|de|samtliga)\s+"
     r"|\s+(?:files?|documents?|pictures?|images?|scripts?|tables?|filer|filerna)$"
 )
+_EVERYTHING = frozenset(("everything", "all", "allt", "all files", "all the files", "alla filer", "allting"))
 _SEVERAL = re.compile(r"(?:[:’']?s|[:-]?er|[:-]?erna|-?filer|-?filerna|-?files?)$")
 _MORE = frozenset(
     ("tmp", "bak", "old", "orig", "part", "iso", "exe", "dmg", "db", "sqlite", "ini", "cfg", "conf")
@@ -203,6 +219,8 @@ def read_pattern(text: str) -> str:
     """The pattern of file names that `text` says ("markdown files", ".csv", "PDFs", "alla bilder"), else
     `text` itself."""
     plain = text.lower().strip()
+    if plain in _EVERYTHING:
+        return "*"
     while True:
         if endings := endings_called(plain):
             return f"*.{{{','.join(endings)}}}"

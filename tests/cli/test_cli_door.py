@@ -121,6 +121,7 @@ ENOUGH = {
     "gate deny": ["x"],
     "key new": ["--role", "user"],
     "config set": ["do.reads", "ask"],
+    "key unlock": [],
     "key trust": ["did:key:x", "--role", "user"],
     "key revoke": ["did:key:x"],
     "agent add": ["a", "--did", "did:key:x", "--endpoint", "https://e.org/"],

@@ -130,6 +130,7 @@ def test_the_list_of_commands_is_what_the_readme_says():
         *("memory", "memory add", "memory find", "memory show", "memory list", "memory remove"),
         *("memory snapshot", "memory prove", "memory verify", "memory learning"),
         *("config", "config zone", "config list", "config get", "config set", "do", "why"),
+        *("key unlock", "key lock"),
         *("work", "work check", "work import", "work export", "work list", "work show"),
         *("work select", "work complete", "work release", "work trace", "work map"),
         *("hook", "hook pre-tool-use", "hook post-tool-use", "hook install"),

@@ -21,6 +21,7 @@ from mcl.compiler.compiler import Clarify, Compiled, Outcome, Refused, compile_g
 from mcl.compiler.pipeline import Pipeline
 from mcl.compiler.recompilation import compile_corrected
 from mcl.compiler.stages.commands import CommandWords
+from mcl.compiler.stages.pointing import PointingWords
 from mcl.compiler.stages.request import GoalChange
 from mcl.core.errors import SkillError
 from mcl.language.mtx.core import Core, CoreModule, core_of, load_core
@@ -362,6 +363,43 @@ COVERED_BY = {
     "seeking": "sök paper efter namn",
     "manner.beside": "order paper, stay politely",
 }
+# For each list of words by which a wish speaks of an earlier one what it is read in.
+SPOKEN_BY = {
+    "pointing": "copy it",
+    "pointing.things": "copy the files to archive",
+    "pointing.not": "copy the files in docs",
+    "noun.files": "copy them",
+    "noun.file": "copy it",
+    "noun.text": "copy it",
+    "noun.rows": "copy it",
+    "noun.list": "copy it",
+    "noun.number": "copy it",
+    "noun.plural": "copy them",
+    "noun.swedish": "kopiera dem",
+    "when.more": "if there are more than 3",
+    "when.least": "if there are at least 3",
+    "when.less": "if there are fewer than 3",
+    "when.most": "if there are at most 3",
+    "when.exactly": "if there are exactly 3",
+    "when.any": "if there are any",
+    "when.none": "if there are none",
+    "when.contains": "if it mentions rain",
+}
+
+
+def spoken(setting: str, text: str) -> Look:
+    """A look at what is read in words that speak of what an earlier wish gave."""
+    kind = setting.partition(".")[2]
+    there = {"files": "csv", "file": ""} if kind in ("plural", "swedish") else {kind: "csv"}
+
+    def look(kit: Kit, core: Core) -> object:
+        words = PointingWords.of(core["coverage"])
+        named = words.named(text, there if setting.startswith("noun.") else {"text": ""})
+        return list(words.found(text)), words.condition(text), named
+
+    return look
+
+
 # The same of what is said in the text that fills a slot, and so of the text alone.
 SAID_IN_A_TEXT = {
     "each": "paper every monday",
@@ -417,6 +455,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
         for setting, text in SAID_IN_A_TEXT.items()
     ),
     *((("constraint", setting, '"zzz"'), look, ()) for setting, look in AROUND_LIMITS.items()),
+    *((("coverage", setting, '"zzz"'), spoken(setting, text), ()) for setting, text in SPOKEN_BY.items()),
     (("constraint", "behind.most", '"zzz"'), handed_on("order paper 50 tops", "paper 50 tops"), ()),
     (("coverage", "numerals", '"zzz"'), handed_on("order paper at most two", "paper at most two"), ()),
     (("coverage", "adding", '"zzz"'), sent_too, ()),

@@ -12,6 +12,7 @@ import pytest
 
 from executor import Home
 from executor.gate.pins import Pins
+from executor.tools.names import slug
 from mcl.catalog.definitions import Definitions
 from mcl.core.home import open_home
 from mcl.language.skills import Derived, Skills
@@ -55,6 +56,10 @@ class Shelf:
 
     def skills_at(self, folder: Path) -> Skills:
         return installed(self.home.path, here=folder)
+
+    def slug(self, tool: str) -> str:
+        """The end of the address of a tool whose name an address cannot hold."""
+        return slug(tool).rpartition("-")[2]
 
     def compile_kept(self, goal: str, **more: Any) -> Any:
         return compile_goal(goal, home=self.home, **more)

@@ -32,10 +32,14 @@ class Machine:
         self.now += timedelta(seconds=1)  # no id comes twice
         return Home.open(self.path / "home", clock=FixedClock(self.now.isoformat()))
 
-    def add(self, goal: str, *, zone: str = "Europe/Stockholm", **terms: object) -> str:
+    def add(self, goal: str, *, skill: str = "files-find", **terms: object) -> str:
         with self.open() as home:
             given = Terms(**{"workspace": str(self.work), **terms})  # type: ignore[arg-type]
-            return add(goal, given, zone=zone, ai=False, home=home).require().intent.id
+            return (
+                add(goal, given, zone="Europe/Stockholm", skill=skill, ai=False, home=home)
+                .require()
+                .intent.id
+            )
 
     def sign(self, intent: str) -> None:
         with self.open() as home:

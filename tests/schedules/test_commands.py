@@ -149,8 +149,9 @@ def test_run_tells_each_firing_as_a_line(shell: Shell) -> None:
     (line,) = [json.loads(one) for one in ran.out.splitlines()]
     assert (ran.code, line["event"], line["schedule"], line["outcome"]) == (0, "fired", id, "completed")
     assert shell("show", line["child"], "--json").document["state"] == "completed"
-    replayed = shell("replay", line["child"])
-    assert "Traceback" not in replayed.err
+    assert shell("replay", line["child"]).code == 0
+    assert shell("replay", id).code == 0
+    assert "fired for" in shell("log", "show", id).out
 
 
 @pytest.mark.parametrize("command", ["compile", "do"])
@@ -181,3 +182,12 @@ def test_what_cannot_be_read_of_how_often_is_asked_about(shell: Shell, goal: str
     done = shell("compile", goal, *FIXED, "--json")
     assert done.code == 3 or "recurrence" not in done.out
     assert not [one for one in done.document["intent"].get("references", ()) if one["role"] == "recurrence"]
+
+
+@pytest.mark.parametrize("file", ["../home/mcl.db", ".env", "/etc/passwd.txt", "notes/../../x.md"])
+def test_a_file_elsewhere_or_a_secret_is_not_waited_for(shell: Shell, file: str) -> None:
+    done = shell("schedule", "add", f'when "{file}" changes, list the files in notes', *FIXED, "--json")
+    refused = shell("schedule", "sign", done.document["id"], "--yes")
+    assert refused.code != 0
+    assert "Traceback" not in refused.err
+    assert shell("schedule", "list", "--json").document == {"schedules": []}

@@ -16,7 +16,9 @@ from mcl.plugins.schedules.scope import Terms
 from mcl.plugins.schedules.usecases import add, list_schedules, revoke, show_schedule
 from mcl.usecases.compile import answer
 from mcl.usecases.gates import decide_gate
-from mcl.usecases.intents import shown
+from mcl.usecases.intents import list_intents, shown
+from mcl.usecases.replay import replay
+from mcl.usecases.runs import undo
 from tests.schedules.conftest import Machine
 
 GOAL = "list the files in notes"
@@ -111,7 +113,6 @@ def test_a_revoked_schedule_never_fires(machine: Machine) -> None:
                 found,
                 "2027-03-22T09:30:00",
                 at="2027-03-22T09:00:00.000Z",
-                moment="2027-03-22T08:30:00Z",
             )
     assert machine.round("2027-03-23T12:00:00+00:00") == []
 
@@ -130,7 +131,7 @@ def test_a_forged_call_is_refused_and_journalled(machine: Machine, due: str, cod
     machine.round("2027-03-22T08:30:00+00:00")
     with machine.open() as home:
         with pytest.raises(MclError) as refused:
-            fire(home, shown(home, schedule), due, at=machine.at(), moment="2027-03-22T08:30:00Z")
+            fire(home, shown(home, schedule), due, at=machine.at())
         assert refused.value.code == code
         (row,) = home.journal.rows(schedule, kind="record.schedule.refused")
         assert home.journal.open(row.wire).body["code"] == code
@@ -159,7 +160,7 @@ def test_two_at_once_fire_once(machine: Machine) -> None:
         assert list(rounds) == []
         found = shown(other, schedule)
         with pytest.raises(MclError) as twice:  # who goes around the rounds
-            fire(other, found, "2027-03-22T09:30:00", at=machine.at(), moment="2027-03-22T08:30:00Z")
+            fire(other, found, "2027-03-22T09:30:00", at=machine.at())
         assert twice.value.code == "FIRING_REPEATED"
     assert machine.states(schedule) == ["completed"]
 
@@ -180,6 +181,7 @@ def test_a_firing_that_needs_a_person_waits_and_nothing_else_of_it_fires(machine
     with machine.open() as home:
         (now,) = list_schedules(home=home)
         (gate,) = now.waits
+        assert [one.waits for one in list_intents(home=home) if one.id == fired.child] == [1]
         decide_gate(gate, "approve", home=home)
     happened = machine.round("2027-03-23T08:40:00+00:00")
     assert [(one.what, one.outcome) for one in happened] == [("resumed", "completed"), ("fired", "paused")]
@@ -207,3 +209,69 @@ with Home.open(path, clock=FixedClock({machine.at()!r})) as home:
     assert [(one.what, one.outcome) for one in happened] == [("resumed", "completed")]
     assert machine.round() == []
     assert machine.states(schedule) == ["completed"]
+
+
+def test_what_means_another_day_each_time_moves_with_it(machine: Machine) -> None:
+    schedule = machine.signed(
+        "every morning at 7 list what changed in notes since yesterday", skill="monitor-path"
+    )
+    with machine.open() as home:
+        scope = show_schedule(schedule, home=home).scope
+        assert "/plan/root/tool_call/args/since" in scope.moving
+    for day in (23, 24):
+        (fired,) = machine.round(f"2027-03-{day}T06:00:01+00:00")
+        assert fired.outcome == "completed"
+        with machine.open() as home:
+            view = home.journal.view(fired.child)
+            assert view.plan.root.tool_call.args["since"] == f"2027-03-{day - 2}T23:00:00.000Z"
+            assert view.under.plan == scope.plan
+    assert machine.sound()
+
+
+def test_no_key_of_a_person_is_needed_at_a_firing(machine: Machine) -> None:
+    machine.signed(f"every day at 9:30 {GOAL}")
+    with machine.open() as home:
+        home.keyring.seal("user", b"a phrase")
+    (fired,) = machine.round("2027-03-22T08:30:00+00:00")
+    assert (fired.what, fired.outcome) == ("fired", "completed")
+
+
+def test_a_run_that_was_killed_in_the_middle_goes_on(machine: Machine) -> None:
+    schedule = machine.signed(f"every day at 9:30 {GOAL}")
+    machine.now = machine.now.replace(day=23)
+    script = f"""
+import pathlib, sys, time
+from executor import FixedClock, Home
+from executor.tools.fs import list as tool
+from mcl.plugins.schedules.rounds import round_of
+async def slow(*args, **more):
+    print("begun", flush=True)
+    time.sleep(60)
+tool.run = slow
+with Home.open(pathlib.Path({str(machine.path / "home")!r}), clock=FixedClock({machine.at()!r})) as home:
+    list(round_of(home))
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        os.kill(process.pid, signal.SIGKILL)
+    assert machine.states(schedule) == ["executing"]
+    assert [(one.what, one.outcome) for one in machine.round()] == [("resumed", "completed")]
+    assert machine.round() == []
+    assert machine.states(schedule) == ["completed"]
+    assert machine.sound()
+
+
+def test_a_backup_every_friday_is_another_file_each_time_and_can_be_undone(machine: Machine) -> None:
+    schedule = machine.signed("every friday at 9 back up notes", skill="files-backup")
+    for day in ("2027-03-26T08:00:01", "2027-04-02T07:00:01"):
+        (fired,) = machine.round(f"{day}+00:00")
+        assert (fired.what, fired.outcome) == ("fired", "completed"), fired.message
+    made = sorted(one.name for one in machine.work.rglob("*.zip"))
+    assert len(made) == 2
+    with machine.open() as home:
+        assert replay(fired.child, home=home).same
+        undo(fired.child, home=home, workspace=machine.work)
+        assert [one["state"] for one in show_schedule(schedule, home=home).firings] == ["completed"] * 2
+    assert sorted(one.name for one in machine.work.rglob("*.zip")) == made[:1]
+    assert machine.sound()

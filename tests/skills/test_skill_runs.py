@@ -115,21 +115,29 @@ def repository(folder: Path) -> Path:
 
 @pytest.mark.parametrize("ai", [True, False], ids=["bundled", "no-ai"])
 def test_every_example_is_understood_as_its_skill_and_most_without_a_question(home: Home, ai: bool) -> None:
-    tried = {skill.id: skill for skill in try_examples(home=home, ai=ai, at=AT)}
-    shipped = [tried.pop(id) for id in SHIPPED]
+    tried = list(try_examples(SHIPPED, home=home, ai=ai, at=AT))
     wrong = [
         (skill.id, one.text, one.chosen, one.outcome, one.message)
-        for skill in shipped
+        for skill in tried
         for one in skill.examples
         if not one.ok
     ]
     assert len(wrong) <= (0 if ai else 9), wrong
-    outcomes = [one.outcome for skill in shipped for one in skill.examples]
+    outcomes = [one.outcome for skill in tried for one in skill.examples]
     assert outcomes.count("compiled") >= 0.9 * len(outcomes)
-    others = [one for skill in tried.values() for one in skill.examples]  # those of plug-ins
-    assert sum(one.ok for one in others) >= (0.95 if ai else 0.7) * len(others)
-    assert sum(one.understood for one in others) >= (0.8 if ai else 0.5) * len(others)
-    left = [one for skill in tried.values() for one in skill.not_for]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ai", [True, False], ids=["bundled", "no-ai"])
+def test_most_examples_of_plug_ins_are_understood_and_most_that_are_not_for_them_left(
+    home: Home, ai: bool
+) -> None:
+    ids = [id for id in find_skills(skill_folders(None)).ids if id not in SHIPPED]
+    tried = list(try_examples(ids, home=home, ai=ai, at=AT))
+    examples = [one for skill in tried for one in skill.examples]
+    assert sum(one.ok for one in examples) >= (0.95 if ai else 0.7) * len(examples)
+    assert sum(one.understood for one in examples) >= (0.8 if ai else 0.5) * len(examples)
+    left = [one for skill in tried for one in skill.not_for]
     assert sum(one.ok for one in left) >= 0.75 * len(left)
 
 

@@ -95,6 +95,7 @@ class Keyring:
         self._seen: tuple[Stamp, ...] = ()
         self._merged: Callable[[dict[str, KeyEntry]], dict[str, KeyEntry]] = dict
         self._tell: Callable[[str, dict[str, str]], object] = lambda kind, body: None
+        self._lent: dict[str, bytes] = {}
 
     def follow(
         self,
@@ -146,6 +147,21 @@ class Keyring:
     def agent(self) -> KeyPair:
         """The key of the program that acts for the person."""
         return self._current("agent")
+
+    def lend(self, seed: bytes) -> None:
+        """Let a sealed own key sign with this secret, which was opened elsewhere, while this is open.
+
+        Raises KeyringError KEY_UNKNOWN where it is of no own key.
+        """
+        did = did_of(bytes(SigningKey(seed).verify_key))
+        if not any(self._current(role).did == did for role in ROLES):
+            raise _refusal("KEY_UNKNOWN", did, "is no own key", "mcl key list shows them")
+        self._lent[did] = seed
+
+    @property
+    def opens(self) -> bool:
+        """Whether each sealed own key was lent."""
+        return all(one.did in self._lent for one in self.entries() if one.origin == "own" and one.sealed)
 
     @property
     def first(self) -> str:
@@ -326,6 +342,8 @@ class Keyring:
         unsealed: list[bytes] = []
 
         def secret() -> bytes:
+            if file.did in self._lent:
+                return self._lent[file.did]
             if not unsealed:
                 unsealed.append(file.unseal(self._passphrase))
             return unsealed[0]

@@ -62,6 +62,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     return {
         "pattern": pattern,
         "matches": found.matches,
+        "paths": list(dict.fromkeys(str(match["path"]) for match in found.matches)),
         "count": len(found.matches),
         "files": found.files,
         "searched": found.searched,
@@ -112,7 +113,7 @@ def _search_one(path: str, text: str, finder: Matcher, found: _Found) -> None:
             match["before"] = [around[one] for one in before]
             match["after"] = [around[one] for one in after]
         size = sum(len(json_bytes(one)) for one in (match["text"], *around.values()))
-        found.room -= 2 * size + (2 + len(around)) * (len(path.encode()) + 24) + 96
+        found.room -= 2 * size + (3 + len(around)) * (len(path.encode()) + 24) + 96
         if len(found.matches) == found.limit or found.room < 0:
             found.truncated = True
             break

@@ -30,7 +30,7 @@ def _list(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     for entry in bench.workspace.walk(path, check=from_thread.check_cancelled, recursive=recursive):
         if not pattern.fits(tuple(entry.path[cut:].split("/"))):
             continue
-        room -= _ROOM + 4 * len(entry.path)
+        room -= _ROOM + 6 * len(entry.path)
         if len(found) == limit or room < 0:
             truncated = True
             break
@@ -38,6 +38,7 @@ def _list(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     return {
         "path": prefix or ".",
         "entries": [{"path": entry.path, "type": entry.kind, "size": entry.size} for entry in found],
+        "paths": [entry.path for entry in found if entry.kind == "file"],
         "count": len(found),
         "truncated": truncated,
         "text": "\n".join(entry.path + ("/" if entry.kind == "folder" else "") for entry in found)

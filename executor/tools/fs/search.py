@@ -40,7 +40,7 @@ def _search(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         searched += 1
         before = len(found)
         for number, line in finder(text):
-            room -= 2 * (len(entry.path.encode()) + len(json_bytes(line))) + 96
+            room -= 3 * (len(entry.path.encode()) + len(json_bytes(line))) + 96
             if len(found) == limit or room < 0:
                 truncated = True
                 break
@@ -51,6 +51,7 @@ def _search(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     return {
         "query": query,
         "matches": found,
+        "paths": list(dict.fromkeys(str(match["path"]) for match in found)),
         "count": len(found),
         "files": files,
         "searched": searched,

@@ -20,7 +20,7 @@ _SHOWN = 500  # characters kept of an author's name and of a subject
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Answer with the commits reachable from HEAD."""
     path = plain_path(str(args.get("path", "")))
-    only = _moments(args)
+    only = _moments(args, bench)
     count = int(str(args.get("count", _COUNT if not only else _MOST)))
     async with repository(bench.workspace, str(args.get("repo", "."))) as git:
         author = str(args.get("author", ""))
@@ -34,9 +34,15 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     return {"commits": found, "count": len(found), "text": told}
 
 
-def _moments(args: Mapping[str, object]) -> list[str]:
+def _moments(args: Mapping[str, object], bench: Bench) -> list[str]:
     """The options of git for a time; a date as `until` is the whole day."""
     only = []
+    if "days" in args:
+        if "since" in args:
+            message = "a number of days, and a moment since when"
+            raise ToolError("BAD_ARGUMENTS", message, place="days", fix="leave one of them out")
+        today = start_of(datetime.fromisoformat(bench.clock.now()).date())
+        only.append(f"--since={(today - timedelta(days=int(str(args['days'])))).isoformat()}")
     if "since" in args:
         only.append(f"--since={start_of(read_moment(str(args['since']), 'since')).isoformat()}")
     if "until" in args:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from ir import Constraint, Intent, Predicate, SlotEntry, SpanMark, Unknown
+from ir import Constraint, Given, Intent, Predicate, SlotEntry, SpanMark, Unknown
 from ir.display import beginning, clear, quoted
 from ir.frame import (
     AttestationPredicate,
@@ -23,6 +23,7 @@ from ir.frame import (
     RuleConstraint,
     SignedOffPredicate,
 )
+from ir.plan import MAX_MEMBERS
 from ir.schedule import RECURRENCE, recurs
 from mcl.catalog.extras import missing_for
 from mcl.cli.views.exact import Exact, exact, line_of
@@ -93,7 +94,14 @@ def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[s
         )
     for wish in frame.further:
         said = " ".join(f"{one.name}={quoted(one.value or one.uri)}" for one in wish.objects)
-        yield "and then", exact((clear(wish.verb), STRONG), (said, "cyan"), (clear(wish.prose), DIM))
+        given = " ".join(map(_given, wish.given))
+        words = (clear(wish.prose), DIM)
+        yield "and then", exact((clear(wish.verb), STRONG), (said, "cyan"), (given, "cyan"), words)
+        if (when := wish.when) is not None:
+            told = f"{_of_wish(when.wish, when.output)} {when.test.replace('_', ' ')}"
+            yield "only if", exact((told, "yellow"), (quoted(when.value) if when.value else "", "yellow"))
+        if wish.scope_uri:
+            yield "may use", exact((clear(wish.scope_uri), DIM))
     yield from _limits(intent, quotes)
     if gaps and not intent.unknowns:
         yield "unknowns", exact(("none", DIM))
@@ -108,6 +116,16 @@ def _fields(intent: Intent, console: Console, *, gaps: bool) -> Iterator[tuple[s
         yield "model", exact((clear(made.model_version), ""), (made.model_digest[:12], DIM))
     if intent.hash:
         yield "hash", exact((intent.hash, DIM))
+
+
+def _given(one: Given) -> str:
+    """What a wish is given by an earlier one."""
+    each = f"each of {one.output} (at most {MAX_MEMBERS})" if one.each else one.output
+    return f"{clear(one.slot)} ← {_of_wish(one.wish, each)}"
+
+
+def _of_wish(place: int, what: str) -> str:
+    return f"{clear(what)} of the {'first' if not place else f'further wish {place}'}"
 
 
 def _object(one: SlotEntry, quote: str, names: int) -> Exact:

@@ -34,6 +34,7 @@ from ir import (
     PolicyGateResolveBody,
 )
 from ir.errors import MclError
+from ir.schedule import Schedule
 from mcl.cli.views.layout import BAD, DIM, duration, plain, rows
 from mcl.core.text import one_line
 
@@ -154,10 +155,12 @@ def _told(body: Body) -> tuple[str, str]:
             return one_line("; ".join(f"{one.unknown_id}: {one.prompt}" for one in questions), 160), "yellow"
         case IntentAnswerBody(patches=patches):
             return one_line(patches.decode(errors="replace"), 160), ""
-        case IntentAcceptBody(intent_hash=intent_hash, plan_hash=plan_hash):
-            return f"signed intent {intent_hash[:12]}" + (
-                f" and plan {plan_hash[:12]}" if plan_hash else ""
-            ), "green"
+        case IntentAcceptBody(intent_hash=intent_hash, plan_hash=plan_hash, schedule=standing):
+            words = (
+                f", again and again: {one_line(Schedule.from_json(standing).words, 80)}" if standing else ""
+            )
+            signed = f" and plan {plan_hash[:12]}" if plan_hash else ""
+            return f"signed intent {intent_hash[:12]}{signed}{words}", "green"
         case PlanProposedBody(plan_json=data):
             plan = PlanTree.from_json(data)
             return f"plan {plan.hash[:12]} for {plan.skill_ref.removeprefix('matrix://skill/')}", ""
@@ -176,7 +179,8 @@ def _told(body: Body) -> tuple[str, str]:
             intent = Intent.from_json(data)
             made = intent.compile_metadata
             skill = f"{made.skill_id}@{made.skill_version}" if made else ""
-            told = (intent.frame.verb, skill, f"intent {intent.id}", scope)
+            due = f"fired for {body.due}" if body.due else ""
+            told = (due, intent.frame.verb, skill, f"intent {intent.id}", scope)
             return one_line("  ".join(part for part in told if part), 160), ""
         case IntentCorrectBody(patches=patches, reason=reason, retry_from=retry, goal=goal):
             again = f"again from {retry}" if retry else ""

@@ -145,15 +145,15 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
 def _turning(node: PlanNode) -> Iterator[tuple[str, str]]:
     """Whether a node is done, and how often: what it depends on, a line a field."""
     if (when := node.when) is not None:
-        yield "only if", f"{when.of} {when.test} {when.value}".rstrip()
+        yield "when", f"{when.of} {when.test} {when.value}".rstrip()
     if (said := node.map) is not None:
         if said.members:
-            yield "each of", ", ".join(map(quoted, said.members))
+            yield "members", ", ".join(map(quoted, said.members))
         else:
-            yield "each of", said.over
-            yield "at most", str(said.most)
+            yield "over", said.over
+            yield "most", str(said.most)
         if said.scope_uri:
-            yield "may use", said.scope_uri
+            yield "scope_uri", said.scope_uri
 
 
 def _pair(pair: tuple[str, str]) -> Text:

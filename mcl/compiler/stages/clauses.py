@@ -3,7 +3,7 @@ something by themselves. Pure."""
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise
@@ -47,15 +47,16 @@ class Clause:
 
 
 class Clauses:
-    """The clauses of a goal, beside a skill. found: where words stand that say something by themselves, by
-    their kind. told: where texts stand that are given to the letter, beside quotes."""
+    """The clauses of a goal, beside a skill, if any. found: where words stand that say something by
+    themselves, by their kind. told: where texts stand that are given to the letter, beside quotes."""
 
     def __init__(
-        self, prose: str, skill: Skill, words: CoverageWords, told: Sequence[TextPlace] = ()
+        self, prose: str, skill: Skill | None, words: CoverageWords, told: Sequence[TextPlace] = ()
     ) -> None:
         self.prose, self.words = prose, words
-        self._skill, self.takes_any = (skill.description, *skill.examples, *skill.phrases), skill.takes_any
-        self._covers = skill.covers
+        self._skill = (skill.description, *skill.examples, *skill.phrases) if skill else ()
+        self.takes_any = skill is not None and skill.takes_any
+        self._covers = skill.covers if skill is not None else ()
         self.said_words = list(WORD.finditer(prose))
         self._starts = [match.start() for match in self.said_words]
         self.found = words.found(prose, self.said_words)
@@ -153,9 +154,39 @@ class Clauses:
             apart = free(self.clause_of(TextPlace(start, start + 1)), kept) and not quoted
             if start > main.place.start and apart and not self._is_limit(start):
                 found.add(start)
-        starts = sorted(found)
+        starts = sorted(
+            {self._with_condition(start, main) for start in found if not self._ends_one(start, found)}
+        )
         places = (TextPlace(start, self._wish_end(start, starts)) for start in starts)
         return tuple(one for one in places if one.end > one.start)
+
+    def _with_condition(self, start: int, main: Clause) -> int:
+        """Where a wish begins with the clause before it, where that says on what it depends."""
+        at = next((at for at, one in enumerate(self.all) if one.place.start == start), 0)
+        before = self.all[at - 1] if at else main
+        return before.place.start if before is not main and self._is_condition(before.place) else start
+
+    def _is_condition(self, place: TextPlace) -> bool:
+        """Whether words say on what a clause depends, and nothing else."""
+        said = self.words.pointing.condition(self.said(place))
+        return said is not None and said.place.start == 0
+
+    def _ends_one(self, start: int, found: Collection[int]) -> bool:
+        """Whether a clause only says on what the wish before it depends."""
+        inside = (at for at, one in enumerate(self.all) if one.place.start <= start < one.place.end)
+        at = next(inside, None)
+        if at is None or not self._is_condition(TextPlace(start, self.all[at].place.end)):
+            return False
+        if start > self.all[at].place.start:
+            return True
+        behind = self.all[at + 1].place.start if at + 1 < len(self.all) else -1
+        return behind not in found
+
+    def clause_starts(self, place: TextPlace) -> list[int]:
+        """Where the clauses within a place begin, from its start."""
+        return [
+            one.place.start - place.start for one in self.all if place.start < one.place.start < place.end
+        ]
 
     def _wish_end(self, start: int, begins: Sequence[int]) -> int:
         """Where the wish that begins here ends: with its sentence, or where another or a ban begins."""

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from mcl.compiler.stages.limit_words import LimitLeads
 from mcl.compiler.stages.phrases import any_of, compiled, either, not_behind
+from mcl.compiler.stages.pointing import PointingWords
 from mcl.language.mtx.core import CoreModule
 from mcl.model.cues import TextPlace, free
 
@@ -48,7 +49,8 @@ class CoverageWords:
     wish. Of words that need an answer: bounds, repeats: what does so of the whole goal; adverb: what never
     stands behind an adverb that does; each: before what is counted; told: before what is said of a thing;
     reason: what begins a reason; asked, asked_if: before and of a condition that is only asked about; duty,
-    mine: a duty, and whose it is; seeking: what looks for something.
+    mine: a duty, and whose it is; seeking: what looks for something. pointing: how a wish speaks of what an
+    earlier one gives.
     """
 
     phrases: Mapping[str, tuple[WordRun, ...]]
@@ -82,6 +84,7 @@ class CoverageWords:
     duty: re.Pattern[str]
     mine: re.Pattern[str]
     seeking: re.Pattern[str]
+    pointing: PointingWords
 
     @classmethod
     def of(cls, module: CoreModule, limits: CoreModule) -> "CoverageWords":
@@ -139,6 +142,7 @@ class CoverageWords:
             duty=any_of(module.phrases("duties")),
             mine=compiled(rf"(?:^|\b{said('persons')})\s*$"),
             seeking=compiled(rf"\b{said('seeking')}\b[^.;]*$"),
+            pointing=PointingWords.of(module),
         )
 
     def forbids(self, text: str) -> bool:

@@ -8,14 +8,14 @@ decides among tools alone. A derived skill is never certain: whoever signs is to
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from mcl.compiler.stages.classify import Classified, OutOfScope, candidate_of
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.language.bm25 import stems
+from mcl.language.phrases import best_phrases
 from mcl.language.skills import Skill, Skills
 from mcl.model.protocol import Candidate, Model, takes_all
 
@@ -27,7 +27,9 @@ _NAMED: Final = 4.0
 _SHARPNESS: Final = 0.6  # of the shares of what is left: words and vectors say some things twice
 _NEAR: Final = 8  # of them that are compared with the written skills
 _READ: Final = 1_000  # whose texts a model reads at most, those that words speak for most
-_SURE: Final = 0.85  # from here on a written skill is taken, unless the goal says whose tool it means
+_SURE: Final = 0.75  # from here on a written skill is sure of itself
+_FAR: Final = 0.1  # and is asked about where its share is so small a part of a tool's, by vectors alone
+_ASKED: Final = 0.4  # how certain a tool is that is asked about beside it
 _NEVER_CERTAIN: Final = 0.9  # what a stranger says of a tool is no more than this
 
 
@@ -35,39 +37,60 @@ def with_derived(
     found: Classified | OutOfScope, request: GoalRequest, skills: Skills, model: Model, rules: Rules
 ) -> Classified | OutOfScope:
     """What was found among the written skills, or the derived one that is meant instead. What a person
-    fixed stays."""
+    fixed stays, and so does what a fixed phrase chose."""
     offered = [one for one in skills.derived.by_id.values() if request.verb in ("", *one.verbs)]
-    if request.skill or not offered or (isinstance(found, OutOfScope) and found.kind == "chat"):
+    chosen = found if isinstance(found, Classified) else None
+    written = chosen.skill if chosen is not None and not chosen.skill.takes_any else None
+    phrased = written is not None and best_phrases(
+        request.prose, {written.id: written.phrases}, rules.around_phrases
+    )
+    if request.skill or not offered or phrased or (isinstance(found, OutOfScope) and found.kind == "chat"):
         return found
-    written = found.skill if isinstance(found, Classified) and not found.skill.takes_any else None
     evidence = _evidence(request.prose, offered, skills)
-    said = _said(request.prose, offered, written)
-    sure = isinstance(found, Classified) and found.skill_probability >= _SURE
-    if written is not None and sure and not said:
-        return found
     near = _near(request.prose, offered, evidence, model)
     beside = _beside(request, found, skills, model)
     shares = dict(model.choose(request.prose, [*beside, *near]).probabilities)
     own = shares.get(written.id, 0.0) if written is not None else 0.0
-    if not near or (own >= max(shares[one.skill_id] for one in near) and not said):
+    said = _said(request.prose, offered, written)
+    sure = chosen is not None and written is not None and chosen.skill_probability >= _SURE and not said
+    least = 0.0 if written is None or said else _FAR if sure else 1.0
+    if not near or (least and own >= least * max(shares[one.skill_id] for one in near)):
         return found
-    rest = math.fsum(shares.get(id, 0.0) for id in ("", *(one.skill_id for one in beside if one.takes_any)))
-    weights = {one.skill_id: _weight(shares[one.skill_id], evidence[one.skill_id]) for one in near}
-    weights |= {"": _weight(rest, 0.0), **({written.id: _weight(own, 0.0)} if written is not None else {})}
-    most = max(weights.values())
-    raised = {id: math.exp(weight - most) for id, weight in weights.items()}
-    total = math.fsum(raised.values())
-    ranked = sorted(((share / total, id) for id, share in raised.items()), key=lambda one: (-one[0], one[1]))
+    ranked = _ranked(shares, near, evidence, beside, written)
     share, best = ranked[0]
     if best in ("", written.id if written is not None else ""):
         return found
-    others = tuple(id for _, id in ranked[1:] if id)[: rules.nearest]
-    skill = next(one for one in offered if one.id == best)
-    told = tuple((id, share) for share, id in ranked)
-    verb = request.verb or skill.verbs[0]
-    begins = found.begins if isinstance(found, Classified) else ()
-    made = Classified(skill, verb, min(share, _NEVER_CERTAIN), 1.0, others, (), told)
-    return replace(made, begins=begins)
+    others = [id for _, id in ranked[1:] if id]
+    if written is not None and written.id not in others[: rules.nearest]:
+        others.insert(0, written.id)
+    return Classified(
+        next(one for one in offered if one.id == best),
+        request.verb or skills.derived.by_id[best].verbs[0],
+        min(share, _ASKED if sure else _NEVER_CERTAIN),
+        1.0,
+        tuple(others[: rules.nearest]),
+        shares=tuple((id, share) for share, id in ranked),
+        begins=chosen.begins if chosen is not None else (),
+    )
+
+
+def _ranked(
+    shares: Mapping[str, float],
+    near: Sequence[Candidate],
+    evidence: Mapping[str, float],
+    beside: Sequence[Candidate],
+    written: Skill | None,
+) -> list[tuple[float, str]]:
+    """The near ones, the written one and "" (none of all), each with its share, the likeliest first."""
+    rest = math.fsum(shares.get(id, 0.0) for id in ("", *(one.skill_id for one in beside if one.takes_any)))
+    weights = {one.skill_id: _weight(shares[one.skill_id], evidence[one.skill_id]) for one in near}
+    weights[""] = _weight(rest, 0.0)
+    if written is not None:
+        weights[written.id] = _weight(shares.get(written.id, 0.0), 0.0)
+    most = max(weights.values())
+    raised = {id: math.exp(weight - most) for id, weight in weights.items()}
+    total = math.fsum(raised.values())
+    return sorted(((share / total, id) for id, share in raised.items()), key=lambda one: (-one[0], one[1]))
 
 
 def _evidence(prose: str, offered: Sequence[Skill], skills: Skills) -> dict[str, float]:

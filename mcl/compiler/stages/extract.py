@@ -1,7 +1,7 @@
 """Stage 4: what the goal says about the skill's inputs, limits and success, each thing with its place in the
 prose."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -97,7 +97,7 @@ def extract(
     form = ExtractForm(
         skill.id, skill.description, tuple(form_of(slot) for slot in asked), prompt.system, prompt.user
     )
-    found = FrameDraft(request, rules, keys, declared)
+    found = FrameDraft(request, rules, keys, declared, skill)
     clauses = Clauses(request.prose, skill, rules.coverage)
     held = [TextPlace(*one) for one in rules.kept.found(request.prose)] if "rule" in rules.kinds else []
     held = [one for one in held if not within(one, clauses.quotes)]
@@ -115,6 +115,8 @@ def extract(
     told, said = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
     held = [one for one in held if free(one, said)]
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
+    if wishes:  # a value that a pattern finds in another wish is that one's
+        spans = tuple(one for one in spans if not (_is_value(one) and (one.start or 0) >= wishes[0].start))
     spans = with_entries(request.prose, form, spans)
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))
@@ -131,6 +133,7 @@ def extract(
         spans = tuple(
             one for one in spans if not (one.field.startswith("slot.") and leads.is_empty(one.value))
         )
+    spans = (*spans, *_named_files(request, skill, spans, clauses))
     rest = [one for one in marked if one.field == REST and clauses.says(place_of(one))]
     found.left([one for one in rest if free(place_of(one), said)], spans)
     found.slots += said
@@ -192,6 +195,34 @@ def _check_given(request: GoalRequest, skill: Skill) -> None:
                     place=f"slot.{slot.name}",
                     fix=slot.hint or f"give --slot {slot.name}=… another value",
                 )
+
+
+def _named_files(
+    request: GoalRequest, skill: Skill, spans: Sequence[Span], clauses: Clauses
+) -> Iterator[Span]:
+    """What the goal says of a file that is here, for inputs that must be there and were not read."""
+    taken = [place_of(one) for one in spans if one.start is not None]
+    for slot in skill.slots:
+        field = f"slot.{slot.name}"
+        if slot.default or slot.name in request.slots or field in request.answers:
+            continue
+        if any(one.field == field for one in spans):
+            continue
+        named = request.files.mentioned(skill, slot.name, _runs(clauses, taken), slot.most)
+        if named is not None:
+            taken.append(place_of(named))
+            yield named
+
+
+def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, int, int]]:
+    """The runs of at most four words that nothing was read of, the longest first."""
+    words = [TextPlace(*one.span()) for one in clauses.said_words]
+    for many in range(min(4, len(words)), 0, -1):
+        for first in range(len(words) - many + 1):
+            place = TextPlace(words[first].start, words[first + many - 1].end)
+            text = clauses.prose[place.start : place.end]
+            if free(place, taken) and not any(mark in text for mark in ",;:!?\n"):
+                yield text, place.start, place.end
 
 
 def _is_value(span: Span) -> bool:

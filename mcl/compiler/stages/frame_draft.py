@@ -32,7 +32,7 @@ from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import NO_KEYS, KeyNames, open_words, settled
-from mcl.language.skills import Slot
+from mcl.language.skills import Skill, Slot
 from mcl.memory import Bundle
 from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at
 from mcl.model.protocol import BOOLEAN, Span
@@ -108,9 +108,15 @@ class FrameDraft:
     still open. keys: whom names may mean; declared: the commands that signs of success may name."""
 
     def __init__(
-        self, request: GoalRequest, rules: Rules, keys: KeyNames = NO_KEYS, declared: Declared = dict
+        self,
+        request: GoalRequest,
+        rules: Rules,
+        keys: KeyNames = NO_KEYS,
+        declared: Declared = dict,
+        skill: Skill | None = None,
     ) -> None:
         self.request = request
+        self.skill = skill
         self.keys = keys
         self.declared = declared
         self.rules = rules
@@ -139,7 +145,7 @@ class FrameDraft:
         said = self.request.slots.get(slot.name) if answer is None else answer
         known = [span for span in spans if self._said(span, slot, bundle)] if said is None else []
         # What could not be read fills nothing: "twice a day" is no part of an optional number of seconds.
-        unread = [span for span in known[: slot.most] if not self._fill(slot, span.value, span)]
+        unread = [span for span in known[: slot.most] if not self._fill_meant(slot, span)]
         lost = () if slot.required else unread
         self.slots += [place_of(one) for one in spans if one.start is not None and one not in lost]
         if said is not None:
@@ -277,6 +283,21 @@ class FrameDraft:
             self.rest,
             expires=self.expires,
         )
+
+    def _fill_meant(self, slot: Slot, span: Span) -> bool:
+        """Add the value that a span says, or the files here that it means."""
+        reading = (
+            self.request.files.meant(self.skill, slot.name, span.value, slot.most) if self.skill else None
+        )
+        if reading is None:
+            return self._fill(slot, span.value, span)
+        if not reading.unsure:
+            filled = [self._fill(slot, path, span) for path in reading.paths]
+            return all(filled)
+        why = f"“{span.value}” may be any of {', '.join(reading.paths)}"
+        question = f"{sentence(why)}. {slot_question(slot.name, slot.hint)}"
+        self.gaps.append(Gap(f"slot.{slot.name}", slot.type, "blocking", why, question, reading.paths))
+        return True
 
     def _fill(self, slot: Slot, text: str, span: Span | None) -> bool:
         """Add a value to a slot. Gives whether its words could be read as one."""

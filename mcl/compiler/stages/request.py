@@ -18,10 +18,12 @@ from ir import (
 )
 from ir.characters import MEANINGLESS, without
 from ir.inline_secrets import find_secret
+from mcl.compiler.stages.file_names import FileReading
 from mcl.core.errors import InputError
 
 # In slot_values of the draft, where no slot can have such a name.
 VERB, ZONE, GOAL, EXPIRES, WHEN, _OWN = "@verb", "@zone", "@goal", "@expires", "@when", "@"
+FILES = "@files"
 _SKILL_FIELD, _VERB_FIELD = "skill", "frame.verb"
 
 
@@ -100,7 +102,8 @@ class GoalRequest:
     the model chooses. goal_id: the name of what it is to reach; expires: ISO 8601 UTC; extensions: those
     of plug-ins. when: words that say when it is to run. slots: values by slot name; answers: texts by the
     field of the Unknown they answer (a field with an empty answer is dropped from the goal). drafted: skill
-    and verb as they were before any answer. changes: what was corrected since, in that order;
+    and verb as they were before any answer. files: what words for files mean. changes: what was corrected
+    since, in that order;
     `answers` has their fields too.
     """
 
@@ -120,6 +123,7 @@ class GoalRequest:
     extensions: tuple[ExtensionConstraint, ...] = ()
     changes: tuple[GoalChange, ...] = ()
     when: str = ""
+    files: FileReading = field(default_factory=FileReading, compare=False, repr=False)
 
     @property
     def told(self) -> str:
@@ -138,6 +142,8 @@ class GoalRequest:
         """The body of the intent.draft that says this request, its answers left out."""
         reserved = {VERB: self.verb, ZONE: self.zone, GOAL: self.goal_id, EXPIRES: self.expires}
         reserved |= {WHEN: self.when}
+        if self.files.found:
+            reserved[FILES] = json.dumps(self.files.found, ensure_ascii=False, sort_keys=True)
         reserved |= {f"{_OWN}{one.type}": canonical_bytes(one).decode() for one in self.extensions}
         values = {**self.slots, **{key: value for key, value in reserved.items() if value}}
         return IntentDraftBody(prose=self.prose, slot_values=values, preferred_skill=self.skill)
@@ -157,11 +163,11 @@ class GoalRequest:
         values = dict(draft.slot_values)
         verb, zone = values.pop(VERB, ""), values.pop(ZONE, "UTC")  # drafts of old left UTC out
         goal, expires = values.pop(GOAL, ""), values.pop(EXPIRES, "")
-        when = values.pop(WHEN, "")
+        when, files = values.pop(WHEN, ""), FileReading(found=_files_found(values.pop(FILES, "")))
         given = [values.pop(name) for name in list(values) if name.startswith(f"{_OWN}x:")]
         extensions = tuple(map(ExtensionConstraint.from_json, given))
         said = cls(id, at, zone, actor, agent, draft.prose, draft.preferred_skill, verb, values)
-        said = replace(said, goal_id=goal, expires=expires, extensions=extensions, when=when)
+        said = replace(said, goal_id=goal, expires=expires, extensions=extensions, when=when, files=files)
         document = said.document()
         for answer in answers:
             document = _patched(document, answer.patches)
@@ -183,6 +189,17 @@ class GoalRequest:
     def document(self) -> dict[str, dict[str, str]]:
         """What an intent.answer patches (RFC 6902): {"answers": {field of the Unknown: text}}."""
         return {"answers": dict(self.answers)}
+
+
+def _files_found(text: str) -> dict[str, list[str]]:
+    """What a draft says that words for files were taken for. Raises InputError DRAFT_UNREAD."""
+    try:
+        found = parse_json(text) if text else {}
+    except DocumentError as error:
+        raise _unread(error.message) from error
+    if not isinstance(found, dict) or not all(isinstance(paths, list) for paths in found.values()):
+        raise _unread("what words for files mean is no object of lists")
+    return {key: [str(path) for path in paths] for key, paths in found.items()}
 
 
 def patches_for(answers: Mapping[str, str]) -> bytes:

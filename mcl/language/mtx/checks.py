@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, TypeAlias
 from ir import VERBS
 from ir.checks import is_pinned
 from ir.frame import valid_verb
-from mcl.core.words import ACTIONS, CORTEX_KEYS, FAILURE_REASONS, MEMORY_TYPES, SKILL_KEYS
+from mcl.core.words import ACTIONS, CORTEX_KEYS, FAILURE_REASONS, GIVEN_KINDS, MEMORY_TYPES, SKILL_KEYS
 from mcl.language.mtx.ast import (
     SECTIONS,
     Condition,
@@ -88,6 +88,7 @@ def check(file: File, *, name: str = "", strict: bool = False) -> list[MtxFindin
         _keys(file),
         _phrases(file),
         _verbs(file),
+        _given(file),
         check_slots(file),
         _cortex(file),
         _references(file),
@@ -187,6 +188,22 @@ def _verbs(file: File) -> Iterator[MtxFinding]:
             message = f"the verb {verb!r} is named twice"
             yield found(entry.value, "V2", message, verb, "keep one of them", warning=True)
         seen.add(verb)
+
+
+def _given(file: File) -> Iterator[MtxFinding]:
+    """What an earlier wish may fill are inputs that there are, each with a kind of what is given."""
+    section, slots = file.section("SKILL"), [slot.name for slot in file.slots()]
+    for entry in section.entries if section else ():
+        if not (isinstance(entry, Setting) and entry.key == "mcl.given"):
+            continue
+        for word in entry.value.value.split():
+            slot, _, kind = word.partition(":")
+            if slot not in slots:
+                hint = nearest(slot, slots) or f"inputs: {' '.join(slots) or 'none'}"
+                yield found(entry.value, "GIVEN", f"no input is called {slot!r}", word, hint)
+            elif kind not in GIVEN_KINDS:
+                hint = nearest(kind, GIVEN_KINDS) or f"write slot:kind, one of {' '.join(GIVEN_KINDS)}"
+                yield found(entry.value, "GIVEN", f"nothing is given as {kind!r}", word, hint)
 
 
 def _cortex(file: File) -> Iterator[MtxFinding]:

@@ -141,6 +141,7 @@ class _Case:
 
     def __post_init__(self) -> None:
         self.findings: list[MtxFinding] = []
+        self.manifests: dict[str, Manifest] = {}
         wanted: Mapping[str, list[str]] = self.case["when"]
         self.verbs = tuple(wanted.get("verb", self.skill.verbs))
         # the slots that are surely filled when this case is taken
@@ -167,15 +168,17 @@ class _Case:
         if plan is None:
             return
         nodes = list(_nodes(plan.root, root))
+        self.gives()
         for flaw in (*check_plan(plan, self.skill, intent_id=_ULID), *check_steps(plan, self.skill)):
             self.flaw(flaw, nodes)
-        manifests = {
+        self.manifests = manifests = {
             node.id: manifest
             for node, _ in nodes
             if node.tool_call and (manifest := self.tools.find(node.tool_call.tool_ref))
         }
+        self.outputs(((*self.steps, "gives", name), text) for name, text in plan.gives.items())
         for node, steps in nodes:
-            self.outputs(node, steps, manifests)
+            self.outputs(((*steps, *below), text) for below, text in node.texts())
             if node.tool_call is not None:
                 self.call(node, (*steps, "tool_call"), manifests.get(node.id))
             gate = node.gate
@@ -187,6 +190,7 @@ class _Case:
     def plan(self, root: Any, steps: Steps) -> PlanTree | None:
         """The case as a PlanTree with its slots filled; None (and findings) where its shape is wrong."""
         tree = {"id": _ULID, "intent_id": _ULID, "skill_ref": "matrix://skill/x@1.0.0", "root": root}
+        tree["gives"] = self.case.get("gives", {})
         try:
             return PlanTree.from_json(json.dumps(tree))
         except DocumentError as error:
@@ -213,16 +217,26 @@ class _Case:
         text = there if isinstance(there, str) else ""
         self.add(steps, flaw.code, flaw.message, flaw.fix, text=text)
 
-    def outputs(self, node: PlanNode, steps: Steps, manifests: Mapping[str, Manifest]) -> None:
-        """References to what the tool of a node does not give."""
-        for below, text in node.texts():
-            place = (*steps, *below)
+    def gives(self) -> None:
+        """What the case gives: under names of §OUTPUTS, of nodes that there are."""
+        named = self.skill.outputs
+        for name in self.case.get("gives", {}):
+            if name not in named:
+                hint = nearest(name, named) or f"outputs: {', '.join(named) or 'none'}"
+                message = f"§OUTPUTS has no slot {name!r}"
+                self.add(
+                    (*self.steps, "gives", name), "OUTPUT_UNDECLARED", message, hint, text=name, key=True
+                )
+
+    def outputs(self, texts: Iterable[tuple[Steps, str]]) -> None:
+        """References to what the tool of a node does not give. texts: each with its place."""
+        for place, text in texts:
             try:
                 pieces = parse_references(text)
             except IrError:
                 continue  # told by the rules of plans
             for piece in pieces:
-                manifest = manifests.get(piece.node_id) if isinstance(piece, OutputRef) else None
+                manifest = self.manifests.get(piece.node_id) if isinstance(piece, OutputRef) else None
                 if manifest is None or not isinstance(piece, OutputRef) or not piece.path:
                     continue
                 names = manifest.output.get("properties")

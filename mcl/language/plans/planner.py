@@ -10,10 +10,12 @@ from executor.core.errors import ManifestError
 from executor.gate.references import is_open, may_be_text
 from executor.tools.manifest import Manifest
 from ir import (
+    Condition,
     DocumentError,
     Finding,
     FurtherWish,
     Intent,
+    Map,
     PlanNode,
     PlanTree,
     canonical_bytes,
@@ -22,7 +24,7 @@ from ir import (
     parse_json,
     with_hash,
 )
-from ir.plan import TERMINAL_KINDS
+from ir.plan import MAX_MEMBERS, TERMINAL_KINDS
 from mcl.core.errors import SkillError
 from mcl.language.mtx.ast import File, prompt_names
 from mcl.language.mtx.procedure import interpret, objects_by_slot
@@ -131,19 +133,21 @@ def make_plan(
     created_by: str,
     registry: KnownTools | None = None,
     binder: Binder | None = None,
+    dispatched: bool = False,
 ) -> PlanTree:
     """The plan of the first case that holds for this Intent, with its hash, checked.
 
     id: ULID. created_at: ISO 8601 UTC. created_by: DID of the agent. registry: the installed tools (None: not
     compared). binder: names the skills that are dispatched to by their content (None: they keep their
-    versions, and such a plan does not run).
+    versions, and such a plan does not run). dispatched: another plan does, and is given what this one gives.
 
     Raises SkillError: NO_PLAN (the skill has no plan for this goal), SLOT_EMPTY (a text needs a slot that
     nothing fills), TOOL_MISSING, PLAN_FLAWED (`data["findings"]`, from ir.check_plan), SUB_SKILL_MISSING,
     SUB_SKILL_CYCLE.
     """
     filling = _Filling(skill, intent, registry)
-    root = filling.node(filling.choose().root)
+    case = filling.choose()
+    root = filling.node(case.root)
     # Through JSON and its strict reader, though all was made here: texts of a skill's file and of a goal go
     # into it.
     plan = PlanTree.from_json(
@@ -156,6 +160,7 @@ def make_plan(
                 "created_by": created_by,
                 "skill_ref": skill.ref,
                 "root": root,
+                **({"gives": dict(case.gives)} if dispatched and case.gives else {}),
             }
         )
     )
@@ -175,33 +180,95 @@ def make_plan(
         )
     # After the checks: they compare with the versions that §SUB_SKILLS names, what is signed has digests.
     if not skill.takes_any:  # which keeps the words of all
-        plan = plan.model_copy(update={"root": _with_wishes(plan.root, intent.frame.further)})
+        plan = plan.model_copy(update={"root": with_wishes(plan.root, case.gives, intent.frame.further)})
     if binder is not None:
         plan = plan.model_copy(update={"root": bind(plan.root, binder)})
     return with_hash(plan)
 
 
-def _with_wishes(root: PlanNode, further: Sequence[FurtherWish]) -> PlanNode:
-    """A plan that does the further wishes of its goal too, once it has done the first."""
+def outputs_of(skill: Skill, intent: Intent) -> Mapping[str, str]:
+    """What the plan of a skill for an Intent gives, by name of §OUTPUTS, each one reference to its nodes; of
+    a skill without a plan.yaml nothing. Raises SkillError NO_PLAN, SLOT_EMPTY."""
+    if skill.template is None:
+        return {}
+    filling = _Filling(skill, intent)
+    case = filling.choose()
+    filling.node(case.root)
+    return case.gives
+
+
+def called_by(skill: Skill, intent: Intent) -> Iterator[Mapping[str, Any]]:
+    """The calls of tools that the plan of a skill for an Intent has, as plain values. Raises SkillError."""
+    filling = _Filling(skill, intent)
+    waiting: list[Mapping[str, Any]] = [filling.node(filling.choose().root)]
+    while waiting:
+        node = waiting.pop()
+        waiting.extend(node.get("children", ()))
+        if isinstance(call := node.get("tool_call"), Mapping):
+            yield call
+
+
+def with_wishes(root: PlanNode, gives: Mapping[str, str], further: Sequence[FurtherWish]) -> PlanNode:
+    """A plan that does the further wishes of its goal too, once it has done the first.
+
+    gives: what the first gives, by name. Raises SkillError PLAN_FLAWED where a wish is given what none gives.
+    """
     taken = {node.id for node, _ in root.walk()}
+    given = [gives]  # by the place of a wish, what it gives
 
     def free(id: str) -> str:
         while id in taken:
             id += "-"
         return id
 
-    nodes = tuple(
-        PlanNode(
-            id=free(f"wish-{at}"), kind="sub_dispatch", description=one.prose, sub_dispatch=dispatch_of(one)
-        )
-        for at, one in enumerate(further, 2)
-        if one.skill_ref
-    )
+    nodes = []
+    for at, one in enumerate(further, 2):
+        id = free(f"wish-{at}")
+        each = any(entry.each for entry in one.given)
+        given.append(_Giving(f"{id}.output.each[*]" if each else f"{id}.output"))
+        if one.skill_ref:
+            nodes.append(_wish(id, one, given))
     if not nodes:
         return root
     if root.kind == "sequential":
         return root.model_copy(update={"children": (*root.children, *nodes)})
     return PlanNode(id=free("wishes"), kind="sequential", children=(root, *nodes))
+
+
+class _Giving(dict[str, str]):
+    """What a further wish gives: whatever the plan of its skill does, by name."""
+
+    def __init__(self, output: str) -> None:
+        super().__init__()
+        self._output = output
+
+    def __missing__(self, name: str) -> str:
+        return f"${{{self._output}.{name}}}"
+
+
+def _wish(id: str, wish: FurtherWish, given: Sequence[Mapping[str, str]]) -> PlanNode:
+    """The node that does a further wish; a map, where it is done for each member of a list."""
+
+    def reference(place: int, output: str) -> str:
+        try:
+            return given[place][output]
+        except (KeyError, IndexError):
+            message = f"the wish {wish.prose!r} is given {output!r}, which no earlier one gives"
+            fix = "compile the goal again"
+            raise SkillError("PLAN_FLAWED", message, place=id, fix=fix) from None
+
+    refs = {one.slot: reference(one.wish, one.output) for one in wish.given}
+    when = wish.when and Condition(
+        of=reference(wish.when.wish, wish.when.output), test=wish.when.test, value=wish.when.value
+    )
+    over = next((one.slot for one in wish.given if one.each), "")
+    if not over:
+        sub = dispatch_of(wish, refs).model_copy(update={"scope_uri": wish.scope_uri})
+        return PlanNode(id=id, kind="sub_dispatch", description=wish.prose, sub_dispatch=sub, when=when)
+    sub = dispatch_of(wish, {**refs, over: f"${{{id}.output.item}}"})
+    each = PlanNode(id=f"{id}-each", kind="sub_dispatch", description=wish.prose, sub_dispatch=sub)
+    bounds = Map(over=refs[over], most=MAX_MEMBERS, scope_uri=wish.scope_uri)
+    return PlanNode(id=id, kind="map", description=wish.prose, map=bounds, children=(each,), when=when)
 
 
 def slots_named(skill: Skill, intent: Intent) -> dict[str, dict[tuple[str, str], tuple[str, ...]]]:

@@ -4,7 +4,9 @@
     plans:                      # the first case whose `when` holds
       - when: {verb: [find, analyze], slot.text: "*"}
         root: {id: n1, kind: tool_call, tool_call: {…, args: {query: "${slot.text}"}}}
+        gives: {files: "${n1.output.matches[*].path}"}
 
+`gives`: what a further wish of the goal may be given of it, by names of §OUTPUTS, each one reference.
 `when`: each key is `verb` or `slot.<name>`, each value a text or a list of texts, one of which must be equal;
 "*" is anything, "" is nothing. Places: `${slot.x}`, `${slot.x.uri}`, `${prose}`, `${verb}`, `${intent.id}`,
 `${intent.created_at}`, `${intent.deadline}`.
@@ -18,13 +20,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from ir import VERBS, MclError, canonical_bytes
 from ir.plan import NO, PAYLOADS, PlanNode
-from ir.references import place_in_json
+from ir.references import place_in_json, reference_alone
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.files import Cache
@@ -68,6 +70,7 @@ def is_runtime(name: str) -> bool:
     return _RUNTIME.fullmatch(name) is not None
 
 
+_CASE_KEYS = ("when", "root", "gives")
 _NODE_KEYS = tuple(PlanNode.model_fields)
 
 
@@ -129,17 +132,27 @@ class _Check:
             self.wrong(steps, "a case has the keys when and root")
             return {"when": {}, "root": {}}
         for key in case:
-            if key not in ("when", "root"):
-                hint = nearest(str(key), ("when", "root"))
-                self.wrong(
-                    (*steps, key), "a case has the keys when and root", hint=hint, text=str(key), key=True
-                )
+            if key not in _CASE_KEYS:
+                hint, message = nearest(str(key), _CASE_KEYS), "a case has the keys when, root and gives"
+                self.wrong((*steps, key), message, hint=hint, text=str(key), key=True)
         when = case.get("when") or {}
         if not isinstance(when, dict):
             self.wrong((*steps, "when"), "when is a map")
             when = {}
         tests = {str(key): self.values(key, value, (*steps, "when", key)) for key, value in when.items()}
-        return {"when": tests, "root": self.node(case["root"], (*steps, "root"))}
+        plain = {"when": tests, "root": self.node(case["root"], (*steps, "root"))}
+        return {**plain, "gives": self.gives(case["gives"], (*steps, "gives"))} if "gives" in case else plain
+
+    def gives(self, gives: Any, steps: Steps) -> dict[str, str]:
+        """What the plan gives to whoever dispatches it: each by its name, one reference."""
+        if not isinstance(gives, dict) or not gives:
+            self.wrong(steps, "gives is a map of names and references")
+            return {}
+        for name, text in gives.items():
+            if not isinstance(text, str) or reference_alone(text) is None:
+                hint = "such as ${search.output.text}"
+                self.wrong((*steps, name), "what is given is one reference", hint=hint, text=str(text)[:80])
+        return {str(name): str(text) for name, text in gives.items()}
 
     def values(self, key: Any, value: Any, steps: Steps) -> list[str]:
         """What a test of `when` compares with."""
@@ -320,15 +333,17 @@ def _scalar(value: Any) -> str | None:
         return None
 
 
-VERSION = 3  # of the form; part of the cache key
+VERSION = 4  # of the form; part of the cache key
 
 
 @dataclass(frozen=True)
 class PlanCase:
-    """One plan and when it is taken; `root` is the node as plain JSON values with texts for leaves."""
+    """One plan and when it is taken; `root` is the node as plain JSON values with texts for leaves; `gives`:
+    what it gives, by name, each one reference."""
 
     when: Mapping[str, tuple[str, ...]]
     root: Mapping[str, Any]
+    gives: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -356,7 +371,11 @@ def read_template(
 
     def template(document: Any) -> PlanTemplate:
         cases = tuple(
-            PlanCase({key: tuple(values) for key, values in case["when"].items()}, {**case["root"]})
+            PlanCase(
+                {key: tuple(values) for key, values in case["when"].items()},
+                {**case["root"]},
+                case.get("gives", {}),
+            )
             for case in document
         )
         if not cases:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from mcl.language.mtx.codec import VERSION as TREE_FORM
 from mcl.language.skills import Derived, Skill
-from mcl.plugins.derived.skill import FORM, AskableTool, skill_of
 
 if TYPE_CHECKING:
+    from mcl.plugins.derived.skill import AskableTool
     from mcl.usecases.tools import KnownTool
 
 MOST: Final = 2_000  # skills; tools beyond that are found by mcl tool list, and not by a goal
@@ -33,6 +33,7 @@ def derived_skills(home: Path, here: Path) -> Derived:
     from executor.store.home import Home
     from ir import MclError
     from mcl.plugins.derived import kept
+    from mcl.plugins.derived.skill import FORM  # most homes have none, and each start asks
 
     try:
         with Home.open(home) as opened:
@@ -52,6 +53,8 @@ def derived_skills(home: Path, here: Path) -> Derived:
 
 
 def derived_of(found: Sequence[AskableTool]) -> Derived:
+    from mcl.plugins.derived.skill import skill_of
+
     made: dict[str, Skill] = {}
     flaws: dict[str, str] = {}
     for asked in found:
@@ -124,6 +127,8 @@ def _asked(tools: tuple[KnownTool, ...], elsewhere: Mapping[str, str]) -> Iterat
 
 
 def _of_server(tool: KnownTool) -> AskableTool:
+    from mcl.plugins.derived.skill import AskableTool
+
     manifest, outside = tool.manifest, tool.manifest.outside
     assert outside is not None, "it is asked for those alone"
     said = outside.definition
@@ -151,6 +156,8 @@ def _is_suspicious(server: str, definition: Mapping[str, object]) -> bool:
 
 
 def _of_command(tool: KnownTool) -> AskableTool:
+    from mcl.plugins.derived.skill import AskableTool
+
     manifest = tool.manifest
     name = manifest.uri.removeprefix(_RUN).partition("@")[0]
     schema = {**manifest.args}

@@ -7,5 +7,6 @@ PLUGIN = Plugin(
     "derived",
     __name__,
     commands={"skill import": "mcl.plugins.derived.cli:register"},
+    services="mcl.plugins.derived.services:add_service",
     derived="mcl.plugins.derived.catalogue:derived_skills",
 )

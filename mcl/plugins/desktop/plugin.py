@@ -6,4 +6,5 @@ PLUGIN = Plugin(
     "desktop",
     __name__,
     tools=("clipboard/copy", "clipboard/read", "desktop/notify", "desktop/print"),
+    skills=True,
 )

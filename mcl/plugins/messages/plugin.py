@@ -6,4 +6,5 @@ PLUGIN = Plugin(
     "messages",
     __name__,
     tools=("mail/account", "mail/draft", "mail/send", "notify/ntfy", "notify/webhook"),
+    skills=True,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import select
 import shutil
 import sqlite3
 import stat
@@ -122,7 +123,7 @@ def _make_home(place: Path, said: Mapping[str, Any], host: str) -> None:
     with Home.open(place) as home:
         grants, agent = Grants(home), home.keyring.agent.did
         grants.grant(agent, SIDE_EFFECTS)
-        grants.grant_hosts(agent, [host])
+        grants.grant_hosts(agent, [host, host.replace("http://", "smtp://")])
         (place / "mail.toml").write_text(said["mail"], encoding="utf-8")
         store = MemoryStore(home)
         for memory in said["memories"]:
@@ -214,6 +215,7 @@ def _tables(place: Path) -> dict[str, str]:
 
 # ---- A server of this machine that stands in for every host that an example names.
 
+_GREETED: Final = 0.5  # seconds without a word, after which who came is greeted
 _PAGE: Final = b"<!doctype html><title>Shop</title><p>Open.</p>\n"
 _KINDS: Final = {  # by what the caller takes: content type and body
     "application/cbor": ("application/cbor", b"\xa0"),
@@ -253,6 +255,8 @@ def origin(server: ThreadingHTTPServer) -> str:
 def moved(url: str, host: str) -> str:
     """An address of an example, on this server. host: as ``origin``."""
     there = urlsplit(url)
+    if there.scheme.startswith("smtp"):
+        return host.replace("http://", "smtp://")
     return f"{host}{there.path or '/'}{'?' + there.query if there.query else ''}"
 
 
@@ -273,11 +277,27 @@ class _Answer(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
+    def _take_mail(self) -> None:
+        self.wfile.write(b"220 here\r\n")
+        while line := self.rfile.readline():
+            word = line[:4].strip().upper()
+            self.wfile.write(
+                {b"DATA": b"354 go on\r\n", b"QUIT": b"221 bye\r\n"}.get(word, b"250 so be it\r\n")
+            )
+            if word == b"DATA":
+                while self.rfile.readline().rstrip() != b".":
+                    pass
+                self.wfile.write(b"250 taken\r\n")
+
     def log_message(self, format: str, *args: object) -> None:
         """Nothing is logged."""
 
     def handle(self) -> None:
         try:
-            super().handle()
+            # Who asks for a page begins; who brings a mail waits to be greeted.
+            if select.select([self.connection], [], [], _GREETED)[0]:
+                super().handle()
+            else:
+                self._take_mail()
         except OSError:  # whoever asked has gone
             return

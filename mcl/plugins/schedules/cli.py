@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from executor.store.home import Home
+    from ir import PlanTree
     from ir.schedule import Schedule
     from mcl.plugins.schedules.rounds import Happened
     from mcl.plugins.schedules.usecases import ScheduleNow
@@ -158,7 +159,7 @@ def sign_command(
     if not (as_json and yes):
         out.tell(intent_view(found.intent, out.people, state=found.state))
         out.tell(["", *plan_view(seen, out.people), *refusals_view(seen.refused)])
-        out.tell(["", *scope_view(made.scope, home)])
+        out.tell(["", *scope_view(made.scope, home, found.plan)])
     tell_unattended(home)
     if yes and seen.refused:
         note("the gate would refuse its plan as things are; nothing was signed")
@@ -180,7 +181,7 @@ def sign_command(
     return 0
 
 
-def scope_view(scope: Schedule, home: Home) -> Iterable[RenderableType]:
+def scope_view(scope: Schedule, home: Home, plan: PlanTree | None = None) -> Iterable[RenderableType]:
     """What is signed beside the intent and its plan."""
     from datetime import datetime
 
@@ -198,6 +199,11 @@ def scope_view(scope: Schedule, home: Home) -> Iterable[RenderableType]:
     told += [("at most", counted(scope.count, "time"))] if scope.count else []
     told += [("calls", f"{scope.calls} in all")] if scope.calls else []
     told += [("effects", ", ".join(scope.effects) or "none"), ("folder", scope.workspace)]
+    nodes = [node for node, _ in plan.root.walk()] if plan is not None else []
+    if listed := [one for node in nodes if node.map is not None for one in node.map.members]:
+        told.append(
+            ("only", f"{', '.join(listed[:5])}: what was there when it was said, {len(listed)} in all")
+        )
     told += [("moves with it", ", ".join(scope.moving))] if scope.moving else []
     told.append(("missed", "the last is made up for" if scope.missed == "once" else "left out"))
     yield rows([(name, plain(safe(text))) for name, text in told])

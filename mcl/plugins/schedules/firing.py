@@ -25,11 +25,11 @@ REFUSED: Final = "record.schedule.refused"
 WAITS: Final = "WAITS_FOR_PERSON"
 
 
-def fire(home: Home, found: Shown, due: str, *, at: str, moment: str, cause: str = "") -> str:
+def fire(home: Home, found: Shown, due: str, *, at: str, cause: str = "") -> str:
     """Fire a schedule for one of its moments; the ULID of the child, which is accepted by then and not run.
 
-    due: the local moment; moment: the same in UTC; at: now. cause: of a changed file its sha256. What is
-    refused stands in the journal as a record, too. Raises LifecycleError with the codes of `firings`;
+    due: the local moment; at: now, as of which what moves is read. cause: of a changed file its sha256. What
+    is refused stands in the journal as a record, too. Raises LifecycleError with the codes of `firings`;
     InputError SCHEDULE_MOVES.
     """
     schedule, parent, template = found.view.schedule, found.intent, found.plan
@@ -43,7 +43,7 @@ def fire(home: Home, found: Shown, due: str, *, at: str, moment: str, cause: str
             )
         values: dict[str, str] = {}
         if schedule.moving:
-            texts = texts_of(*compiled_at(home, found, moment))
+            texts = texts_of(*compiled_at(home, found, at))
             values = {place: texts.get(place, "") for place in schedule.moving}
         accept, child = found.view.accept_id, home.clock.new_id()
         intent = child_intent(parent, child, at, accept, values)

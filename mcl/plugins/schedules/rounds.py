@@ -26,6 +26,7 @@ from mcl.plugins.schedules.firing import REFUSED, fire, run_child
 from mcl.plugins.schedules.scope import moments_of
 from mcl.usecases.intents import Shown, read_view, shown
 
+TERMS: Final = "record.schedule.proposed"
 MISSED: Final = "record.schedule.missed"
 LOOKED: Final = "record.schedule.looked"
 _GRACE: Final = timedelta(minutes=15)  # so late is still on time, where what is missed is skipped
@@ -49,10 +50,15 @@ class Happened:
 
 def schedules(home: Home) -> list[Shown]:
     """All that were signed and not revoked, the oldest first."""
-    ids = dict.fromkeys(row.intent for row in home.journal.rows(kind="intent.accept") if row.intent)
+    ids = proposed_in(home)
     return [
         shown(home, id) for id in ids if (view := read_view(home, id)).schedule and view.state == "accepted"
     ]
+
+
+def proposed_in(home: Home) -> list[str]:
+    """The intents for which a scope was ever proposed, the oldest first."""
+    return list(dict.fromkeys(row.intent for row in home.journal.rows(kind=TERMS) if row.intent))
 
 
 def round_of(home: Home) -> Iterator[Happened]:
@@ -73,11 +79,10 @@ def round_of(home: Home) -> Iterator[Happened]:
 def _one(home: Home, found: Shown) -> Iterator[Happened]:
     schedule = found.view.schedule
     assert schedule is not None, "it was signed"
-    unended = [one for one in found.view.firings if not read_view(home, one).terminal]
-    for child in unended:
-        happened = _go_on(home, found, child, schedule)
-        yield happened
-        if happened.what == "waits" or happened.outcome == "paused":
+    last = found.view.last_firing  # nothing is fired while one has not ended, so no other can be open
+    if last is not None and not read_view(home, last.child).terminal:
+        yield _go_on(home, found, last.child, schedule)
+        if not read_view(home, last.child).terminal:
             return
     if over(found.view, home.clock.now()):
         return
@@ -143,7 +148,7 @@ def _by_time(home: Home, found: Shown, schedule: Schedule) -> Iterator[Happened]
         home.journal.record(MISSED, body, intent=found.id)
         yield Happened(found.id, "missed", due=missed[-1], many=len(missed))
     if not late:
-        yield from _fired(home, found, schedule, last, moment.isoformat(), "")
+        yield from _fired(home, found, schedule, last, "")
 
 
 def _by_file(home: Home, found: Shown, schedule: Schedule) -> Iterator[Happened]:
@@ -158,14 +163,12 @@ def _by_file(home: Home, found: Shown, schedule: Schedule) -> Iterator[Happened]
         return  # it is looked at again then
     home.journal.record(LOOKED, {"sha256": now[0]}, intent=found.id)
     if now[1] and now[0] != (last.cause if last else ""):
-        yield from _fired(home, found, schedule, local, at, now[0])
+        yield from _fired(home, found, schedule, local, now[0])
 
 
-def _fired(
-    home: Home, found: Shown, schedule: Schedule, due: str, moment: str, cause: str
-) -> Iterator[Happened]:
+def _fired(home: Home, found: Shown, schedule: Schedule, due: str, cause: str) -> Iterator[Happened]:
     try:
-        child = fire(home, found, due, at=home.clock.now(), moment=moment, cause=cause)
+        child = fire(home, found, due, at=home.clock.now(), cause=cause)
     except LifecycleError as problem:
         yield Happened(found.id, "refused", due=due, code=problem.code, message=problem.message)
         return
@@ -183,6 +186,15 @@ def content_hash_of(home: Home, schedule: Schedule) -> tuple[str, bool]:
         workspace.close()
     said = schedule.mentions.casefold() in data.decode("utf-8", "replace").casefold()
     return sha256(data).hexdigest(), said
+
+
+def require_readable(home: Home, schedule: Schedule) -> None:
+    """Raise ScopeError where the file that is waited for lies elsewhere, or is a secret."""
+    workspace = Workspace(Path(schedule.workspace), forbidden=(home.path,))
+    try:
+        workspace.check(schedule.file)
+    finally:
+        workspace.close()
 
 
 def _told(home: Home, found: Shown, kind: str) -> dict[str, Any]:

@@ -14,7 +14,17 @@ from ir import canonical_bytes
 from ir.schedule import DISPATCH, Schedule
 from mcl.core.errors import InputError
 from mcl.core.settings import zone_here
-from mcl.plugins.schedules.rounds import LOOKED, content_hash_of, next_moment, over, waiting
+from mcl.plugins.schedules.rounds import (
+    LOOKED,
+    MISSED,
+    TERMS,
+    content_hash_of,
+    next_moment,
+    over,
+    proposed_in,
+    require_readable,
+    waiting,
+)
 from mcl.plugins.schedules.scope import Terms, moving_in, proposed
 from mcl.usecases.accept import Acceptable, Acceptance, accept, acceptable
 from mcl.usecases.compile import compile_goal
@@ -25,7 +35,6 @@ if TYPE_CHECKING:
     from mcl.compiler.compiler import Clarify, Compiled, Refused
     from mcl.model import Model
 
-TERMS: Final = "record.schedule.proposed"
 _SPARE: Final = "such as: every friday at 9 list the files in notes"
 
 
@@ -96,6 +105,8 @@ def proposal(intent: str, *, home: Home, terms: Mapping[str, Any] | None = None)
     zone = found.view.draft.slot_values.get("@zone", "UTC") if found.view.draft else "UTC"
     below = _effects_below(home, found, Path(said.get("workspace") or "."))
     scope = proposed(found, Terms(**said), zone=zone, moving=moving_in(home, found), below=below)
+    if scope.file:
+        require_readable(home, scope)
     return ScheduleProposal(found, scope)
 
 
@@ -120,11 +131,13 @@ def _effects_below(home: Home, found: Shown, workspace: Path) -> tuple[str, ...]
 def sign(made: ScheduleProposal, *, home: Home, unseen: bool = False) -> Acceptance:
     """Sign it with the user's key: from now on it is fired at its moments. Raises as `accept`."""
     found, scope = made.found, made.scope
+    if not home.journal.rows(found.id, kind=TERMS, limit=1):  # by which it is found
+        home.journal.record(TERMS, asdict(Terms(workspace=scope.workspace)), intent=found.id)
     signed = accept(
         found.id,
         home=home,
         intent_hash=found.intent.hash,
-        plan_hash=found.view.plan_hash,
+        plan_hash=None if unseen else found.view.plan_hash,
         unseen=unseen,
         schedule=canonical_bytes(scope),
     )
@@ -152,15 +165,14 @@ class ScheduleNow:
 
 def list_schedules(*, home: Home, every: bool = False) -> tuple[ScheduleNow, ...]:
     """All that are in force, the oldest first; with `every` also those that ended or were revoked."""
-    ids = dict.fromkeys(row.intent for row in home.journal.rows(kind="intent.accept") if row.intent)
-    views = [(id, read_view(home, id)) for id in ids]
+    views = [(id, read_view(home, id)) for id in proposed_in(home)]
     found = [as_now(home, shown(home, id)) for id, view in views if view.schedule is not None]
     return tuple(one for one in found if every or one.state == "in force")
 
 
 def show_schedule(intent: str, *, home: Home) -> ScheduleNow:
     """One of them. Raises InputError INTENT_UNKNOWN, NOT_SCHEDULED."""
-    return as_now(home, _found(intent, home))
+    return as_now(home, _found(intent, home), firings=True)
 
 
 def _found(intent: str, home: Home) -> Shown:
@@ -178,18 +190,17 @@ def _found(intent: str, home: Home) -> Shown:
     return found
 
 
-def as_now(home: Home, found: Shown) -> ScheduleNow:
-    """A schedule as it is now."""
+def as_now(home: Home, found: Shown, *, firings: bool = False) -> ScheduleNow:
+    """A schedule as it is now; with what became of each of its firings, where that is asked for."""
     view, scope = found.view, found.view.schedule
     assert scope is not None, "it was signed"
     coming = next_moment(home, found)
     state = (
         "revoked" if view.state == "cancelled" else "ended" if over(view, home.clock.now()) else "in force"
     )
-    children = [(one, read_view(home, one.child)) for one in view.firings.values()]
-    asked = tuple(gate for _, child in children for gate in waiting(child))
-    from mcl.plugins.schedules.rounds import MISSED
-
+    children = [(one, read_view(home, one.child)) for one in view.firings.values()] if firings else []
+    last = view.last_firing
+    asked = waiting(read_view(home, last.child)) if last is not None else ()
     missed = [home.journal.open(row.wire, row.seq) for row in home.journal.rows(found.id, kind=MISSED)]
     return ScheduleNow(
         found.id,
@@ -197,7 +208,7 @@ def as_now(home: Home, found: Shown) -> ScheduleNow:
         scope.words,
         found.prose,
         instant(coming) if coming is not None and state == "in force" else "",
-        view.last_firing.at if view.last_firing is not None else "",
+        last.at if last is not None else "",
         len(view.firings),
         asked,
         sum(int(one.body.get("many", 0)) for one in missed if isinstance(one, Record)),

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ir.errors import REFUSED
 from mcl.cli.arguments import AsJson, argument, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
@@ -99,6 +98,8 @@ def get(
         out.tell(_offered(offered))
     if not yes and not agreed("Fetch it?"):
         note("nothing was fetched")
+        from ir.errors import REFUSED
+
         raise typer.Exit(REFUSED)
     with progress_bar(f"fetching {offered.file}", quiet=as_json) as bar:
         known = get_model(offered, name=name, signed_in=signed_in, progress=bar, home=home)
@@ -138,6 +139,8 @@ def check(
     if not as_json:
         out.tell(_marks(exam))
     if not exam.good_for:
+        from ir.errors import REFUSED
+
         raise typer.Exit(REFUSED)
 
 

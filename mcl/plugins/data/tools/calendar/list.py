@@ -43,7 +43,14 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Answer with the events that touch the time between ``from`` and ``to``, earliest first."""
     since = read_moment(str(args["from"]), "from") if "from" in args else None
     until = read_moment(str(args["to"]), "to") if "to" in args else None
-    return await to_thread.run_sync(_list, str(args["path"]), since, until, bench)
+    if "days" in args:
+        since = since or datetime.fromisoformat(bench.clock.now()).date()
+        until = until or start_of(since).date() + timedelta(days=int(str(args["days"])))
+    path = str(args["path"])
+    if args.get("optional") and bench.workspace.check(path) is None:
+        empty: dict[str, object] = {"events": [], "count": 0, "unread": 0, "truncated": False}
+        return {"path": path, **empty, "text": f"no events: there is no {path}"}
+    return await to_thread.run_sync(_list, path, since, until, bench)
 
 
 def _list(

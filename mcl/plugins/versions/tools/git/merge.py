@@ -17,11 +17,18 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Merge it.
 
     Raises:
-        ToolError: UNKNOWN_COMMIT, UNCOMMITTED, MERGE_CONFLICT (with the files), NO_IDENTITY.
+        ToolError: OTHER_BRANCH, UNKNOWN_COMMIT, UNCOMMITTED, MERGE_CONFLICT (with the files), NO_IDENTITY.
         ScopeError: PROTECTED_PATH, where it would write a secret file.
     """
     repo, name = str(args.get("repo", ".")), str(args["name"])
     async with on_branch(bench.workspace, repo) as (git, branch):
+        if (into := str(args.get("into", branch))) != branch:
+            raise ToolError(
+                "OTHER_BRANCH",
+                f"{visible(branch)!r} is checked out, and not {visible(into)!r}",
+                place=into,
+                fix=f"check it out first: git switch {into}",
+            )
         theirs, ours = await need_commit(git, name), await need_commit(git, "HEAD")
         if (await git.run("merge-base", "--is-ancestor", theirs, ours)).status == 0:
             return _answer(branch, name, ours, "already", [])

@@ -113,7 +113,7 @@ async def _push(git: Git, place: Path, url: Url, what: str, branch: str) -> str:
             "CREDENTIAL_NEEDED",
             f"{url.origin} wants to know who pushes: {said.splitlines()[-1][:200]}",
             place=str(url.origin),
-            fix="name the variable that holds a token for it, such as: push with $env:GITHUB_TOKEN",
+            fix="name the variable that holds a token for it: token = $env:GIT_TOKEN",
         )
     raise ToolError(
         "PUSH_FAILED",

@@ -1,0 +1,296 @@
+"""What the words of a goal for a file mean in the workspace: “the budget” is budget.csv, where there is one.
+
+Names of what is there, and nothing else, are compared; no file is opened. What was found is kept in the
+draft, so that a replay, which sees another workspace, reads the same.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+from executor.core.errors import GlobError
+from executor.core.globs import anywhere
+from mcl.language.skills import Skill
+from mcl.model.protocol import Span
+from mcl.values.slots import read_pattern
+
+PathUse = Literal["there", "new", "folder"]
+"""What a tool does with a path: there must be something; it may make it; it puts something into it."""
+
+_MODES: Final[Mapping[str, PathUse]] = {
+    "read": "there", "list": "there", "move": "there", "write": "new", "add": "folder",
+}  # fmt: skip
+_PLACE: Final = re.compile(r"\$\{slot\.(\w+)\}/?")
+_WORD: Final = re.compile(r"[^\W_]+")
+_LISTS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED = (
+    frozenset(str(_LISTS[name]).split())
+    for name in ("all", "folder", "file", "empty", "beside", "fresh", "skipped")
+)
+_PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
+_ALIKE: Final = 0.84
+_MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
+_TOLD: Final = 8  # names that a question offers
+
+
+class NamedFile(NamedTuple):
+    """What is there. folder: whether it is one."""
+
+    path: str
+    folder: bool
+
+
+@dataclass(frozen=True)
+class Meant:
+    """The paths that words mean. unsure: they may be any of these, and a person has to say which."""
+
+    paths: tuple[str, ...]
+    unsure: bool = False
+
+
+@dataclass(frozen=True)
+class FileNames:
+    """The names of a workspace, in the order of a walk."""
+
+    entries: tuple[NamedFile, ...]
+
+    def meant(self, text: str, use: PathUse, most: int) -> Meant | None:
+        """What words for a path mean, at most so many; None where they are to be taken as they are."""
+        plain = text.strip().strip("\"'“”").rstrip("/")
+        if not plain or plain in self._known or len(plain) > 200 or plain in (".", ".."):
+            return None
+        words = set(_WORD.findall(plain.casefold()))
+        wanted = _Wanted(bool(_ALL & words), bool(_FOLDER & words), bool(_FILE & words))
+        kept = [one for one in plain.split() if one.casefold() not in _ALL | _FOLDER | _FILE | _EMPTY]
+        bare = " ".join(kept)
+        if not bare:
+            return None
+        if use == "folder":
+            fresh = [one for one in kept if one.casefold() not in _FRESH]
+            return self._into(" ".join(fresh) or bare, text.strip())
+        of_kind = self._of_a_kind(bare, plain, most)
+        if bare in self._known and not (wanted.all and of_kind):
+            return Meant((bare,))
+        if of_kind:
+            return Meant(of_kind)
+        shorter = " ".join(one for one in kept if one.casefold() not in _BESIDE)
+        found = self._called(bare, wanted, use)
+        if not found and shorter != bare and shorter:
+            found = self._called(shorter, wanted, use)
+        return self._chosen(found, bare, wanted, most)
+
+    def named(self, text: str, most: int) -> Meant | None:
+        """The same of words that nobody marked as a path: only what is called so, by its whole name."""
+        if len(text) < 3 or {text.casefold()} & (_ALL | _FOLDER | _FILE | _EMPTY | _BESIDE | _FRESH):
+            return None
+        if text in self._known:
+            return Meant((text,))
+        words = text.casefold().split()
+        if words[0] in _EMPTY or words[-1] in _EMPTY:
+            return None
+        found = self.meant(text, "there", most)
+        whole = found is not None and all(
+            _has(_folded(text).split()[:1], _name(path)) for path in found.paths
+        )
+        return found if whole else None
+
+    def _into(self, bare: str, text: str) -> Meant | None:
+        """The folder that something goes to: one that is there, or the name without the words around it."""
+        same = [one.path for one in self.entries if one.folder and _folded(one.path) == _folded(bare)]
+        if len(same) == 1:
+            return Meant((same[0],))
+        return Meant((f"{bare}/" if " " not in bare else bare,)) if bare != text.rstrip("/") else None
+
+    def _of_a_kind(self, bare: str, plain: str, most: int) -> tuple[str, ...]:
+        """The files that a pattern or the name of a kind is for: those at the top, else those below."""
+        said = next((one for one in (read_pattern(bare), read_pattern(plain)) if "*" in one), "")
+        if not said or most == 1:
+            return ()
+        try:
+            pattern = anywhere(said.casefold())
+        except GlobError:
+            return ()
+        files = [one.path for one in self.entries if not one.folder]
+        found = [path for path in files if pattern.fits(tuple(path.casefold().split("/")))]
+        top = [path for path in found if "/" not in path] or found
+        return tuple(top) if len(top) <= most else ()
+
+    def _called(self, bare: str, wanted: _Wanted, use: PathUse) -> list[str]:
+        """The paths that fit the words best."""
+        there = [one for one in self.entries if self._is_wanted(one, wanted, use)]
+        if re.search(r"\.[A-Za-z0-9]{1,5}$", bare):  # a whole name: elsewhere, or spelled nearly so
+            same = [one.path for one in there if _name(one.path).casefold() == _name(bare).casefold()]
+            return same or (self._near(bare, there) if use == "there" else [])
+        same = [one.path for one in there if _folded(_stem(one.path)) == _folded(bare)]
+        if same:
+            return same
+        words = [word for word in _WORD.findall(bare.casefold()) if word not in _EMPTY]
+        by_name = [one.path for one in there if _has(words, _name(one.path))]
+        if by_name:
+            return by_name
+        by_path = [one.path for one in there if _has(words, one.path)]
+        return by_path or self._near(bare, there)
+
+    @staticmethod
+    def _is_wanted(one: NamedFile, wanted: _Wanted, use: PathUse) -> bool:
+        if use == "new":
+            return not one.folder
+        return not (one.folder and wanted.file) and not (not one.folder and wanted.folder)
+
+    @staticmethod
+    def _near(bare: str, there: Sequence[NamedFile]) -> list[str]:
+        whole = "." in bare
+        names = {_folded(_name(one.path) if whole else _stem(one.path)): one.path for one in reversed(there)}
+        close = difflib.get_close_matches(_folded(bare), names, 2, _ALIKE)
+        return [names[close[0]]] if len(close) == 1 else []
+
+    def _chosen(self, found: Sequence[str], bare: str, wanted: _Wanted, most: int) -> Meant | None:
+        if not found:
+            return None
+        if len(found) == 1:
+            return Meant((found[0],))
+        several = wanted.all or (_PLURAL.search(bare.casefold()) is not None and not wanted.folder)
+        if most > 1 and several:
+            files = [path for path in found if path not in self._folders]
+            return Meant(tuple(files)) if 0 < len(files) <= most else None
+        return Meant(tuple(found[:_TOLD]), unsure=True)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(one.path for one in self.entries)
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        return frozenset(one.path for one in self.entries if one.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is said beside a name: all of them; a folder; a file."""
+
+    all: bool
+    folder: bool
+    file: bool
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _stem(path: str) -> str:
+    return _name(path).rpartition(".")[0] or _name(path)
+
+
+def _folded(text: str) -> str:
+    """Its words in small letters without accents."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return " ".join(_WORD.findall("".join(char for char in plain if not unicodedata.combining(char))))
+
+
+def _has(words: Sequence[str], text: str) -> bool:
+    there = _folded(text).split()
+    return bool(words) and all(any(_alike(_folded(word), one) for one in there) for word in words)
+
+
+def _alike(word: str, other: str) -> bool:
+    """Are two words one, but for their ends: receipt and receipts, kvitto and kvittot?"""
+    shorter = min(len(word), len(other))
+    begins = word[:shorter] == other[:shorter]
+    compound = len(other) >= 5 and word.startswith(other)  # inköpslistan is inkop.txt
+    return word == other or compound or (shorter >= 4 and begins and abs(len(word) - len(other)) <= 2)
+
+
+# ---- Which inputs of a skill are paths, by what its plan does with them.
+
+
+def path_uses(skill: Skill, find: Callable[[str], Any]) -> dict[str, PathUse]:
+    """The inputs that are a path of a tool, and what it does there. find: knows the manifests."""
+    uses: dict[str, PathUse] = {}
+    if skill.template is None:
+        return uses
+    for call in _calls(case.root for case in skill.template.cases):
+        manifest, args = find(str(call.get("tool_ref"))), call.get("args")
+        if manifest is None or not isinstance(args, Mapping):
+            continue
+        for name, mode in manifest.scope.paths.items():
+            use = _MODES[mode]
+            if mode == "write" and (manifest.operation == "destructive" or "/fs/edit@" in manifest.uri):
+                use = "there"
+            value = args.get(name)
+            for text in value if isinstance(value, list) else [value]:
+                place = _PLACE.fullmatch(text) if isinstance(text, str) else None
+                if place:
+                    uses.setdefault(place[1], use)
+    return uses
+
+
+def _calls(roots: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop(0)
+        waiting += node.get("children", ())
+        if isinstance(node.get("tool_call"), Mapping):
+            yield node["tool_call"]
+
+
+class FileReading:
+    """What the words of one goal for files were taken for. names: gives those of the workspace; None: what
+    was found before is all that there is. find: knows the manifests of tools. found: by input and words, the
+    paths; those between which a person has to choose stand behind an empty one."""
+
+    def __init__(
+        self,
+        names: Callable[[], FileNames | None] | None = None,
+        find: Callable[[], Callable[[str], Any]] | None = None,
+        found: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._names, self._find = names, find
+        self.found: dict[str, tuple[str, ...]] = {key: tuple(paths) for key, paths in (found or {}).items()}
+
+    def meant(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
+        """The paths that words for an input of a skill mean; None where they are to be taken as they are."""
+        key = f"{slot}={text}"
+        if key not in self.found:
+            found = self._looked_up(skill, slot, text, most)
+            if found is None:
+                return None
+            self.found[key] = ("", *found.paths) if found.unsure else found.paths
+        paths = self.found[key]
+        return Meant(paths[1:], unsure=True) if paths[:1] == ("",) else Meant(paths)
+
+    def mentioned(
+        self, skill: Skill, slot: str, runs: Iterable[tuple[str, int, int]], most: int
+    ) -> Span | None:
+        """The first run of words (with its place in the goal) that means something here, for an input of
+        which nothing was read."""
+        for text, start, end in runs:
+            key = f"{slot}={text}"
+            if key not in self.found:
+                if self._names is None or self.uses(skill).get(slot) != "there":
+                    continue
+                names = self._names()
+                found = names.named(text, most) if names is not None else None
+                if found is None or found.unsure:
+                    continue
+                self.found[key] = found.paths
+            return Span(f"slot.{slot}", text, start, end, _MENTIONED)
+        return None
+
+    def uses(self, skill: Skill) -> Mapping[str, PathUse]:
+        """The inputs that are paths, with what is done there."""
+        return path_uses(skill, self._find()) if self._find is not None else {}
+
+    def _looked_up(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
+        if self._names is None:
+            return None
+        use = self.uses(skill).get(slot)
+        names = self._names() if use is not None else None
+        return names.meant(text, use, most) if use is not None and names is not None else None

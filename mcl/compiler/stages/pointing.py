@@ -1,0 +1,171 @@
+"""How a further wish of a goal speaks of what earlier ones give: words that point at it, and conditions.
+Pure."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Final
+
+from mcl.compiler.stages.phrases import compiled, either
+from mcl.core.words import GIVEN_KINDS
+from mcl.language.mtx.core import CoreModule
+from mcl.model.cues import TextPlace
+from mcl.values.numbers import read_number
+
+_COUNTED: Final = {  # kinds of conditions on how many there are, each with its test and what is added
+    "more": ("at_least", 1),
+    "least": ("at_least", 0),
+    "less": ("at_most", -1),
+    "most": ("at_most", 0),
+    "exactly": ("count", 0),
+}
+_KINDS: Final = (*_COUNTED, "any", "none", "contains")
+_NUMBER: Final = r"(?P<n>\S+(?:\s+\S+){0,5})"  # with what is counted: "three of them"
+_COUNTED_WORDS: Final = 3
+_TIDY: Final = " \t\n,;:.!?"
+_BEHIND: Final = r"(?:\s+[^\s,.;]+){0,3}"  # "of them", "such files"
+
+
+@dataclass(frozen=True)
+class SaidCondition:
+    """A condition as it is said. test, value: as of a plan's condition. counts: whether it is about how many
+    there are, or whether there are any; else about a text. place: of its words."""
+
+    test: str
+    value: str
+    counts: bool
+    place: TextPlace
+
+
+@dataclass(frozen=True)
+class PointingWords:
+    """The words of the module `coverage` for it. plain: what points by itself; things: what does so where
+    nothing behind it says which; behind: what says which; conditions: by their kind. nouns: for what is
+    pointed at, by what that is, in English and in Swedish; plural, swedish: of the words that point, those
+    for several, and those of that language."""
+
+    plain: tuple[str, ...]
+    things: tuple[str, ...]
+    behind: tuple[str, ...]
+    conditions: tuple[tuple[str, tuple[str, ...]], ...]
+    nouns: Mapping[str, tuple[str, ...]]
+    plural: frozenset[str]
+    swedish: frozenset[str]
+
+    @classmethod
+    def of(cls, module: CoreModule) -> "PointingWords":
+        """Read them. Raises SkillError NO_SETTING."""
+        return cls(
+            module.phrases("pointing"),
+            module.phrases("pointing.things"),
+            module.phrases("pointing.not"),
+            tuple((kind, module.phrases(f"when.{kind}")) for kind in _KINDS),
+            {kind: module.phrases(f"noun.{kind}") for kind in GIVEN_KINDS},
+            frozenset(module.text("noun.plural").split()),
+            frozenset(module.text("noun.swedish").split()),
+        )
+
+    @cached_property
+    def _pointing(self) -> re.Pattern[str]:
+        beside = rf"(?!\s+{either(self.behind)}(?!\w))"
+        return compiled(
+            rf"(?<![\w-])(?:{either(self.plain)}(?![\w-])|{either(self.things)}(?![\w-]){beside})"
+        )
+
+    @cached_property
+    def _pronouns(self) -> re.Pattern[str]:
+        return compiled(rf"(?<![\w-]){either(self.plain)}(?![\w-])")
+
+    @cached_property
+    def _conditions(self) -> tuple[tuple[str, re.Pattern[str]], ...]:
+        made = []
+        for kind, phrases in self.conditions:
+            said = either(phrases).replace("<n>", _NUMBER)
+            names = iter(range(len(phrases)))
+            said = re.sub(r"\(\?P<n>", lambda _, names=names: f"(?P<n{next(names)}>", said)  # type: ignore[misc]
+            rest = r"\s+(?P<words>[^.;!?\n]+)" if kind == "contains" else _BEHIND
+            rest = "" if kind in _COUNTED else rest
+            made.append((kind, compiled(rf"(?<!\w){said}(?!\w){rest}\s*$")))
+        return tuple(made)
+
+    def found(self, text: str) -> Iterator[TextPlace]:
+        """Where words of a wish point at what an earlier one gives."""
+        yield from (TextPlace(*match.span()) for match in self._pointing.finditer(text))
+
+    def named(self, text: str, kinds: Mapping[str, str]) -> str:
+        """A wish with a noun in place of the first pronoun; "" where there is none.
+
+        kinds: what there is that it may mean, each with what is known of it ("csv").
+        """
+        match = self._pronouns.search(text)
+        if match is None or not kinds:
+            return ""
+        place = TextPlace(*match.span())
+        word = text[place.start : place.end].casefold()
+        several = word in self.plural
+        order = ("files", "list", "rows") if several else ("file", "text", "files")
+        kind = next((one for one in order if one in kinds), next(iter(kinds)))
+        swedish = word in self.swedish
+        known = f"{kinds[kind]}-" if swedish and kinds[kind] else kinds[kind]
+        said = " ".join(self.nouns[kind][-1 if swedish else 0].replace("<known>", known).split())
+        return f"{text[: place.start]}{said}{text[place.end :]}"
+
+    def means_one(self, text: str) -> bool:
+        """Whether words that point mean one file, and say so: "the file", not "it"."""
+        said = " ".join(text.casefold().split())
+        return said in [" ".join(one.replace("<known>", "").split()) for one in self.nouns["file"]]
+
+    def conditional(self, text: str) -> bool:
+        """Whether a condition is said anywhere in a text."""
+        return self._said.search(text) is not None
+
+    @cached_property
+    def _said(self) -> re.Pattern[str]:
+        phrases = (one.removesuffix(" <n>") for _, many in self.conditions for one in many)
+        return compiled(rf"(?<!\w){either(phrases)}(?!\w)")
+
+    def condition(self, text: str) -> SaidCondition | None:
+        """The condition that a text ends with; None where it ends with none, or one that cannot be read."""
+        text = text.rstrip(_TIDY)
+        for kind, pattern in self._conditions:
+            match = pattern.search(text)
+            if match is None:
+                continue
+            said = match.groupdict()
+            place, number = TextPlace(*match.span()), next((n for n in said.values() if n), "")
+            if kind in _COUNTED:
+                test, more = _COUNTED[kind]
+                count = _count(number.split())
+                if count is None or count % 1 or count + more < 0:
+                    return None
+                return SaidCondition(test, str(int(count) + more), True, place)
+            if kind == "contains":
+                return SaidCondition("contains", said["words"].strip(" \"'“”"), False, place)
+            return SaidCondition("not_empty" if kind == "any" else "empty", "", True, place)
+        return None
+
+    def apart(self, text: str, breaks: Sequence[int]) -> tuple[SaidCondition | None, TextPlace]:
+        """A wish taken apart: its condition, in front of it or at its end, and where the rest stands.
+
+        breaks: where clauses of the text begin.
+        """
+        for start in breaks:
+            before = text[:start].rstrip(_TIDY)
+            if (said := self.condition(before)) is not None and not before[: said.place.start].strip(_TIDY):
+                return said, TextPlace(start, len(text))
+        said = self.condition(text)
+        if said is None or not text[: said.place.start].strip(_TIDY):
+            return None, TextPlace(0, len(text))
+        return said, TextPlace(0, len(text[: said.place.start].rstrip(_TIDY)))
+
+
+def _count(words: Sequence[str]) -> Decimal | None:
+    """The number that words begin with, behind which hardly more may stand: "a dozen of them"."""
+    for many in range(len(words), 0, -1):
+        said = read_number(" ".join(words[:many]))
+        if said is not None:
+            article = many == 1 and len(words) > 1 and not words[0][:1].isdigit() and said == 1
+            return None if article or len(words) - many > _COUNTED_WORDS else said
+    return None

@@ -1,0 +1,145 @@
+"""Skills for commits, mail, the desktop and writing: from words to the effect, or to what is said before."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from executor import AlwaysApprove, Home, Outcome
+from executor.gate.grants import Grants
+from executor.walker.undo.undo import undo
+from mcl import accept, compile_goal, open_home, run
+from mcl.compiler.outcome import Clarify, Compiled
+from mcl.model import Model
+from mcl.usecases.documents import of_unanswerable
+from mcl.usecases.models import Models
+
+AT = "2026-11-21T10:00:00Z"
+CALENDAR = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//test//EN
+BEGIN:VEVENT
+UID:1@test
+DTSTAMP:20260101T000000Z
+DTSTART;VALUE=DATE:{day}
+SUMMARY:Team lunch
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    home = open_home(tmp_path_factory.mktemp("home"))
+    Grants(home).grant(home.keyring.agent.did, ["network", "shell"])
+    return home
+
+
+@pytest.fixture(scope="module")
+def bundled(home: Home) -> Model:
+    return Models(home).open()
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (tmp_path / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (folder / "notes.md").write_text("# Notes\n")
+    monkeypatch.chdir(folder)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "First of all")
+    return folder
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def wants(home: Home, model: Model, goal: str, skill: str) -> Compiled:
+    made = compile_goal(goal, home=home, model=model, at=AT, zone="UTC")
+    assert isinstance(made, Compiled), made
+    assert made.intent.compile_metadata is not None
+    assert made.intent.compile_metadata.skill_id == skill
+    return made
+
+
+def done(home: Home, model: Model, goal: str, skill: str) -> Outcome:
+    made = wants(home, model, goal, skill)
+    accept(made.intent.id, home=home)
+    outcome = run(made.intent.id, home=home, people=AlwaysApprove())
+    assert outcome.state == "completed", outcome.failure
+    return outcome
+
+
+def said(outcome: Outcome) -> str:
+    return "\n".join(str(one["text"]) for one in outcome.outputs.values() if "text" in one)
+
+
+def test_changes_are_committed_staged_and_told_in_words(home: Home, bundled: Model, repository: Path) -> None:
+    (repository / "notes.md").write_text("# Notes\nMilk\n")
+    (repository / "list.txt").write_text("bread\n")
+    done(home, bundled, "git add list.txt", "git-stage")
+    assert sorted(git(repository, "status", "--short").splitlines()) == [" M notes.md", "A  list.txt"]
+    outcome = done(home, bundled, "committa allt med meddelandet ny lista", "git-commit")
+    assert git(repository, "log", "--format=%s").splitlines() == ["ny lista", "First of all"]
+    assert "ny lista" in said(done(home, bundled, "vem ändrade list.txt", "commit-search"))
+    undo(home, outcome.intent_id)
+    assert git(repository, "log", "--format=%s").splitlines() == ["First of all"]
+
+
+def test_branches_are_merged_and_deleted_in_words(home: Home, bundled: Model, repository: Path) -> None:
+    git(repository, "checkout", "-qb", "new-menu")
+    (repository / "menu.txt").write_text("soup\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "Menu")
+    git(repository, "checkout", "-q", "main")
+    done(home, bundled, "merge the branch new-menu into main", "branch-merge")
+    assert (repository / "menu.txt").exists()
+    done(home, bundled, "ta bort grenen new-menu", "branch-delete")
+    assert git(repository, "branch").split() == ["*", "main"]
+
+
+def test_a_standup_tells_what_was_done_and_what_is_coming(
+    home: Home, bundled: Model, repository: Path
+) -> None:
+    assert "First of all" in said(done(home, bundled, "prepare my standup", "standup"))
+    day = git(repository, "log", "-1", "--date=format:%Y%m%d", "--format=%ad").strip()
+    (repository / "reminders.ics").write_text(CALENDAR.format(day=day))
+    told = said(done(home, bundled, "ge mig min standup", "standup"))
+    assert "First of all" in told
+    assert "Team lunch" in told
+
+
+def test_a_mail_is_drafted_and_is_sent_to_nobody_whose_address_is_not_said(
+    home: Home, bundled: Model, repository: Path
+) -> None:
+    done(home, bundled, "draft a mail to Anna about the meeting on Thursday", "mail-draft")
+    [draft] = (repository / "drafts").iterdir()
+    assert "Subject: meeting on Thursday" in draft.read_text()
+    asked = compile_goal("mail it to Anna", home=home, model=bundled, at=AT)
+    assert isinstance(asked, Clarify)
+    assert "mail address" in asked.questions[0].prompt
+    team = compile_goal("post it to the team", home=home, model=bundled, at=AT)
+    assert isinstance(team, Clarify)
+    assert any("webhook" in one.prompt for one in team.questions)
+
+
+def test_a_text_that_no_model_here_can_write_is_refused_before_anybody_signs(
+    home: Home, bundled: Model, repository: Path
+) -> None:
+    for goal, skill in (
+        ("translate notes.md to Swedish", "file-translate"),
+        ("sammanfatta notes.md", "file-summarise"),
+        ("reply to notes.md that I can come on Friday", "message-reply"),
+    ):
+        made = wants(home, bundled, goal, skill)
+        assert made.plan is not None
+        [told] = of_unanswerable(home, made.plan)
+        assert told["code"] == "NO_MODEL", skill
+        assert "mcl model add" in str(told["fix"]), skill
+    assert git(repository, "status", "--short") == ""
