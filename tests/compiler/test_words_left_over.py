@@ -59,3 +59,13 @@ def test_words_are_doubted_that_no_span_has_and_that_are_not_surely_nothing() ->
 
     rows = [row(none=1.0), row(item=0.9, none=0.1), row(none=0.7, deadline=0.3), row(none=0.99, within=0.01)]
     assert form.doubts("buy tea soon please", units, rows) == [form.Found(REST, "soon", 8, 12, 0.7)]
+
+
+def test_a_word_that_the_skill_says_of_itself_is_not_left_over(compiles: Compile) -> None:
+    prose = "order paper things from suppliers"
+    start = prose.index("suppliers")
+    spans = (Span(REST, "suppliers", start, start + len("suppliers"), 0.4),)
+    outcome = compiles(prose, Scripted(says={"slot.item": "paper"}, spans=spans))
+    assert isinstance(outcome, Compiled)
+    assert outcome.reasons is not None
+    assert outcome.reasons.left_over is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +15,9 @@ from mcl.plugins.schedules.rounds import Happened, round_of
 from mcl.plugins.schedules.scope import Terms
 from mcl.plugins.schedules.usecases import add, proposal, sign
 
+ZONE = "Europe/Stockholm"
+# Whatever the matcher learns, what is asked for is said beforehand.
+FIXED = {"text": "invoice", "folder": "notes", "pattern": "*"}
 START = "2027-03-22T08:00:00.000Z"  # a Monday, nine in Stockholm; the clocks change on the 28th
 
 
@@ -35,11 +37,9 @@ class Machine:
     def add(self, goal: str, *, skill: str = "files-find", **terms: object) -> str:
         with self.open() as home:
             given = Terms(**{"workspace": str(self.work), **terms})  # type: ignore[arg-type]
-            return (
-                add(goal, given, zone="Europe/Stockholm", skill=skill, ai=False, home=home)
-                .require()
-                .intent.id
-            )
+            slots = FIXED if skill == "files-find" else {}
+            made = add(goal, given, zone=ZONE, skill=skill, slots=slots, ai=False, home=home)
+            return made.require().intent.id
 
     def sign(self, intent: str) -> None:
         with self.open() as home:
@@ -73,5 +73,7 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
-    return Machine(tmp_path)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    made = Machine(tmp_path)
+    monkeypatch.chdir(made.work)  # names in a goal are those of the folder one is in
+    return made

@@ -11,8 +11,12 @@ import pytest
 from mcl.plugins.schedules.timers import timer
 from tests.cli.conftest import Shell
 
-FIXED = ("--no-ai", "--skill", "files-find", "--slot", "folder=notes")
-GOAL = ("every friday at 9 list the files in notes", *FIXED)
+# Whatever the matcher learns, what is asked for is said beforehand.
+FIXED = (
+    *("--no-ai", "--skill", "files-find", "--slot", "folder=notes"),
+    *("--slot", "text=hello", "--slot", "pattern=*"),
+)
+GOAL = ("every friday at 9 find the word hello in the folder notes", *FIXED)
 
 
 @pytest.fixture
@@ -68,10 +72,10 @@ def test_added_signed_listed_and_revoked(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("given", "code"),
     [
-        (("every day at 5 list the files in notes",), "WHEN_UNCLEAR"),
-        (("list the files in notes",), "WHEN_MISSING"),
-        (("list the files in notes", "--when", "now and then"), "WHEN_UNCLEAR"),
-        (("list the files in notes", "--when", ""), "WHEN_MISSING"),
+        (("every day at 5 find the word hello in the folder notes",), "WHEN_UNCLEAR"),
+        (("find the word hello in the folder notes",), "WHEN_MISSING"),
+        (("find the word hello in the folder notes", "--when", "now and then"), "WHEN_UNCLEAR"),
+        (("find the word hello in the folder notes", "--when", ""), "WHEN_MISSING"),
         (("every friday",), "WHEN_MISSING"),
         (("",), "WHEN_MISSING"),
         (("every friday \x00 list", "--when", "every friday"), "GOAL_BINARY"),
@@ -140,7 +144,7 @@ def test_a_path_that_a_scheduler_would_read_otherwise_is_refused(tmp_path: Path)
 
 
 def test_run_tells_each_firing_as_a_line(shell: Shell) -> None:
-    goal = "when notes/a.md changes, list the files in notes"
+    goal = "when notes/a.md changes, find the word hello in the folder notes"
     done = shell("schedule", "add", goal, *FIXED, "--json")
     id = done.document["id"]
     assert shell("schedule", "sign", id, "--yes").code == 0
@@ -158,9 +162,9 @@ def test_run_tells_each_firing_as_a_line(shell: Shell) -> None:
 @pytest.mark.parametrize(
     "goal",
     [
-        "every friday list the files in notes",
-        "lista filerna i notes varje måndag kl 8",
-        "when notes/a.md mentions invoice, list the files in notes",
+        "every friday find the word hello in the folder notes",
+        "hitta ordet hello i mappen notes varje måndag kl 8",
+        "when notes/a.md mentions invoice, find the word hello in the folder notes",
     ],
 )
 def test_a_goal_that_says_how_often_is_proposed_as_a_schedule(shell: Shell, command: str, goal: str) -> None:
@@ -176,7 +180,11 @@ def test_a_goal_that_says_how_often_is_proposed_as_a_schedule(shell: Shell, comm
 
 
 @pytest.mark.parametrize(
-    "goal", ["every now and then list the files in notes", "list the files in notes every so often"]
+    "goal",
+    [
+        "every now and then find the word hello in the folder notes",
+        "find the word hello in the folder notes every so often",
+    ],
 )
 def test_what_cannot_be_read_of_how_often_is_asked_about(shell: Shell, goal: str) -> None:
     done = shell("compile", goal, *FIXED, "--json")
@@ -186,7 +194,9 @@ def test_what_cannot_be_read_of_how_often_is_asked_about(shell: Shell, goal: str
 
 @pytest.mark.parametrize("file", ["../home/mcl.db", ".env", "/etc/passwd.txt", "notes/../../x.md"])
 def test_a_file_elsewhere_or_a_secret_is_not_waited_for(shell: Shell, file: str) -> None:
-    done = shell("schedule", "add", f'when "{file}" changes, list the files in notes', *FIXED, "--json")
+    done = shell(
+        "schedule", "add", f'when "{file}" changes, find the word hello in the folder notes', *FIXED, "--json"
+    )
     refused = shell("schedule", "sign", done.document["id"], "--yes")
     assert refused.code != 0
     assert "Traceback" not in refused.err

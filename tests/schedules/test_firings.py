@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -13,15 +14,15 @@ from ir import MclError
 from mcl.plugins.schedules.firing import fire
 from mcl.plugins.schedules.rounds import MISSED, round_of
 from mcl.plugins.schedules.scope import Terms
-from mcl.plugins.schedules.usecases import add, list_schedules, revoke, show_schedule
+from mcl.plugins.schedules.usecases import add, list_schedules, proposal, revoke, show_schedule, sign
 from mcl.usecases.compile import answer
 from mcl.usecases.gates import decide_gate
 from mcl.usecases.intents import list_intents, shown
 from mcl.usecases.replay import replay
 from mcl.usecases.runs import undo
-from tests.schedules.conftest import Machine
+from tests.schedules.conftest import FIXED, ZONE, Machine
 
-GOAL = "list the files in notes"
+GOAL = "find the word invoice in the folder notes"
 
 
 def told(happened: list) -> list[tuple[str, str, str]]:
@@ -171,7 +172,7 @@ def test_a_firing_that_needs_a_person_waits_and_nothing_else_of_it_fires(machine
     with machine.open() as home:
         said = f"every day at 9:30 {GOAL}, and I sign it off at the end"
         terms = Terms(workspace=str(machine.work))
-        asked = add(said, terms, zone="Europe/Stockholm", skill="files-find", ai=False, home=home)
+        asked = add(said, terms, zone=ZONE, skill="files-find", slots=FIXED, ai=False, home=home)
         (question,) = asked.questions
         schedule = answer(asked.intent.id, {question.unknown_id: question.options[0]}, home=home).intent.id
     machine.sign(schedule)
@@ -242,7 +243,7 @@ def test_a_run_that_was_killed_in_the_middle_goes_on(machine: Machine) -> None:
     script = f"""
 import pathlib, sys, time
 from executor import FixedClock, Home
-from executor.tools.fs import list as tool
+from executor.tools.fs import search as tool
 from mcl.plugins.schedules.rounds import round_of
 async def slow(*args, **more):
     print("begun", flush=True)
@@ -275,3 +276,36 @@ def test_a_backup_every_friday_is_another_file_each_time_and_can_be_undone(machi
         assert [one["state"] for one in show_schedule(schedule, home=home).firings] == ["completed"] * 2
     assert sorted(one.name for one in machine.work.rglob("*.zip")) == made[:1]
     assert machine.sound()
+
+
+def test_what_a_part_of_the_plan_brings_beyond_the_signed_effects_is_refused(machine: Machine) -> None:
+    """A further wish is planned when it runs: what that does is held to what was signed, too."""
+    intent = machine.add("every day at 9:30 find the word invoice in notes and zip notes to out.zip")
+    with machine.open() as home:
+        made = proposal(intent, home=home)
+        assert made.scope.effects == ("dispatch", "read", "write")
+        less = made.scope.model_copy(update={"effects": ("dispatch", "read")})
+        sign(replace(made, scope=less), home=home)
+    (fired,) = machine.round("2027-03-22T08:30:00+00:00")
+    assert (fired.outcome, fired.code) == ("denied", "OUT_OF_SCHEDULE")
+    assert not list(machine.work.rglob("*.zip"))
+    assert machine.states(intent) == ["failed"]
+    assert machine.round() == []
+    assert [one.code for one in machine.round("2027-03-23T08:30:00+00:00")] == ["OUT_OF_SCHEDULE"]
+    assert machine.sound()
+
+
+def test_several_wishes_run_at_each_moment(machine: Machine) -> None:
+    machine.signed("every day at 9:30 find the word invoice in notes and zip notes to out.zip")
+    (fired,) = machine.round("2027-03-22T08:30:00+00:00")
+    assert (fired.outcome, fired.code) == ("completed", "")
+    assert [one.name for one in machine.work.rglob("*.zip")] == ["out.zip"]
+
+
+def test_a_folder_that_is_gone_is_told_and_gone_on_with_when_it_is_back(machine: Machine) -> None:
+    schedule = machine.signed(f"every day at 9:30 {GOAL}")
+    machine.work.rename(machine.path / "away")
+    (fired,) = machine.round("2027-03-22T08:30:00+00:00")
+    assert (fired.outcome, machine.states(schedule)) == ("refused", ["accepted"])
+    (machine.path / "away").rename(machine.work)
+    assert [(one.what, one.outcome) for one in machine.round()] == [("resumed", "completed")]

@@ -86,7 +86,7 @@ def test_each_is_clean_canonical_and_says_what_it_needs(shipped: Skills, id: str
     parsed = parse(text.encode())
     assert check(parsed.file, name=skill.path.name, strict=True) == []
     assert format_file(parsed) == text
-    assert 8 <= len(skill.examples) <= 12
+    assert 8 <= len(skill.examples) <= 20
     assert skill.ref == f"matrix://skill/{id}@{skill.version}"
     assert len(skill.description.split()) <= 20  # what the bundled model reads of it
     assert all(slot.hint and len(slot.hint.split()) <= 20 for slot in skill.slots)

@@ -148,9 +148,10 @@ class Clauses:
             if free(clause.place, kept) and not self._places(clause, inputs)
             if not self.is_manner(clause.place) and not within(clause.place, self.quotes)
         }
+        placed = [clause.place for clause in self.all if self._places(clause, inputs)]
         for begin in begins:
             start = self._clause_start(begin)
-            quoted = not free(TextPlace(start, start + 1), self.quotes)
+            quoted = not free(TextPlace(start, start + 1), [*self.quotes, *placed])
             apart = free(self.clause_of(TextPlace(start, start + 1)), kept) and not quoted
             if start > main.place.start and apart and not self._is_limit(start):
                 found.add(start)

@@ -135,7 +135,8 @@ def extract(
         )
     spans = (*spans, *_named_files(request, skill, spans, clauses))
     rest = [one for one in marked if one.field == REST and clauses.says(place_of(one))]
-    found.left([one for one in rest if free(place_of(one), said)], spans)
+    rest = [one for one in rest if free(place_of(one), said)]
+    found.left(rest, spans, frozenset() if clauses.takes_any else clauses.own_words)
     found.slots += said
     for slot in skill.slots:
         own = [span for span in spans if span.field == f"slot.{slot.name}"]

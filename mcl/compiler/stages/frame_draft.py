@@ -257,10 +257,11 @@ class FrameDraft:
         """The span of these words for a field, as patterns find it."""
         return span_at(name, self.request.prose, place, load_cues().probability["pattern"])
 
-    def left(self, rest: Sequence[Span], spans: Sequence[Span]) -> None:
-        """Words that may say something and that no span took: the least certain of them counts."""
+    def left(self, rest: Sequence[Span], spans: Sequence[Span], own: frozenset[str] = frozenset()) -> None:
+        """Words that may say something and that no span took: the least certain of them counts. own: words
+        that the skill says of itself, which say nothing more of a goal for it."""
         taken = [place_of(one) for one in spans if one.start is not None]
-        over = [one for one in rest if free(place_of(one), taken)]
+        over = [one for one in rest if free(place_of(one), taken) and one.value.casefold() not in own]
         self.over = min(over, key=lambda one: one.probability, default=None)
 
     def result(self, verb: str) -> Extraction:

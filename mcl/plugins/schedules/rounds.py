@@ -20,8 +20,10 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.store.journal.record import Record
 from executor.store.lifecycle.view import View
+from ir import IntentFailBody
 from ir.errors import MclError
 from ir.schedule import Schedule
+from mcl.core.home import sealed
 from mcl.plugins.schedules.firing import REFUSED, fire, run_child
 from mcl.plugins.schedules.scope import moments_of
 from mcl.usecases.intents import Shown, read_view, shown
@@ -125,8 +127,17 @@ def _run(
     except (WalkError, ScopeError) as problem:
         return Happened(found.id, what, child, due, "refused", problem.code, problem.message)
     failure = outcome.failure
+    if outcome.state == "denied" and read_view(home, child).state == "accepted":
+        _end(home, child, f"{failure.code}: {failure.message}" if failure is not None else "")
     code, message = (failure.code, failure.message) if failure is not None else ("", "")
     return Happened(found.id, what, child, due, outcome.state, code, message)
+
+
+def _end(home: Home, child: str, why: str) -> None:
+    """What the gate refuses before it begins is not tried again in each round, but at the next moment."""
+    at = home.clock.now()
+    body = IntentFailBody("policy_violation", at, why[:500])
+    home.journal.append(sealed(home, "intent.fail", body, intent=child, at=at))
 
 
 def _by_time(home: Home, found: Shown, schedule: Schedule) -> Iterator[Happened]:
