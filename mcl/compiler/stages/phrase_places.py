@@ -1,7 +1,7 @@
 """What fills slots by a fixed phrase of a skill: the words of a goal that stand in its places. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -38,6 +38,10 @@ def with_phrase(
             field = f"slot.{name}"
             certain = Span(field, member, None, None, load_cues().probability["phrase"])
             kept = [one for one in kept if one.field != field] + [certain]
+    if match.places:
+        words = {word for part in match.phrase.parts for word in part.words}
+        ends = match.places[-1].start
+        kept = [one for one in kept if not _says_phrase(one, prose, words, ends, slots)]
     for place in match.places:
         slot = slots.get(place.slot)
         found = list(islice(_values(place, slot, clauses), slot.many)) if slot is not None else []
@@ -85,6 +89,17 @@ def form_of(slot: Slot) -> SlotForm:
     """A slot as it is shown to a model."""
     options = BOOLEAN if slot.type == "bool" else slot.options
     return SlotForm(slot.name, slot.type, slot.hint, options, slot.required, slot.most)
+
+
+def _says_phrase(
+    one: Span, prose: str, words: Collection[str], ends: int, slots: Mapping[str, SlotForm]
+) -> bool:
+    """Is a text of a slot a word of the phrase itself, before the phrase ends?"""
+    slot = slots.get(one.field.removeprefix("slot."))
+    if one.start is None or slot is None or slot.options or slot.type != "string":
+        return False
+    place = place_of(one)
+    return place.end <= ends and prose[place.start : place.end].casefold() in words
 
 
 def _apart(one: Span, places: Sequence[TextPlace]) -> bool:
