@@ -54,7 +54,8 @@ class Verdict:
     below: of a sub-dispatch, the plan that it will walk; sketched: it is not known yet, and this is what it
     would be like. guards: what each guard that was asked says for itself, by name. model: of a step, who
     will be asked, where that is known. warnings: what stands against it at this moment, and may have passed
-    when its turn comes. lasting: why what it does will not be undone, "" where it will, or does nothing.
+    when its turn comes. touches: the files that the call would change as things stand, where its tool says
+    that. lasting: why what it does will not be undone, "" where it will, or does nothing.
     """
 
     node_id: str
@@ -69,6 +70,7 @@ class Verdict:
     model: StepModel | None = None
     warnings: tuple[Warned, ...] = ()
     lasting: str = ""
+    touches: tuple[str, ...] = ()
 
     @property
     def decision(self) -> Literal["allow", "ask", "deny"]:
@@ -88,6 +90,7 @@ class Verdict:
             **({"sketched": True} if self.sketched else {}),
             **({"model": asdict(self.model)} if self.model else {}),
             **({"lasting": self.lasting} if self.lasting else {}),
+            **({"touches": list(self.touches)} if self.touches else {}),
             **({"warnings": [one.to_json() for one in self.warnings]} if self.warnings else {}),
             **(self.reply.to_json() if self.reply else {}),
         }
@@ -376,8 +379,10 @@ class _Look:
         if isinstance(late := said.get("budget"), Deny):
             said["budget"] = self.ahead.foretold(late)
         warnings = self.ahead.begin_call(call, manifest, context) if manifest is not None else ()
+        touches: tuple[str, ...] = ()
         if manifest is not None and not any(isinstance(one, Deny) for one in said.values()):
-            warnings += _undoing(call, manifest, context)
+            against, touches = _undoing(call, manifest, context)
+            warnings += against
         return Verdict(
             call.node_id,
             kind,
@@ -387,25 +392,31 @@ class _Look:
             effect.operation if effect else "",
             guards=said,
             warnings=warnings,
+            touches=touches,
             lasting=lasting(manifest, effect) if manifest and effect else "",
         )
 
 
-def _undoing(call: Call, manifest: Manifest, context: Context) -> tuple[Warned, ...]:
-    """What keeps a call from being made, or from being undone, as things stand in the workspace."""
+def _undoing(call: Call, manifest: Manifest, context: Context) -> tuple[tuple[Warned, ...], tuple[str, ...]]:
+    """What keeps a call from being made, or from being undone, as things stand in the workspace; and what it
+    would change, where its tool says that."""
     if context.effect(call, manifest).operation == "read" or len(call.known_args) < len(call.args):
-        return ()
+        return (), ()
+    touched: tuple[str, ...] = ()
     paths: Sequence[tuple[str, Mode]] = context.paths(call, manifest)
     try:
         if manifest.undo:
             paths = context.tools.touched(call, context.workspace) or ()
+            moved = [path for path, mode in paths if mode == "move"]
+            touched = tuple(map(visible, moved or [path for path, _ in paths]))
         found = unkept(paths, context.workspace)
     except MclError as problem:
-        return (Warned(problem.code, f"{problem.message}; {problem.fix}"),)
+        return (Warned(problem.code, f"{problem.message}; {problem.fix}"),), ()
     if found is None:
-        return ()
+        return (), touched
     refused = "it will be refused" if manifest.undo else "no undo will put it back"
-    return (Warned("NOT_UNDOABLE", f"{visible(found[0])!r} could not be put back: {found[1]}; {refused}"),)
+    warned = Warned("NOT_UNDOABLE", f"{visible(found[0])!r} could not be put back: {found[1]}; {refused}")
+    return (warned,), touched
 
 
 def _offers(node: PlanNode) -> bool:

@@ -265,11 +265,23 @@ class _Goal:
             from mcl.compiler.stages.derived_choice import with_derived  # few homes have some
 
             found = with_derived(found, self.request, skills, self.model, self.rules)
+        if isinstance(found, OutOfScope) or found.skill.takes_any:
+            found = self._by_name_of_file() or found
         found = self._of_the_first(found)
         if isinstance(found, OutOfScope):
             return self.pipeline.out_of_scope(self, found)
         self.classified = found
         return None
+
+    def _by_name_of_file(self) -> Classified | None:
+        """The skill for a goal that no skill is for, where it calls a file that is here by another name."""
+        prose = "" if self.request.skill else self.request.files.reworded(self.request.prose)
+        if not prose:
+            return None
+        found = classify(replace(self.request, prose=prose), self.pipeline.skills, self.model, self.rules)
+        if isinstance(found, OutOfScope) or found.skill.takes_any or found.skill_probability < _LIKELY:
+            return None
+        return replace(found, begins=())
 
     def _of_the_first(self, found: Classified | OutOfScope) -> Classified | OutOfScope:
         """What is chosen for the first wish of a goal alone, where the goal as a whole makes it less sure."""
@@ -366,6 +378,7 @@ STAGES: Final[Mapping[str, Stage]] = {
     "score": Stage(_Goal.score, ("a Frame",), "a verdict"),
 }
 _LAST: Final = "score"
+_LIKELY: Final = 0.5  # how sure a choice by the name of a file must be
 _QUICK: Final = ("normalise",)  # takes no time worth looking at the clock for
 
 

@@ -124,10 +124,21 @@ def _uint(text: str, name: str = "") -> str | None:
 
         if (seconds := read_seconds(text)) is not None:
             return str(-(-seconds // UNIT_SECONDS[name]))  # a part of a unit counts as one
+    if name == "days" and (days := _calendar_days(text)) is not None:
+        return str(days)
     number = _number(text)
     if number is None or "." in number or int(number) > 2**53:
         return None
     return str(int(number))
+
+
+def _calendar_days(text: str) -> int | None:
+    """The days of months and years, as people count them: thirty and 365."""
+    from mcl.values.durations import read_duration
+
+    found = re.fullmatch(r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?", read_duration(text) or "")
+    years, months, days = (int(one or 0) for one in found.groups()) if found else (0, 0, 0)
+    return years * 365 + months * 30 + days or None
 
 
 def _float(text: str) -> str | None:

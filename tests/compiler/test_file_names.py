@@ -83,6 +83,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (place / one).parent.mkdir(parents=True, exist_ok=True)
         (place / one).write_text(one)
     monkeypatch.chdir(place)
+    (place / "photos/IMG_0413 (1).jpg").write_text("a copy")
+    (place / "photos/IMG_0413.jpg").write_text("a picture")
     return place
 
 
@@ -99,6 +101,8 @@ def home(tmp_path: Path) -> Iterator[Home]:
         ("remove the shopping list", "files-delete", {"files": "shopping.txt"}),
         ("show me the budget", "file-read", {"file": "budget.csv"}),
         ("zip the receipts folder", "files-zip", {"files": "receipts"}),
+        ("delete the picture IMG_0413 (1).jpg", "files-delete", {"files": "photos/IMG_0413 (1).jpg"}),
+        ("move everything in downloads to old", "files-move", {"pattern": "*", "folder": "downloads"}),
     ],
 )
 def test_a_goal_is_read_by_what_is_there_and_a_replay_elsewhere_reads_the_same(
@@ -112,6 +116,15 @@ def test_a_goal_is_read_by_what_is_there_and_a_replay_elsewhere_reads_the_same(
     monkeypatch.chdir(folder.parent)
     again = replay(made.intent.id, home=home)
     assert again.same, [one for one in again.items if one.verdict != "same"]
+
+
+def test_a_goal_for_no_skill_is_read_again_by_the_name_of_the_file_that_it_calls(
+    folder: Path, home: Home
+) -> None:
+    (folder / "pancakes.md").write_text("eggs\n")
+    made = mcl.compile_goal("can i see the pancake recipe", home=home)
+    assert isinstance(made, Compiled)
+    assert [(one.name, one.value) for one in made.intent.frame.objects] == [("file", "pancakes.md")]
 
 
 def test_what_may_be_several_files_is_asked_about_with_their_names(folder: Path, home: Home) -> None:

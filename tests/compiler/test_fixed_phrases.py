@@ -53,8 +53,8 @@ def test_a_place_in_the_middle_ends_where_the_next_word_of_the_phrase_stands() -
     said = "replace {old} with {new} in {file}"
     assert placed("replace the old name with new in a with b in c.md", said) == {
         "old": "old name",
-        "new": "new",
-        "file": "a with b in c.md",
+        "new": "new in a with b",
+        "file": "c.md",
     }
 
 

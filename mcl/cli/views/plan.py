@@ -179,6 +179,8 @@ def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:
             remark = f"{verdict.reply.code}: {clear(verdict.reply.reason)}; {clear(verdict.reply.fix)}"
         elif isinstance(verdict.reply, Ask) and verdict.kind != "gate":
             remark = verdict.reply.question  # its values are views already
+        if verdict.touches:
+            remark = f"{remark} {_touched(verdict.touches)}".strip()
         for warned in verdict.warnings:
             remark = f"{remark} {clear(str(warned))}".strip()
         if verdict.sketched and verdict.below is not None:
@@ -187,6 +189,15 @@ def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:
             style = WARN if verdict.warnings else VERDICT_STYLES[verdict.decision]
             cells[verdict.node_id] = Cell(verdict.decision, style, remark, clear(verdict.lasting))
     return cells
+
+
+_TOUCHED = 12  # files that a call would change, as they are shown
+
+
+def _touched(paths: tuple[str, ...]) -> str:
+    """The first files that a call would change, and how many more."""
+    more = f" and {len(paths) - _TOUCHED} more" if len(paths) > _TOUCHED else ""
+    return f"changes {', '.join(paths[:_TOUCHED])}{more}"
 
 
 def plan_view(planned: "Planned", console: Console) -> Iterator[RenderableType]:

@@ -133,6 +133,7 @@ def extract(
         spans = tuple(
             one for one in spans if not (one.field.startswith("slot.") and leads.is_empty(one.value))
         )
+    spans = request.files.whole_names(skill, request.prose, spans)
     spans = (*spans, *_named_files(request, skill, spans, clauses))
     rest = [one for one in marked if one.field == REST and clauses.says(place_of(one))]
     rest = [one for one in rest if free(place_of(one), said)]
@@ -207,7 +208,7 @@ def _named_files(
         field = f"slot.{slot.name}"
         if slot.default or slot.name in request.slots or field in request.answers:
             continue
-        if any(one.field == field for one in spans):
+        if any(one.field == field or (one.field == "slot.pattern" and not slot.required) for one in spans):
             continue
         named = request.files.mentioned(skill, slot.name, _runs(clauses, taken), slot.most)
         if named is not None:
@@ -222,6 +223,9 @@ def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, i
         for first in range(len(words) - many + 1):
             place = TextPlace(words[first].start, words[first + many - 1].end)
             text = clauses.prose[place.start : place.end]
+            said = (words[at] for at in range(first, first + many))
+            if any(clauses.words.is_verb(clauses.prose[one.start : one.end]) for one in said):
+                continue
             if free(place, taken) and not any(mark in text for mark in ",;:!?\n"):
                 yield text, place.start, place.end
 

@@ -10,8 +10,8 @@ import difflib
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
@@ -35,9 +35,11 @@ _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED = (
     frozenset(str(_LISTS[name]).split())
     for name in ("all", "folder", "file", "empty", "beside", "fresh", "skipped")
 )
+_EVERYTHING: Final = frozenset(("everything", "allt", "allting", "all files", "alla filer"))
 _PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
+_REWORDED: Final = "@goal"
 _TOLD: Final = 8  # names that a question offers
 
 
@@ -71,12 +73,14 @@ class FileNames:
         wanted = _Wanted(bool(_ALL & words), bool(_FOLDER & words), bool(_FILE & words))
         kept = [one for one in plain.split() if one.casefold() not in _ALL | _FOLDER | _FILE | _EMPTY]
         bare = " ".join(kept)
+        if plain.casefold() in _EVERYTHING and use == "there":
+            return Meant((".",)) if most > 1 else None
         if not bare:
             return None
         if use == "folder":
             fresh = [one for one in kept if one.casefold() not in _FRESH]
             return self._into(" ".join(fresh) or bare, text.strip())
-        of_kind = self._of_a_kind(bare, plain, most)
+        of_kind = self._of_a_kind(bare, plain, most) or self._of_folder_and_kind(kept, most)
         if bare in self._known and not (wanted.all and of_kind):
             return Meant((bare,))
         if of_kind:
@@ -102,6 +106,14 @@ class FileNames:
         )
         return found if whole else None
 
+    def in_words(self, prose: str) -> Iterator[tuple[int, int]]:
+        """Where names with blanks or brackets stand in a text: nobody reads these as one word."""
+        odd = sorted({_name(one.path) for one in self.entries if re.search(r"[ ()]", one.path)}, key=len)
+        for name in reversed(odd):
+            at = prose.find(name)
+            if at >= 0 and len(name) > 3:
+                yield at, at + len(name)
+
     def _into(self, bare: str, text: str) -> Meant | None:
         """The folder that something goes to: one that is there, or the name without the words around it."""
         same = [one.path for one in self.entries if one.folder and _folded(one.path) == _folded(bare)]
@@ -122,6 +134,16 @@ class FileNames:
         found = [path for path in files if pattern.fits(tuple(path.casefold().split("/")))]
         top = [path for path in found if "/" not in path] or found
         return tuple(top) if len(top) <= most else ()
+
+    def _of_folder_and_kind(self, kept: Sequence[str], most: int) -> tuple[str, ...]:
+        """The files of a kind in a folder: “downloads pdfs”."""
+        folder, kind = (kept[0], " ".join(kept[1:])) if len(kept) > 1 else ("", "")
+        if folder not in self._folders or most == 1 or "*" not in (said := read_pattern(kind)):
+            return ()
+        pattern = anywhere(said.casefold())
+        files = [one.path for one in self.entries if not one.folder and one.path.startswith(f"{folder}/")]
+        found = [path for path in files if pattern.fits((_name(path).casefold(),))]
+        return tuple(found) if len(found) <= most else ()
 
     def _called(self, bare: str, wanted: _Wanted, use: PathUse) -> list[str]:
         """The paths that fit the words best."""
@@ -283,6 +305,46 @@ class FileReading:
                 self.found[key] = found.paths
             return Span(f"slot.{slot}", text, start, end, _MENTIONED)
         return None
+
+    def whole_names(self, skill: Skill, prose: str, spans: Sequence[Span]) -> tuple[Span, ...]:
+        """The spans, where a part of the name of a file that is here is the name: `IMG_0413 (1).jpg`."""
+        kept: list[Span] = []
+        for one in spans:
+            key = f"{one.field}<{one.value}"
+            if key not in self.found and (name := self._name_around(prose, one)):
+                use = self.uses(skill).get(one.field.removeprefix("slot."))
+                self.found[key] = (name,) if use == "there" else ()
+            if key not in self.found:
+                kept.append(one)
+            for name in self.found.get(key, ()):  # of another input a part of a name says nothing
+                start = prose.find(name)
+                whole = replace(one, value=name, start=start, end=start + len(name))
+                if start >= 0 and not any((other.field, other.start) == (one.field, start) for other in kept):
+                    kept.append(whole)
+        return tuple(kept)
+
+    def _name_around(self, prose: str, span: Span) -> str:
+        """The name of a file that a value begins in; "" where it is the whole, or in none."""
+        names = self._names() if self._names is not None else None
+        if names is None or span.start is None or not span.field.startswith("slot."):
+            return ""
+        around = (place for place in names.in_words(prose) if place[0] <= (span.start or 0) < place[1])
+        start, end = next(around, (0, 0))
+        return prose[start:end] if prose[start:end] != span.value else ""
+
+    def reworded(self, prose: str) -> str:
+        """The goal with the name of a file in place of what it calls it, "" where it calls none: whoever
+        chooses a skill then sees that it is about a file."""
+        if _REWORDED not in self.found and self._names is not None and (names := self._names()) is not None:
+            words = list(_WORD.finditer(prose))
+            for many in range(min(3, len(words) - 1), 0, -1):
+                for first in range(1, len(words) - many + 1):
+                    text = prose[words[first].start() : words[first + many - 1].end()]
+                    meant = names.named(text, 1)
+                    if meant is not None and "." in _name(meant.paths[0]):
+                        self.found.setdefault(_REWORDED, (text, meant.paths[0]))
+        text, *path = self.found.get(_REWORDED, ("",))
+        return prose.replace(text, path[0], 1) if text and path else ""
 
     def uses(self, skill: Skill) -> Mapping[str, PathUse]:
         """The inputs that are paths, with what is done there."""

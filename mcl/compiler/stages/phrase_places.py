@@ -130,13 +130,14 @@ def _values(place: SlotWords, slot: SlotForm, clauses: Clauses) -> Iterator[Span
 def _region(place: SlotWords, slot: SlotForm, clauses: Clauses) -> TextPlace:
     """The characters of a place, up to the end of the clause that it begins in where the slot takes one
     value."""
-    whole = TextPlace(place.start, place.end)
-    if slot.many > 1:
-        return whole
-    clause = clauses.clause_of(TextPlace(place.start, place.start + 1))
-    end = min(whole.end, clause.end) if clause.end > place.start else whole.end
-    while end < whole.end and not _WORD_END.match(clauses.prose, end):  # "people[0].name" is one word
-        end += 1
+    end = place.end
+    if slot.many == 1:
+        clause = clauses.clause_of(TextPlace(place.start, place.start + 1))
+        end = min(end, clause.end) if clause.end > place.start else end
+        while end < place.end and not _WORD_END.match(clauses.prose, end):  # "people[0].name" is one word
+            end += 1
+    polite = (one.start for one in clauses.filler if one.end == end and one.start > place.start)
+    end = min(polite, default=end)  # "make a folder for receipts please"
     text = clauses.prose[place.start : end]
     return TextPlace(place.start, place.start + len(text.rstrip(TIDY)))
 
