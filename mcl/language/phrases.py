@@ -264,7 +264,10 @@ Fits = Callable[[str, PhraseMatch], bool]
 
 
 def best_phrases(
-    prose: str, phrases: Mapping[str, Sequence[str]], around: PhraseAround, fits: Fits
+    prose: str,
+    phrases: Mapping[str, Sequence[str]],
+    around: PhraseAround,
+    fits: Fits = lambda id, match: True,
 ) -> dict[str, PhraseMatch]:
     """Of skills by id, those of whose phrases the goal has the most words; more than one where they are
     alike. phrases: of each skill; fits: whether a skill can take what stands in the places."""
