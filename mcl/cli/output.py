@@ -185,9 +185,8 @@ def _paged(text: str) -> bool:
     from functools import partial
     from tempfile import NamedTemporaryFile
 
-    import anyio
-
     from executor.tools.process.terminal import run_foreground
+    from mcl.core.event_loop import at_once
 
     kept = {name: os.environ[name] for name in _PAGERS if name in os.environ}
     with NamedTemporaryFile("w", encoding="utf-8", suffix=".mcl") as file:
@@ -195,7 +194,7 @@ def _paged(text: str) -> bool:
         file.flush()
         argv = [program, *words[1:], file.name]
         environment = {**kept, "LESS": "-FRX", "LESSSECURE": "1"}
-        anyio.run(partial(run_foreground, argv, cwd="/", environment=environment))
+        at_once(partial(run_foreground, argv, cwd="/", environment=environment))
     return True
 
 

@@ -200,7 +200,7 @@ _VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, m
 
 
 @verb(
-    skills, "new", "mcl skill new read-file", "mcl skill new weekly-report --verb deliver --in ./more-skills"
+    skills, "new", "mcl skill new shelf-list", "mcl skill new weekly-report --verb deliver --in ./more-skills"
 )
 def new_skill(
     name: Annotated[str, argument("NAME", "The id: lower-case letters, digits and dashes.")],

@@ -137,7 +137,7 @@ class OtherProcessor:
 
 
 def compiled_by_the_model(home, **more):
-    return compile_goal("find coffee in notes", home=home, **more).intent
+    return compile_goal("find the word coffee in the folder docs", home=home, **more).intent
 
 
 def test_a_last_digit_that_another_processor_rounds_otherwise_is_told_and_not_a_difference(home):

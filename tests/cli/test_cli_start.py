@@ -42,7 +42,7 @@ def loaded(names: tuple[str, ...], home: Path, *command: str) -> str:
 @pytest.mark.parametrize(
     "goal",
     [
-        "which files in notes mention invoice",
+        "which files in docs mention invoice",
         pytest.param("show the last 5 commits", marks=pytest.mark.slow),  # each is a process with a model
     ],
 )
@@ -58,7 +58,7 @@ def test_a_compile_with_the_bundled_model_loads_no_library_that_it_does_not_need
 
 
 def test_a_compile_without_a_model_loads_no_model(tmp_path: Path) -> None:
-    command = ("compile", "which files in notes mention invoice", "--json", "--no-ai")
+    command = ("compile", "which files in docs mention invoice", "--json", "--no-ai")
     loaded((), tmp_path, *command)
     assert loaded((*HEAVY, "ctypes", "mcl.model.llama.weights"), tmp_path, *command) == "[]"
 

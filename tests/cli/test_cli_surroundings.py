@@ -51,7 +51,7 @@ def test_a_full_disk_behind_standard_output_is_an_error_without_a_traceback(mcl,
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_closed_streams_swallow_what_they_are_given(mcl, closed):
     mcl.compiled()
-    for words, code in (("list", 0), ("list --json", 0), ("nosuch", 2)):
+    for words, code in (("list", 0), ("list --json", 0), ("list --nosuch", 2)):
         done = in_shell(mcl, f"{words} {closed}")
         assert (done.returncode, b"Traceback" in done.stderr + done.stdout) == (code, False), done.stderr
 

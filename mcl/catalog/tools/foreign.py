@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anyio import Event, create_task_group, sleep_forever
-
 from executor.core.errors import HomeError, KeyringError
 from executor.store.home import Home
 from executor.tools.names import is_outside
@@ -97,6 +95,8 @@ async def connected(home: Home) -> AsyncIterator[Registry]:
     """The same to be run: connected to servers from the first call of one of their tools to the end."""
     late, failure = _Late(home), None
     foreign = Foreign(home, late.open)
+    from anyio import create_task_group  # a compile reads which tools there are, and waits for none
+
     async with create_task_group() as tasks:
         tasks.start_soon(late.hold, foreign)
         try:
@@ -113,6 +113,8 @@ class _Late:
 
     def __init__(self, home: Home) -> None:
         self._home = home
+        from anyio import Event
+
         self._wanted, self._ready = Event(), Event()
         self._found: Upstreams | MclError | None = None
 
@@ -127,6 +129,8 @@ class _Late:
             async with Upstreams(Servers(self._home), on_listing=foreign.outside.heard) as upstreams:
                 self._found = upstreams
                 self._ready.set()
+                from anyio import sleep_forever
+
                 await sleep_forever()
         except MclError as problem:
             self._found = problem
