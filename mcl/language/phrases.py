@@ -1,24 +1,29 @@
 """Fixed phrases of skills (`phrase.N` lines): words that choose a skill, with places of slots between them.
 
 `how many lines|rows are? in {file}`: words stand in this order from the beginning of a goal; `a|b` is either
-word, `a?` may be left out, `{slot}` is one word or more. Where a goal has all of them, what stands in a place
-is what fills that slot.
+word, `a?` may be left out, `*` is any word, `{slot}` is one word or more. Where a goal has all of them, what
+stands in a place is what fills that slot; `{slot=member}` is no word, and fills a slot of a closed list with
+that member.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 PREFIX: Final = "phrase."
 MOST_WORDS: Final = 60  # of a goal that are looked at: a fixed phrase is short
+_ANY: Final = "*"
 _EDGES: Final = " \t\n.,;:!?()[]"
 _SLOT: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
+_SET: Final = re.compile(r"\{([A-Za-z_]\w*)=([\w.-]+)\}")
 _SAID: Final = re.compile(r"(?<!\w)[\"“«`'‘][^\"”»`'’\n]+[\"”»`'’](?!\w)|\S+")
+FILE_SLOT: Final = re.compile(r"^(?:files?|path|left|right|result|source|table)$")
+_FILE_NAME: Final = re.compile(r"\w\.\w|/|^[\"“'`‘]")
 _ENDS: Final = re.compile(r"[.,;:!?]$")
 
 
@@ -50,10 +55,12 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class FixedPhrase:
-    """A phrase as it is compared with goals. flaw: what is wrong with it, "" where nothing is."""
+    """A phrase as it is compared with goals. members: what it says of slots beside
+    its places. flaw: what is wrong with it, "" where nothing is."""
 
     text: str
     parts: tuple[_Part, ...]
+    members: tuple[tuple[str, str], ...] = ()
     flaw: str = ""
 
     @property
@@ -68,11 +75,13 @@ class FixedPhrase:
 
 
 class PhraseMatch(NamedTuple):
-    """A goal that has the words of a phrase. said: how many of them."""
+    """A goal that has the words of a phrase. said: how many of them; from the character `start` to `end`."""
 
     phrase: FixedPhrase
     said: int
     places: tuple[SlotWords, ...]
+    start: int = 0
+    end: int = 0
 
 
 class PhraseAround(NamedTuple):
@@ -91,17 +100,20 @@ class PhraseAround(NamedTuple):
 def read_phrase(text: str) -> FixedPhrase:
     """A phrase as it is written in SKILL.mtx."""
     parts: list[_Part] = []
+    members: list[tuple[str, str]] = []
     for word in text.split():
-        if slot := _SLOT.fullmatch(word):
+        if member := _SET.fullmatch(word):
+            members.append((member[1], member[2]))
+        elif slot := _SLOT.fullmatch(word):
             parts.append(_Part(frozenset(), slot[1]))
         else:
             bare = word.removesuffix("?")
             parts.append(_Part(frozenset(bare.casefold().split("|")), "", bare != word))
-    return FixedPhrase(text, tuple(parts), _flaw(parts))
+    return FixedPhrase(text, tuple(parts), tuple(members), _flaw(parts, [name for name, _ in members]))
 
 
-def _flaw(parts: Sequence[_Part]) -> str:
-    slots = [part.slot for part in parts if part.slot]
+def _flaw(parts: Sequence[_Part], members: Sequence[str]) -> str:
+    slots = [*(part.slot for part in parts if part.slot), *members]
     if not any(not part.slot and not part.optional for part in parts):
         return "a phrase has a word that must be said"
     if any(one.slot and two.slot for one, two in pairwise(parts)):
@@ -131,7 +143,10 @@ def goal_words(prose: str) -> list[GoalWord]:
 
 
 def find_phrase(
-    words: Sequence[GoalWord], phrases: Iterable[str], around: PhraseAround
+    words: Sequence[GoalWord],
+    phrases: Iterable[str],
+    around: PhraseAround,
+    fits: Callable[[PhraseMatch], bool] = lambda match: True,
 ) -> PhraseMatch | None:
     """The phrase that the goal has most words of; None where it has none of them.
 
@@ -146,7 +161,7 @@ def find_phrase(
             continue
         for start in starts:
             match = _match(phrase, words, start, around.between)
-            if match is not None:
+            if match is not None and fits(match):
                 if best is None or match.said > best.said:
                     best = match
                 break
@@ -155,6 +170,15 @@ def find_phrase(
 
 def _starts(words: Sequence[GoalWord], around: PhraseAround) -> list[int]:
     """Where a phrase may begin: at the first word, and behind runs of words that count for nothing."""
+    starts = _behind_runs(words, around)
+    at = starts[-1]
+    while at < len(words) and words[at].said in around.between:
+        at += 1
+        starts.append(at)
+    return starts
+
+
+def _behind_runs(words: Sequence[GoalWord], around: PhraseAround) -> list[int]:
     longest = max(map(len, around.before), default=0)
     starts, at = [0], 0
     while at < len(words):
@@ -174,56 +198,84 @@ def _run(words: Sequence[GoalWord], at: int, many: int) -> tuple[str, ...]:
 def _match(
     phrase: FixedPhrase, words: Sequence[GoalWord], start: int, between: Collection[str]
 ) -> PhraseMatch | None:
-    """The phrase at these words; each place takes as few of them as it can."""
-    parts, failed = phrase.parts, set[tuple[int, int]]()
-
-    def go(part: int, at: int) -> tuple[int, tuple[tuple[str, int, int], ...]] | None:
-        if part == len(parts):
-            return 0, ()
-        if (part, at) in failed:
-            return None
-        one = parts[part]
-        if one.slot:
-            found = _placed(part, at, one.slot)
-        else:
-            found = None
-            if at < len(words) and words[at].said in one.words:
-                rest = go(part + 1, at + 1)
-                found = (rest[0] + 1, rest[1]) if rest is not None else None
-            if found is None and one.optional:
-                found = go(part + 1, at)
-            if found is None and part and at < len(words) and words[at].said in between:
-                found = go(part, at + 1)
-        if found is None:
-            failed.add((part, at))
-        return found
-
-    def _placed(part: int, at: int, slot: str) -> tuple[int, tuple[tuple[str, int, int], ...]] | None:
-        first = at
-        while first < len(words) - 1 and words[first].said in between:
-            first += 1
-        last = part == len(parts) - 1
-        for end in (len(words),) if last else range(first + 1, len(words) + 1):
-            if end <= first:
-                return None
-            rest = go(part + 1, end)
-            if rest is not None:
-                return rest[0], ((slot, first, end), *rest[1])
-        return None
-
-    found = go(0, start)
+    """The phrase at these words; each place takes as few of them as it can. A place for files at its end
+    begins with what looks like one, if it can: "food in october in expenses.csv" is in one file."""
+    ends_with_file = bool(phrase.parts) and FILE_SLOT.search(phrase.parts[-1].slot) is not None
+    found = _PhraseWalk(phrase.parts, words, between, strict=True).go(0, start) if ends_with_file else None
+    found = found or _PhraseWalk(phrase.parts, words, between, strict=False).go(0, start)
     if found is None:
         return None
-    places = tuple(SlotWords(slot, words[a].start, words[b - 1].end) for slot, a, b in found[1])
-    return PhraseMatch(phrase, found[0], places)
+    said, placed, end = found
+    places = tuple(SlotWords(slot, words[a].start, words[b - 1].end) for slot, a, b in placed)
+    return PhraseMatch(phrase, said, places, words[start].start, words[end - 1].end)
+
+
+_Walked = tuple[int, tuple[tuple[str, int, int], ...], int]
+
+
+class _PhraseWalk:
+    """One phrase along the words of a goal. strict: whether its last place must begin with a file's name."""
+
+    def __init__(
+        self, parts: Sequence[_Part], words: Sequence[GoalWord], between: Collection[str], *, strict: bool
+    ) -> None:
+        self._parts, self._words, self._between, self._strict = parts, words, between, strict
+        self._failed: set[tuple[int, int]] = set()
+
+    def go(self, part: int, at: int) -> _Walked | None:
+        """How many words are said from a part and a word on, the places, and behind which word it ends."""
+        if part == len(self._parts):
+            return 0, (), at
+        if (part, at) in self._failed:
+            return None
+        one = self._parts[part]
+        found = self._placed(part, at, one.slot) if one.slot else self._said(part, at, one)
+        if found is None:
+            self._failed.add((part, at))
+        return found
+
+    def _said(self, part: int, at: int, one: _Part) -> _Walked | None:
+        there = at < len(self._words)
+        found = None
+        if there and (self._words[at].said in one.words or _ANY in one.words):
+            rest = self.go(part + 1, at + 1)
+            found = (rest[0] + (_ANY not in one.words), *rest[1:]) if rest is not None else None
+        if found is None and one.optional:
+            found = self.go(part + 1, at)
+        if found is None and part and there and self._words[at].said in self._between:
+            found = self.go(part, at + 1)
+        return found
+
+    def _placed(self, part: int, at: int, slot: str) -> _Walked | None:
+        first, many = at, len(self._words)
+        while first < many - 1 and self._words[first].said in self._between:
+            first += 1
+        last = part == len(self._parts) - 1
+        if first >= many or (last and self._strict and not _FILE_NAME.search(self._words[first].said)):
+            return None
+        for end in (many,) if last else range(first + 1, many + 1):
+            rest = self.go(part + 1, end)
+            if rest is not None:
+                return rest[0], ((slot, first, end), *rest[1]), rest[2]
+        return None
+
+
+Fits = Callable[[str, PhraseMatch], bool]
 
 
 def best_phrases(
-    prose: str, phrases: Mapping[str, Sequence[str]], around: PhraseAround
+    prose: str,
+    phrases: Mapping[str, Sequence[str]],
+    around: PhraseAround,
+    fits: Fits = lambda id, match: True,
 ) -> dict[str, PhraseMatch]:
     """Of skills by id, those of whose phrases the goal has the most words; more than one where they are
-    alike. phrases: of each skill."""
+    alike. phrases: of each skill; fits: whether a skill can take what stands in the places."""
     words = goal_words(prose)
-    found = {id: one for id, own in phrases.items() if own and (one := find_phrase(words, own, around))}
+    found = {
+        id: one
+        for id, own in phrases.items()
+        if own and (one := find_phrase(words, own, around, partial(fits, id)))
+    }
     most = max((one.said for one in found.values()), default=0)
     return {id: one for id, one in found.items() if one.said == most}

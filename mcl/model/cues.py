@@ -33,13 +33,15 @@ class TextPlace(NamedTuple):
 @dataclass(frozen=True)
 class SlotCue:
     """Which slots the patterns are for: by type, by words of the name, or both; early: they go before those
-    of constraints; alone: they count only where no model reads."""
+    of constraints; alone: they count only where no model reads; only: nothing
+    else fills such a slot."""
 
     types: frozenset[str]
     names: frozenset[str]
     patterns: tuple[str, ...]
     early: bool = False
     alone: bool = False
+    only: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ def load_cues() -> Cues:
                 patterns=tuple(_filled(pattern, parts) for pattern in entry["take"]),
                 early=entry.get("early", False),
                 alone=entry.get("alone", False),
+                only=entry.get("only", False),
             )
             for entry in table["slots"]
         ),
@@ -333,12 +336,15 @@ def _slots(
 
 def typed(slot: SlotForm, cues: Cues) -> bool:
     """Whether only a text of some form can fill the slot."""
-    return element(slot.type) in cues.types or slot.type == "bool"
+    if element(slot.type) in cues.types or slot.type == "bool":
+        return True
+    return any(cue.only for cue in _cues_for(slot, cues))
 
 
 def words_of(name: str) -> frozenset[str]:
     """An identifier, its parts and their stems."""
-    return frozenset([name.casefold(), *stems(name), *_SEPARATORS.split(name.casefold())])
+    plain = name.casefold()
+    return frozenset([plain, plain.removesuffix("s"), *stems(name), *_SEPARATORS.split(plain)])
 
 
 def span_at(field: str, prose: str, place: TextPlace, probability: float) -> Span:

@@ -300,6 +300,26 @@ def read_since(text: str, at: str, zone: str = "UTC") -> str | None:
     return instant(found) if found <= now else None
 
 
+def read_day(text: str, at: str, zone: str = "UTC") -> str | None:
+    """The date of the local day that the whole of `text` names ("2026-12-24"), whatever time of it; None
+    where it is no one day.
+
+    Raises what `read_moment` raises.
+    """
+    where, plain = ZoneInfo(zone), in_english(text)
+    now = datetime.fromisoformat(at).astimezone(where)
+    if not plain or len(plain) > _LONGEST:
+        return None
+    try:
+        days = _days(_MOMENTS_LEAD.sub("", plain), now.date())
+    except (ValueError, OverflowError):  # 31 February
+        return None
+    if days is not None:
+        return days.first.isoformat() if days.first == days.last else None
+    moment = read_past_day(text, at, zone) or read_moment(text, at, zone)
+    return datetime.fromisoformat(moment).astimezone(where).date().isoformat() if moment else None
+
+
 _PAST_DAYS = {"yesterday": 1, "last night": 1, "the day before yesterday": 2, "day before yesterday": 2}
 
 

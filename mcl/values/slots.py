@@ -21,6 +21,7 @@ _MEMORY = re.compile(
 )
 _BEGINNINGS = ("when", "start")
 _PAST = ("since",)
+_DAYS = ("day", "first_day", "last_day")
 _DAY = re.compile(r"(?:.*_)?date")
 UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _BARE_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#]|$)", re.IGNORECASE)
@@ -42,7 +43,8 @@ def read_slot(
     → "true", "the last five" → "5", "$500" → "500 USD", "Business" → the member "business".
 
     `name`, the slot's, says which moment or unit is meant: an iso8601 called `when` or `start` is when
-    something begins ("Friday" → nine in the morning), one called `since` looks back ("Friday" → when last
+    something begins ("Friday" → nine in the morning), `day`, `first_day` or `last_day` is a date alone ("24
+    December" → 2026-12-24), one called `since` looks back ("Friday" → when last
     Friday began), one called `date` or `…_date` is a day ("Friday" → 2026-11-27), a uint called
     `seconds`, `minutes`, `hours` or `days` takes a length of time in words ("two minutes" → "120"), a
     text called `url` is https where it names no scheme, one called `pattern` is of file names ("markdown
@@ -154,13 +156,15 @@ def _bool(text: str) -> str | None:
 
 
 def _time(text: str, at: str, zone: str, name: str = "") -> str | None:
-    from mcl.values.dates import read_moment, read_past_day, read_since, read_start
+    from mcl.values.dates import read_day, read_moment, read_past_day, read_since, read_start
     from mcl.values.durations import read_duration
 
     if name in _BEGINNINGS:
         return read_start(text, at, zone)
     if name in _PAST:
         return read_since(text, at, zone)
+    if name in _DAYS:
+        return read_day(text, at, zone)
 
     if _DAY.fullmatch(name):
         return _day(text, at, zone)

@@ -11,7 +11,7 @@ from mcl.compiler.stages.rules import Rules
 from mcl.language.mtx.checks import check
 from mcl.language.mtx.core import Core, load_core
 from mcl.language.mtx.parser import parse
-from mcl.language.phrases import PhraseAround, best_phrases, find_phrase, goal_words, read_phrase
+from mcl.language.phrases import PhraseAround, PhraseMatch, best_phrases, find_phrase, goal_words, read_phrase
 from mcl.language.skills import Skills, find_skills
 from tests.compiler.conftest import ORDER, PLAN, Scripted, compile_with
 
@@ -25,6 +25,10 @@ def skill(id: str, lines: str) -> str:
 COUNT = skill(
     "count-lines", 'phrase.1="how many lines|rows are? in {item}"\nphrase.2="move {count} of {item}"'
 )
+
+
+def anything(id: str, match: PhraseMatch) -> bool:
+    return True
 
 
 def placed(goal: str, *phrases: str) -> dict[str, str] | None:
@@ -49,18 +53,18 @@ def test_a_place_in_the_middle_ends_where_the_next_word_of_the_phrase_stands() -
     said = "replace {old} with {new} in {file}"
     assert placed("replace the old name with new in a with b in c.md", said) == {
         "old": "old name",
-        "new": "new",
-        "file": "a with b in c.md",
+        "new": "new in a with b",
+        "file": "c.md",
     }
 
 
 def test_of_several_phrases_the_one_with_most_words_counts() -> None:
     assert placed("sort a.csv by name", "the? {file} please?", "sort up {x}") is None
     both = {"lines": ["put in order {file}"], "table": ["put in order {file} by {column}"]}
-    assert set(best_phrases("put in order a.csv by name", both, AROUND)) == {"table"}
-    assert set(best_phrases("put in order a.csv", both, AROUND)) == {"lines"}
+    assert set(best_phrases("put in order a.csv by name", both, AROUND, anything)) == {"table"}
+    assert set(best_phrases("put in order a.csv", both, AROUND, anything)) == {"lines"}
     alike = {"a": ["tidy up {x}"], "b": ["tidy up {y}"]}
-    assert set(best_phrases("tidy up here", alike, AROUND)) == {"a", "b"}
+    assert set(best_phrases("tidy up here", alike, AROUND, anything)) == {"a", "b"}
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from ir import VERBS, valid_verb
 from mcl.compiler.stages.gaps import Gap
+from mcl.compiler.stages.phrase_places import fits, form_of
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import InputError
-from mcl.language.phrases import best_phrases
+from mcl.language.phrases import PhraseMatch, best_phrases
 from mcl.language.skills import Skill, Skills
 from mcl.model.protocol import Acquainted, Candidate, Choice, Model, takes_all
 
@@ -40,7 +41,14 @@ def evidence_of(
     """
     offered = {one.skill_id for one in candidates}
     own = {skill.id: skill.phrases for skill in skills if skill.id in offered}
-    phrases = frozenset(best_phrases(prose, own, rules.around_phrases))
+    forms = {
+        skill.id: {slot.name: form_of(slot) for slot in skill.slots} for skill in skills if own.get(skill.id)
+    }
+
+    def can(id: str, match: PhraseMatch) -> bool:
+        return fits(prose, forms[id], match)
+
+    phrases = frozenset(best_phrases(prose, own, rules.around_phrases, can))
     if not takes_all(model):
         return Evidence(_words(prose, skills, rules), frozenset(), phrases)
     margins = model.margins(prose, candidates) if isinstance(model, Acquainted) else ()

@@ -17,16 +17,17 @@ from mcl.compiler.stages.expiry import FIELD as EXPIRY
 from mcl.compiler.stages.frame_draft import FORMS, Extraction, FrameDraft, PromptText, expected, texts_of
 from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.list_values import with_entries
+from mcl.compiler.stages.phrase_places import form_of as form_of
 from mcl.compiler.stages.phrase_places import with_phrase
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.signoff import NO_KEYS, KeyNames
 from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
-from mcl.language.skills import Skill, Slot
+from mcl.language.skills import Skill
 from mcl.memory import Bundle
 from mcl.model.cues import TextPlace, free, place_of, within
-from mcl.model.protocol import BOOLEAN, REST, ExtractForm, Model, SlotForm, Span
+from mcl.model.protocol import REST, ExtractForm, Model, Span
 from mcl.values.slots import read_slot
 
 
@@ -111,7 +112,8 @@ def extract(
     wishes = tuple(one for one in wishes if free(one, clauses.covered))
     marked = _of_the_first(answered, wishes)
     told = [one for one in marked if one.field != REST and not found.is_guess(one)]
-    told = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
+    told, said = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
+    held = [one for one in held if free(one, said)]
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
     if wishes:  # a value that a pattern finds in another wish is that one's
         spans = tuple(one for one in spans if not (_is_value(one) and (one.start or 0) >= wishes[0].start))
@@ -134,7 +136,9 @@ def extract(
     spans = request.files.whole_names(skill, request.prose, spans)
     spans = (*spans, *_named_files(request, skill, spans, clauses))
     rest = [one for one in marked if one.field == REST and clauses.says(place_of(one))]
+    rest = [one for one in rest if free(place_of(one), said)]
     found.left(rest, spans, frozenset() if clauses.takes_any else clauses.own_words)
+    found.slots += said
     for slot in skill.slots:
         own = [span for span in spans if span.field == f"slot.{slot.name}"]
         if all_slots or own or f"slot.{slot.name}" in request.answers:
@@ -172,12 +176,6 @@ def read_answer(request: GoalRequest, skill: Skill, name: str, text: str, rules:
 def read_span(request: GoalRequest, rules: Rules, span: Span) -> Stated | Gap:
     """What the span of a limit, sign or wish says in the goal's words, or the gap that it leaves."""
     return FrameDraft(request, rules).read(span)
-
-
-def form_of(slot: Slot) -> SlotForm:
-    """A slot as it is shown to a model."""
-    options = BOOLEAN if slot.type == "bool" else slot.options
-    return SlotForm(slot.name, slot.type, slot.hint, options, slot.required, slot.most)
 
 
 def _check_given(request: GoalRequest, skill: Skill) -> None:

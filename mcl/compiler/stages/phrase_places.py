@@ -1,41 +1,94 @@
 """What fills slots by a fixed phrase of a skill: the words of a goal that stand in its places. Pure."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Final
 
 from mcl.compiler.stages.clauses import TIDY, Clauses, quotes_of
-from mcl.language.phrases import PhraseAround, SlotWords, find_phrase, goal_words
+from mcl.language.phrases import FILE_SLOT, PhraseAround, PhraseMatch, SlotWords, find_phrase, goal_words
+from mcl.language.skills import Slot
 from mcl.model.cues import Cues, TextPlace, free, load_cues, pattern_spans, place_of, span_at, typed, within
-from mcl.model.protocol import ExtractForm, SlotForm, Span
+from mcl.model.protocol import BOOLEAN, ExtractForm, SlotForm, Span
 from mcl.values.slots import read_slot
 
+_WORD_END: Final = re.compile(r"[.,;:!?]*(?:\s|$)")
 _MOST_WORDS: Final = 8  # of a text that is no quote
 _NOON: Final = "2000-01-01T12:00:00.000Z"  # whether words say a time at all is the same at any
 
 
 def with_phrase(
     spans: Sequence[Span], form: ExtractForm, phrases: Sequence[str], clauses: Clauses, around: PhraseAround
-) -> list[Span]:
-    """The spans, with what a phrase of the skill says in their place where the goal has one.
+) -> tuple[list[Span], list[TextPlace]]:
+    """The spans, with what a phrase of the skill says in their place where the goal has one, and where its
+    words stand; nothing else is read in these.
 
     Where something in a place can be read by a pattern for its slot, that; else all of it, as far as its
     clause goes. What a slot cannot take says nothing of the phrase's other places.
     """
     kept, prose = list(spans), clauses.prose
-    match = find_phrase(goal_words(prose), phrases, around) if phrases else None
     slots = {slot.name: slot for slot in form.slots}
-    if match is not None and match.places:
-        own = {word for part in match.phrase.parts for word in part.words}
+    can = partial(fits, prose, slots)
+    match = find_phrase(goal_words(prose), phrases, around, can) if phrases else None
+    if match is None:
+        return kept, []
+    for name, member in match.phrase.members:
+        if name in slots and member in slots[name].options:
+            field = f"slot.{name}"
+            certain = Span(field, member, None, None, load_cues().probability["phrase"])
+            kept = [one for one in kept if one.field != field] + [certain]
+    if match.places:
+        words = {word for part in match.phrase.parts for word in part.words}
         ends = match.places[-1].start
-        kept = [one for one in kept if not _says_phrase(one, prose, own, ends, slots)]
-    for place in match.places if match is not None else ():
+        kept = [one for one in kept if not _says_phrase(one, prose, words, ends, slots)]
+    for place in match.places:
         slot = slots.get(place.slot)
         found = list(islice(_values(place, slot, clauses), slot.many)) if slot is not None else []
         if found:
             places = [place_of(one) for one in found]
             kept = [one for one in kept if one.field != found[0].field and _apart(one, places)] + found
-    return kept
+    said = _between(match)
+    own = {f"slot.{place.slot}" for place in match.places}
+    return [one for one in kept if one.field in own or _apart(one, said)], said
+
+
+def _between(match: PhraseMatch) -> list[TextPlace]:
+    """Where the words of a phrase stand that are not in its places."""
+    edges = [match.start, *(edge for one in match.places for edge in one[1:]), match.end]
+    runs = zip(edges[::2], edges[1::2], strict=True)
+    return [TextPlace(start, end) for start, end in runs if end > start]
+
+
+def fits(prose: str, slots: Mapping[str, SlotForm], match: PhraseMatch) -> bool:
+    """Whether each place of a phrase holds what its slot can take: of a closed list a member, of a form that
+    code can check such a form; of any other text anything."""
+    cues = load_cues()
+    for place in match.places:
+        slot, region = slots.get(place.slot), TextPlace(place.start, place.end)
+        if (
+            slot is not None
+            and FILE_SLOT.search(slot.name)
+            and len(prose[region.start : region.end].split()) > 1
+        ):
+            if next(_patterns(prose, region, slot, cues), None) is None:
+                return False  # words, and the name of no file among them
+            continue
+        if slot is None or not (slot.options or typed(slot, cues)):
+            continue
+        text, element = prose[region.start : region.end], slot.type.removesuffix("[]")
+        found = next(_patterns(prose, region, slot, cues), None) is not None
+        if not found and element == "string":
+            return False
+        if not found and read_slot(text, element, slot.options, _NOON, "UTC", slot.name) is None:
+            return False
+    return True
+
+
+def form_of(slot: Slot) -> SlotForm:
+    """A slot as it is shown to a model."""
+    options = BOOLEAN if slot.type == "bool" else slot.options
+    return SlotForm(slot.name, slot.type, slot.hint, options, slot.required, slot.most)
 
 
 def _says_phrase(
@@ -81,6 +134,8 @@ def _region(place: SlotWords, slot: SlotForm, clauses: Clauses) -> TextPlace:
     if slot.many == 1:
         clause = clauses.clause_of(TextPlace(place.start, place.start + 1))
         end = min(end, clause.end) if clause.end > place.start else end
+        while end < place.end and not _WORD_END.match(clauses.prose, end):  # "people[0].name" is one word
+            end += 1
     polite = (one.start for one in clauses.filler if one.end == end and one.start > place.start)
     end = min(polite, default=end)  # "make a folder for receipts please"
     text = clauses.prose[place.start : end]

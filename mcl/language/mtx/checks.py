@@ -164,7 +164,7 @@ def _phrases(file: File) -> Iterator[MtxFinding]:
             yield found(
                 entry.value, "PHRASE", phrase.flaw, entry.value.value[:40], "how many {slot} in {file}"
             )
-        for slot in phrase.slots:
+        for slot in (*phrase.slots, *(name for name, _ in phrase.members)):
             if slot not in slots:
                 hint = nearest(slot, slots) or f"inputs: {' '.join(slots) or 'none'}"
                 yield found(entry.value, "PHRASE", f"no input is called {slot}", "{" + slot + "}", hint)

@@ -1,11 +1,23 @@
-"""Tables summed up and drawn, reminders in calendars; and pages as text that people read (`http/…`)."""
+"""Tables asked about, sorted, joined, converted and drawn; calendars; pages as text (`http/…`)."""
 
 from mcl.plugins.hooks import Plugin
 
 PLUGIN = Plugin(
     "data",
     __name__,
-    tools=("calendar/add", "calendar/list", "data/chart", "data/summary"),
+    tools=(
+        "calendar/add",
+        "calendar/list",
+        "data/ask",
+        "data/chart",
+        "data/convert",
+        "data/extract",
+        "data/join",
+        "data/rows",
+        "data/summary",
+        "json/query",
+    ),
+    skills=True,
     serves=("http/get", "http/request"),
-    needs=("icalendar", "lxml", "pygal"),
+    needs=("icalendar", "jmespath", "lxml", "pygal"),
 )

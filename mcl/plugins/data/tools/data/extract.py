@@ -1,0 +1,53 @@
+"""Writes rows of a table to a file: those that are meant, in an order, with some columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from anyio import from_thread, to_thread
+
+from executor.core.errors import ToolError
+from executor.sandbox.redaction import visible
+from executor.tools.tool import Bench
+from mcl.core.text import counted
+from mcl.plugins.data.tools.data.selection import choose_rows
+from mcl.plugins.data.tools.data.table import open_table
+from mcl.plugins.data.tools.data.writing import format_of, table_bytes
+
+MOST_BYTES = 256 << 20
+
+
+async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    """Write them, to a new file or in place of the table itself."""
+    return await to_thread.run_sync(_extract, args, bench)
+
+
+def _extract(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
+    path, to, check = str(args["path"]), str(args["to"]), from_thread.check_cancelled
+    form = format_of(to)
+    found = choose_rows(args, bench, check)
+    where = f" where {' and '.join(found.told)}" if found.told else ""
+    if not found.rows:
+        message, fix = f"no row of {path!r}{where}", "look at its rows first"
+        raise ToolError("NO_ROWS", message, place=path, fix=fix)
+    data = table_bytes(found.names, found.rows, form, comma=decimal_comma(path, bench))
+    if bench.workspace.split(path) == bench.workspace.split(to):
+        if len(found.rows) < found.of or args.get("columns"):
+            message, fix = "some of the table would be lost in it", "name another file"
+            raise ToolError("WOULD_LOSE_ROWS", message, place=to, fix=fix)
+        written = bench.workspace.update(to, lambda _: data, limit=MOST_BYTES, check=check)
+    else:
+        written = bench.workspace.write(to, data, replace=False, check=check)
+    text = f"{written.path}: {len(found.rows):,} of {counted(found.of, 'row')}{where}"
+    answer: dict[str, object] = {"path": written.path, "size": written.size, "sha256": written.sha256}
+    answer |= {"rows": len(found.rows), "of": found.of, "where": [visible(one) for one in found.told]}
+    return {**answer, "text": visible(text)}
+
+
+def decimal_comma(path: str, bench: Bench) -> bool:
+    """Whether numbers of a table have a decimal comma."""
+    if path.lower().endswith((".json", ".jsonl", ".ndjson")):
+        return False
+    with open_table(path, bench, from_thread.check_cancelled) as table:
+        return table.form.delimiter == ";"

@@ -1,0 +1,165 @@
+"""Rows to ask about, from a table or a JSON file, read one after the other; and what their columns hold."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any, Final, Literal, NoReturn, TypeAlias
+
+from executor.core.errors import ToolError
+from executor.tools.tool import Bench
+from mcl.plugins.data.tools.data.table import MISSING, open_table, read_date, read_number
+
+Kind: TypeAlias = Literal["number", "date", "text", "empty"]
+
+_SAMPLE: Final = 500  # rows that tell what a column holds
+_MOST_JSON: Final = 64 << 20  # bytes
+_MOSTLY: Final = 0.8
+_COLUMNS: Final = 1000
+
+
+@dataclass(frozen=True)
+class SourceRows:
+    """Named columns and rows of cells, which can be gone through once. comma: whether one is the decimal
+    point."""
+
+    path: str
+    names: tuple[str, ...]
+    comma: bool
+    rows: Iterator[list[str]]
+
+
+@contextmanager
+def open_rows(path: str, bench: Bench, check: Callable[[], None]) -> Iterator[SourceRows]:
+    """The rows of a CSV, TSV, JSON or JSON-lines file; each row as many cells as there are columns.
+
+    Raises:
+        ToolError: BAD_TABLE, EMPTY_TABLE, NOT_TEXT, BAD_JSON, TOO_LARGE. ScopeError as ``Workspace.read``.
+    """
+    if path.lower().endswith((".json", ".jsonl", ".ndjson")):
+        found = records(read_json(path, bench), path)
+        names = tuple(dict.fromkeys(name for one in found for name in one))[:_COLUMNS]
+        yield SourceRows(path, names, False, ([_cell(one.get(name)) for name in names] for one in found))
+        return
+    with open_table(path, bench, check) as table:
+        width = len(table.names)
+        whole = (row[:width] + [""] * (width - len(row)) for row in table.rows())
+        yield SourceRows(path, table.names, table.form.delimiter == ";", whole)
+
+
+def read_json(path: str, bench: Bench) -> Any:
+    """What a JSON file holds; of JSON lines a list. Raises ToolError BAD_JSON, TOO_LARGE."""
+    data, size = bench.workspace.read(path, _MOST_JSON)
+    if size > _MOST_JSON:
+        message = f"{path!r} has more than {_MOST_JSON:,} bytes"
+        raise ToolError("TOO_LARGE", message, place=path, fix="take a smaller file")
+    try:
+        text = data.decode("utf-8-sig")
+        if path.lower().endswith((".jsonl", ".ndjson")):
+            return [_loaded(line) for line in text.splitlines() if line.strip()]
+        return _loaded(text)
+    except (ValueError, RecursionError) as problem:
+        why = " ".join(str(problem).split())[:120]
+        message = f"{path!r} is no JSON that can be read: {why}"
+        raise ToolError("BAD_JSON", message, place=path, fix="repair the file") from problem
+
+
+def _loaded(text: str) -> Any:
+    def constant(name: str) -> NoReturn:
+        raise ValueError(f"{name} is no JSON")
+
+    return json.loads(text, parse_constant=constant)
+
+
+def records(value: Any, path: str) -> list[dict[str, Any]]:
+    """The objects of a JSON value: a list of them, or the only list of them in an object.
+
+    Raises:
+        ToolError: NO_ROWS.
+    """
+    if isinstance(value, dict):
+        lists = [one for one in value.values() if isinstance(one, list) and one and isinstance(one[0], dict)]
+        value = lists[0] if len(lists) == 1 else [value]
+    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+        message, fix = f"{path!r} holds no list of objects", "name a file with rows; json/query takes others"
+        raise ToolError("NO_ROWS", message, place=path, fix=fix)
+    return value
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def kinds_of(path: str, bench: Bench, check: Callable[[], None]) -> tuple[tuple[str, ...], tuple[Kind, ...]]:
+    """The names of the columns, and what the first rows say that each holds. Raises as ``open_rows``."""
+    with open_rows(path, bench, check) as found:
+        sample = list(islice(found.rows, _SAMPLE))
+        columns = ([row[place] for row in sample] for place in range(len(found.names)))
+        return found.names, tuple(_kind(cells, comma=found.comma) for cells in columns)
+
+
+def _kind(cells: Sequence[str], *, comma: bool) -> Kind:
+    there = [cell.strip() for cell in cells if cell.strip() and cell.strip().lower() not in MISSING]
+    if not there:
+        return "empty"
+    if sum(read_number(cell, comma=comma) is not None for cell in there) >= _MOSTLY * len(there):
+        return "number"
+    if sum(read_date(cell) is not None for cell in there) >= _MOSTLY * len(there):
+        return "date"
+    return "text"
+
+
+_LEADS: Final = re.compile(r"^(?:the|column|columns|field|each|every|kolumnen|varje|per)\s+", re.IGNORECASE)
+
+
+def column_of(name: str, names: Sequence[str], path: str) -> int:
+    """The place of a column: by its name in any case, by the beginning of it or of one of its words.
+
+    Raises:
+        ToolError: UNKNOWN_COLUMN, with the names there are.
+    """
+    found = likely_column(name, names)
+    if found is not None:
+        return found
+    near = get_close_matches(name, names, n=2) or list(names[:20])
+    message = f"{path!r} has no column {name[:80]!r}"
+    raise ToolError("UNKNOWN_COLUMN", message, place=path, fix=f"there is: {', '.join(near)}")
+
+
+def likely_column(name: str, names: Sequence[str]) -> int | None:
+    """The same, None where no column or more than one is called so."""
+    plain = _plain(name)
+    while (shorter := _LEADS.sub("", plain)) != plain:
+        plain = shorter
+    if not plain:
+        return None
+    known = [_plain(one) for one in names]
+    ways: tuple[Callable[[str], bool], ...] = (
+        lambda one: one == plain,
+        lambda one: one.rstrip("s") == plain.rstrip("s"),
+        lambda one: plain in one.split() or one in plain.split(),
+        lambda one: len(plain) > 2 and one.startswith(plain[:-1]),
+        lambda one: len(one) > 3 and plain.startswith(one),
+    )
+    for fits in ways:
+        places = [place for place, one in enumerate(known) if fits(one)]
+        if len(places) == 1:
+            return places[0]
+        if places:
+            return None
+    return None
+
+
+def _plain(name: str) -> str:
+    return " ".join(re.sub(r"[_\-./]+", " ", name).casefold().split()).strip("\"'“”")

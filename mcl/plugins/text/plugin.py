@@ -1,0 +1,21 @@
+"""Everyday work with text files line by line, sums and days, and the skills by which goals reach it."""
+
+from mcl.plugins.hooks import Plugin
+
+PLUGIN = Plugin(
+    "text",
+    __name__,
+    tools=(
+        "calc/days",
+        "calc/expression",
+        "calc/sum",
+        "text/count",
+        "text/head",
+        "text/join",
+        "text/lines",
+        "text/replace",
+        "text/sort",
+        "text/unique",
+    ),
+    skills=True,
+)

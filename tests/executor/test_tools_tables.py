@@ -1,0 +1,166 @@
+"""Tables asked about, cut, joined and converted, and JSON asked about; what is refused and stays as it is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from walks import NODE, Walks, tool
+
+from executor.walker.undo.undo import undo
+from mcl.plugins.data.tools.data.conditions import read_conditions
+
+EXPENSES = """date,kind,shop,amount,note
+2026-10-01,food,Ica,100.50,
+2026-10-15,Food,Coop,49.50,"a, b"
+2026-10-20,travel,SJ,300,
+2026-11-02,food,Ica,80,
+2026-11-05,rent,Bostad,NA,
+"""
+READS = ("data/ask", "data/rows", "json/query")
+
+
+def node(name: str, **args: Any) -> NODE:
+    said = {key: value if isinstance(value, str) else json.dumps(value) for key, value in args.items()}
+    return tool("n1", name, "read" if name in READS else "write", **said)
+
+
+@pytest.fixture
+def there(walks: Walks) -> Walks:
+    walks.write("e.csv", EXPENSES)
+    walks.write("shops.csv", "shop,city\nICA,Malmö\nSJ,Stockholm\n")
+    return walks
+
+
+@pytest.mark.parametrize(
+    ("args", "value"),
+    [
+        ({"figure": "sum", "column": "amount"}, "530"),
+        ({"figure": "sum"}, "530"),
+        ({"figure": "mean", "column": "Amounts"}, "132.5"),
+        ({"figure": "median"}, "90.25"),
+        ({"figure": "max", "where": "kind is food"}, "100.5"),
+        ({"figure": "count"}, "5"),
+        ({"figure": "count", "where": "amount over 80"}, "2"),
+        ({"figure": "sum", "where": "food in october"}, "150"),
+        ({"figure": "sum", "where": "mat i oktober"}, "0"),
+        ({"figure": "sum", "where": "date after 2026-11-01"}, "80"),
+        ({"figure": "count", "where": "amount between 50 and 100"}, "1"),
+        ({"figure": "count", "where": "kind is not food, shop is SJ"}, "1"),
+        ({"figure": "count", "where": "2026-11"}, "2"),
+        ({"figure": "count", "where": "ica"}, "2"),
+    ],
+)
+def test_a_figure_of_the_rows_that_are_meant(there: Walks, args: dict[str, Any], value: str) -> None:
+    assert there.ask(node("data/ask", path="e.csv", **args))["value"] == value
+
+
+def test_groups_are_by_a_column_or_by_a_part_of_the_date(there: Walks) -> None:
+    found = there.ask(node("data/ask", path="e.csv", figure="sum", by="month"))
+    assert found["groups"] == [{"name": "2026-10", "value": "450"}, {"name": "2026-11", "value": "80"}]
+    found = there.ask(node("data/ask", path="e.csv", by="shop", order="descending", limit=2))
+    assert [one["name"] for one in found["groups"]] == ["SJ", "Ica"]
+    assert "sum of amount by shop in e.csv (5 rows)" in found["text"]
+    assert "1 cell of amount held no number" in found["text"]
+
+
+def test_rows_are_shown_in_order_and_the_best_of_many_in_little_memory(there: Walks) -> None:
+    found = there.ask(node("data/rows", path="e.csv", sort="amount", order="descending", limit=2))
+    assert [row[2] for row in found["rows"]] == ["SJ", "Ica"]
+    assert (found["count"], found["of"]) == (2, 5)
+    found = there.ask(node("data/rows", path="e.csv", columns=["shop"], where="kind is food"))
+    assert found["rows"] == [["Ica"], ["Coop"], ["Ica"]]
+
+
+def test_rows_go_to_a_new_file_and_a_table_is_sorted_in_its_place_and_put_back(there: Walks) -> None:
+    there.ask(
+        node("data/extract", path="e.csv", to="food.json", where="kind is food", columns=["shop", "amount"])
+    )
+    assert json.loads((there.workspace / "food.json").read_text())[1] == {"shop": "Coop", "amount": 49.5}
+    outcome = there.go(node("data/extract", path="e.csv", to="e.csv", sort="shop"))
+    assert outcome.failure is None
+    assert (there.workspace / "e.csv").read_text().splitlines()[1].startswith("2026-11-05,rent,Bostad")
+    assert undo(there.home, outcome.intent_id).state == "undone"
+    assert (there.workspace / "e.csv").read_text() == EXPENSES
+
+
+def test_tables_are_joined_by_what_both_have(there: Walks) -> None:
+    found = there.ask(node("data/join", left="e.csv", right="shops.csv", to="j.csv"))
+    assert (found["on"], found["rows"], found["matched"]) == ("shop", 3, 3)
+    assert (there.workspace / "j.csv").read_text().splitlines()[:2] == [
+        "date,kind,shop,amount,note,city",
+        "2026-10-01,food,Ica,100.50,,Malmö",
+    ]
+    every = there.ask(node("data/join", left="e.csv", right="shops.csv", to="all.csv", keep="all", on="shop"))
+    assert every["rows"] == 5
+
+
+def test_a_table_goes_from_format_to_format_and_back(there: Walks) -> None:
+    for one, other in (("e.csv", "e.json"), ("e.json", "e.tsv"), ("e.tsv", "e.md"), ("e.json", "e.jsonl")):
+        there.ask(node("data/convert", path=one, to=other))
+    rows = json.loads((there.workspace / "e.json").read_text())
+    assert rows[1] == {"date": "2026-10-15", "kind": "Food", "shop": "Coop", "amount": 49.5, "note": "a, b"}
+    assert rows[4]["amount"] is None
+    assert (there.workspace / "e.md").read_text().startswith("| date       | kind   | shop   |")
+    there.write("s.csv", "a;b\n1,5;x|y\n")
+    there.ask(node("data/convert", path="s.csv", to="s.json"))
+    assert json.loads((there.workspace / "s.json").read_text()) == [{"a": 1.5, "b": "x|y"}]
+
+
+def test_json_is_asked_about(walks: Walks) -> None:
+    walks.write("p.json", '{"people": [{"name": "Åsa", "age": 41}, {"name": "Bo", "age": 30}]}')
+    found = walks.ask(node("json/query", path="p.json", query="people[?age > `35`].name"))
+    assert (json.loads(found["result"]), found["found"]) == (["Åsa"], True)
+    assert walks.ask(node("json/query", path="p.json", query="people[0].name"))["text"] == "Åsa"
+    assert walks.ask(node("json/query", path="p.json", query="nobody"))["found"] is False
+    for query in ("people[", "length(`1`)", "sort_by(people, &x)[", "people[?age >"):
+        assert walks.refusal(node("json/query", path="p.json", query=query)) == "BAD_QUERY"
+    walks.write("bad.json", "{")
+    walks.write("nan.json", "[NaN]")
+    for path in ("bad.json", "nan.json"):
+        assert walks.refusal(node("json/query", path=path, query="@")) == "BAD_JSON"
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "refused"),
+    [
+        ("data/ask", {"column": "salary"}, "UNKNOWN_COLUMN"),
+        ("data/ask", {"where": "salary over 3"}, "UNKNOWN_COLUMN"),
+        ("data/ask", {"where": "amount over"}, "BAD_CONDITION"),
+        ("data/ask", {"path": "words.csv"}, "NO_NUMBERS"),
+        ("data/ask", {"path": "two.csv"}, "WHICH_COLUMN"),
+        ("data/ask", {"path": "missing.csv"}, "NOT_FOUND"),
+        ("data/ask", {"path": "../e.csv"}, "OUT_OF_SCOPE"),
+        ("data/ask", {"path": "odd.json"}, "NO_ROWS"),
+        ("data/rows", {"order": "descending", "path": "two.csv"}, "WHICH_COLUMN"),
+        ("data/extract", {"to": "new.csv", "where": "kind is nothing"}, "NO_ROWS"),
+        ("data/extract", {"to": "e.csv", "where": "kind is food"}, "WOULD_LOSE_ROWS"),
+        ("data/extract", {"to": "e.csv", "columns": ["kind"]}, "WOULD_LOSE_ROWS"),
+        ("data/extract", {"to": "two.csv"}, "EXISTS"),
+        ("data/extract", {"to": "new.xlsx"}, "UNKNOWN_FORMAT"),
+        ("data/convert", {"to": "e.csv"}, "SAME_FILE"),
+        ("data/join", {"left": "e.csv", "right": "two.csv", "to": "n.csv"}, "WHICH_COLUMN"),
+        ("data/join", {"left": "e.csv", "right": "words.csv", "to": "n.csv", "on": "kind"}, "NO_ROWS"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_and_nothing_is_written(
+    there: Walks, name: str, args: dict[str, Any], refused: str
+) -> None:
+    there.write("words.csv", "kind,name\nx,y\nz,w\n")
+    there.write("two.csv", "a,b\n1,2\n3,4\n")
+    there.write("odd.json", "[1, 2]")
+    before = {place.name: place.read_bytes() for place in there.workspace.iterdir()}
+    whole = args if name == "data/join" else {"path": "e.csv", **args}
+    assert there.refusal(node(name, **whole)) == refused
+    assert {place.name: place.read_bytes() for place in there.workspace.iterdir()} == before
+
+
+def test_conditions_are_told_as_they_were_read() -> None:
+    names, kinds = ("day", "country", "price"), ("date", "text", "number")
+    said = "where price at least 1 000 kr and country is Sweden, in may"
+    found = read_conditions(said, names, kinds, "t.csv", comma=False)
+    assert found.told == ("price >= 1 000 kr", "country = Sweden", "day in may")
+    assert found.hold(["2026-05-01", "sweden", "1,000"])
+    assert not found.hold(["2026-05-01", "sweden", "999.9"])
+    assert not found.hold(["2026-06-01", "Sweden", "1000"])
