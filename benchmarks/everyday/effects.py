@@ -9,9 +9,10 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
-from benchmarks.everyday.folders import git
+from benchmarks.everyday.folders import ZONE, git
 from benchmarks.everyday.goals import Goal, Want
 from benchmarks.everyday.numbers import as_number, holds_number
 from benchmarks.everyday.observed import Observation, Place
@@ -206,8 +207,16 @@ class Judged:
         )
 
     def fires(self, times: Sequence[str]) -> str:
-        found = self.seen.times[: len(times)]
+        found = (self.seen.times or tuple(self._entries()))[: len(times)]
         return "" if list(found) == list(times) else f"it fires {', '.join(found) or 'never'}"
+
+    def _entries(self) -> Iterator[str]:
+        """When the entries begin that a calendar has and had not before, local time."""
+        for name, data in self.seen.after.files.items():
+            if name.endswith(".ics") and data != self.seen.before.files.get(name):
+                self.files.add(name)
+                had = _starts(self.seen.before.files.get(name, b""))
+                yield from (start for start in _starts(data) if start not in had)
 
     def called(self, kind: str, words: Sequence[str]) -> str:
         calls = [one for one in self.seen.calls if re.search(_CALLS[kind], one.tool)]
@@ -298,6 +307,19 @@ def unwanted(goal: Goal, seen: Observation) -> list[str]:
                 getattr(judged, want.kind)(want.value, **want.details)
         found.append(list(judged.others(goal.may_change)))
     return min(found, key=len)
+
+
+_START = re.compile(r"^DTSTART[^:\n]*:(\d{8})T(\d{4})\d\d(Z?)", re.MULTILINE)
+
+
+def _starts(data: bytes) -> list[str]:
+    """The beginnings of the entries of a calendar, in order."""
+    found = []
+    for day, clock, utc in _START.findall(_text(data)):
+        moment = datetime.strptime(day + clock, "%Y%m%d%H%M")
+        local = moment.replace(tzinfo=UTC).astimezone(ZONE) if utc else moment
+        found.append(local.strftime("%Y-%m-%dT%H:%M"))
+    return sorted(found)
 
 
 # ---- Texts.

@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 ENDS = ("right", "after one question", "asked", "visible", "ran", "refused")
 _LIMIT_S = 60  # of one goal
 _MOST_SHOWN = 1200  # characters of what was shown that are kept
+_MOST_TIMES = 12  # of a schedule that are looked at
 _NO_SKILL = "general"  # the skill that says that no other fits
 
 
@@ -96,8 +98,18 @@ class Worker:
         if self._model is None:
             from mcl.model import load_model
 
-            self._model = load_model(None, home_path=None)
+            # What it has read of the skills is kept between goals, as in a home that is in use.
+            self._model = load_model(None, home_path=self.place / "model")
         return self._model
+
+    def warm(self) -> None:
+        """Read the skills once, before the first goal's time begins."""
+        import mcl
+
+        with self._folder("household"), self._home() as home:
+            mcl.compile_goal(
+                "what is here", home=home, model=self.model, zone=vocabulary()["zone"], dry_run=True
+            )
 
     def tried(self, goal: Goal) -> Result:
         """Never raises: what breaks is told in the result."""
@@ -105,6 +117,9 @@ class Worker:
         result = Result(*known, self.code)
         start = time.perf_counter()
         try:
+            if self._model is None:
+                self.warm()
+                start = time.perf_counter()
             with self._folder(goal.folder) as root, self._home() as home, _at_most(_LIMIT_S):
                 Trial(goal, result, root, home, self.model).go()
         except Exception as error:  # noqa: BLE001 - a goal must not end the others
@@ -130,7 +145,9 @@ class Worker:
 
     @contextmanager
     def _home(self) -> Iterator[Home]:
-        """A fresh home; what it keeps of skills is taken over from the last one."""
+        """A fresh home, whose person has granted commands and the network once; what it keeps of skills is
+        taken over from the last one."""
+        import mcl
         from executor.core.clock import FixedClock
         from executor.store.home import Home
 
@@ -141,6 +158,7 @@ class Worker:
             shutil.copytree(kept, path / "cache")
         os.environ["MCL_HOME"] = str(path)
         with Home.open(path, clock=FixedClock(vocabulary()["now"])) as home:
+            mcl.grants.add(["shell", "network"], home=home)
             yield home
             if not kept.exists() and (path / "cache").exists():
                 shutil.copytree(path / "cache", kept)
@@ -188,6 +206,8 @@ class Trial:
         if self._declines(found):
             return
         try:
+            if self._scheduled(found):
+                return
             mcl.accept(found.intent.id, home=self.home)
             outcome, shown = self._run(found)
         except MclError as error:
@@ -260,6 +280,22 @@ class Trial:
 
     def _one_of(self, kind: str) -> bool:
         return any(any(want.kind == kind for want in way) for way in self.goal.ways)
+
+    def _scheduled(self, found: Compiled) -> bool:
+        """Whether it is to run later, or again and again: then its schedule is signed, and looked at."""
+        from ir.schedule import RECURRENCE
+        from mcl.plugins.schedules.scope import moments_of
+        from mcl.plugins.schedules.usecases import proposal, sign
+
+        if all(one.role != RECURRENCE for one in found.intent.references):
+            return False
+        made = proposal(found.intent.id, home=self.home, terms={"workspace": str(self.root)})
+        after = datetime.fromisoformat(vocabulary()["now"])
+        times = tuple(local[:16] for local, _ in moments_of(made.scope, after, _MOST_TIMES))
+        sign(made, home=self.home)
+        self.result.how.append(f"schedule: {made.scope.words}")
+        self._judge(Observation(self.root, self.before, look(self.root), times=times or (made.scope.words,)))
+        return True
 
     # ---- while and after ----
 

@@ -119,7 +119,14 @@ class _Wish:
         if not isinstance(outcome, Compiled) or not _goes_with(outcome, frame):
             return None
         slots = {one.slot for one in given}
-        objects = tuple(one for one in outcome.intent.frame.objects if one.name not in slots)
+        skill = _skill_of(outcome, self.context.skills)
+        # The words that point fill one input; in another that might take them they say nothing more.
+        takes = {name for name, _ in skill.given} if skill is not None and given else set()
+        objects = tuple(
+            one
+            for one in outcome.intent.frame.objects
+            if one.name not in slots and not (one.name in takes and self._is_empty(one.value))
+        )
         if any(self._is_empty(one.value) or self._is_whole(one.value, asked.prose) for one in objects):
             return None
         # Where nothing here does the first either, whoever is handed the Intent does all of it.
@@ -128,7 +135,6 @@ class _Wish:
         when = self._inherited(when, given)
         if when is None and any(self._giver(one.wish).when for one in given):
             return None  # it would depend on two conditions
-        skill = _skill_of(outcome, self.context.skills)
         plan = outcome.plan
         ref = plan.skill_ref if plan is not None and not plan.grammar else ""
         each = next((one for one in given if one.each), None)
@@ -217,7 +223,9 @@ class _Wish:
             return outcome, ()  # words that point at something say little: nothing is done on a guess
         assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
         slots = {slot.name: slot for slot in skill.slots}
-        for slot in dict.fromkeys(name for name, _ in skill.given):
+        names = tuple(dict.fromkeys(name for name, _ in skill.given))
+        # What needs no turn for each comes first: one mail with what was found, not a mail for each.
+        for slot, each in ((name, each) for each in (False, True) for name in names):
             own = [one.value for one in outcome.intent.frame.objects if one.name == slot]
             said = [one for one in own if one not in slots[slot].default]
             # What a model marks may be the noun alone: "files" of "the files".
@@ -230,7 +238,8 @@ class _Wish:
                 continue
             spoken = (pointed or words or [""])[0]
             kinds = [kind for name, kind in skill.given if name == slot]
-            found = self._bound(slots[slot], kinds, one=self.context.words.pointing.means_one(spoken))
+            one = self.context.words.pointing.means_one(spoken)
+            found = self._bound(slots[slot], kinds, one=one, each=each)
             if found is None:
                 continue
             found = found.model_copy(update={"words": spoken})
@@ -258,19 +267,18 @@ class _Wish:
             if skill.takes_any or any(there.intersection(_TAKEN[kind]) for _, kind in skill.given)
         ]
 
-    def _bound(self, slot: Slot, kinds: Sequence[str], *, one: bool) -> Given | None:
-        """What the last wish that gives what a slot takes gives; one that needs no turn for each first.
+    def _bound(self, slot: Slot, kinds: Sequence[str], *, one: bool, each: bool) -> Given | None:
+        """What the last wish that gives what a slot takes gives.
 
-        one: the words mean one file, which several are not.
+        one: the words mean one file, which several are not. each: is the wish done once for each member?
         """
         for place, giver in self._latest():
-            for each in (False, True):
-                for kind in kinds:
-                    for its in _TAKEN[kind]:
-                        many = its in ("files", "list") and kind in ("file", "text") and slot.most == 1
-                        name = next((name for name, own in giver.kinds.items() if own == its), "")
-                        if name and many is each and not (one and its == "files"):
-                            return Given(slot=slot.name, type=slot.type, wish=place, output=name, each=each)
+            for kind in kinds:
+                for its in _TAKEN[kind]:
+                    many = its in ("files", "list") and kind in ("file", "text") and slot.most == 1
+                    name = next((name for name, own in giver.kinds.items() if own == its), "")
+                    if name and many is each and not (one and its == "files"):
+                        return Given(slot=slot.name, type=slot.type, wish=place, output=name, each=each)
         return None
 
     def _is_whole(self, value: str, words: str) -> bool:

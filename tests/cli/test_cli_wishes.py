@@ -56,7 +56,7 @@ def test_two_wishes_of_one_skill(mcl: Shell) -> None:
 @pytest.mark.parametrize(
     "goal",
     [
-        "find the word invoice in the folder notes and then send them to Kim",  # no skill here does that
+        "find the word invoice in the folder notes and then encrypt them",  # no skill here does that
         "find the word invoice in the folder notes and then delete the file",
     ],
 )

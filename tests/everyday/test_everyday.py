@@ -202,6 +202,15 @@ def test_what_leaves_the_folder_is_wanted_or_wrong(household: Path) -> None:
     )
 
 
+def test_times_are_those_of_a_schedule_or_of_new_entries_in_a_calendar(household: Path) -> None:
+    wanted = wanting(Want("fires", ["2026-11-28T09:00"]))
+    assert judged(household, wanted) == ["it fires never"]
+    with (household / "calendar.ics").open("a") as file:
+        file.write("BEGIN:VEVENT\nDTSTART:20261128T080000Z\nEND:VEVENT\n")
+    assert judged(household, wanted) == []
+    assert judged(household, wanting()) == ["changed calendar.ics"]
+
+
 def test_questions_are_answered_by_their_slot_from_the_facts() -> None:
     def asked(field: str, *options: str) -> ClarifyQuestion:
         return ClarifyQuestion(unknown_id="u1", field=field, prompt="?", options=options)
