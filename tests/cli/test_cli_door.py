@@ -144,6 +144,7 @@ ENOUGH = {
     "review dismiss": ["a.py:1", "--why", "x"],
     "review context build": ["--yes"],
     "model add": ["here.gguf"],
+    "skill import": ["Makefile"],
     "model get": ["hf:a/b"],
     "model use": ["a"],
     "model remove": ["a"],

@@ -396,7 +396,12 @@ def test_a_tool_that_writes_stays_in_the_places_that_it_names(yard: Yard, every:
             yard.call(short(manifest), one.args)
             after = yard.snapshot()
             changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-            named = [str(args[name]) for name, mode in manifest.scope.paths.items() if mode != "read"]
+            named = [
+                str(path)
+                for name, mode in manifest.scope.paths.items()
+                if mode != "read" and name in args
+                for path in (args[name] if isinstance(args[name], list) else [args[name]])
+            ]
             for path in changed:
                 inside = path.removeprefix("work/")
                 assert path.startswith("work/"), (manifest.uri, path)
