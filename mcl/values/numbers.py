@@ -95,7 +95,7 @@ def only_number(text: str) -> Decimal | None:
     words = [match[0] for match in _RUN_WORD.finditer(text.lower())][:_MOST_WORDS]
     if half := _HALF_OF.match(" ".join(words)):
         return Decimal("0.5") if only_number(text[half.end() :]) is None else None
-    if re.search(r"[-−/:]\d|\d[-/:]\w", text):  # a score, a date, a code
+    if re.search(r"[-−/:$€£]\d|\d[-/:]\w", text):  # a score, a date, a code, money
         return None
     found, at = list[Decimal](), 0
     while at < len(words):

@@ -33,7 +33,7 @@ def refused(done, code: int, name: str) -> None:
         (("compile", "a goal", "--model", "notes/monday.txt"), 2, "MODEL_NOT_GGUF"),
         (("compile",), 2, "USAGE"),
         (("compile", "a goal", "--frobnicate"), 2, "USAGE"),
-        (("nosuch",), 2, "USAGE"),
+        (("list", "--nosuch"), 2, "USAGE"),
         (("run", "@last", "--yes-gates", "--deny-gates"), 2, "USAGE"),
         (("list", "--limit", "-1"), 2, "USAGE"),
         (("show", "@last"), 2, "INTENT_UNKNOWN"),

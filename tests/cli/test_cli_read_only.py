@@ -27,6 +27,7 @@ GIVEN = {
     "work show": ["T-1"],
     "log prove": ["2", "--since", "1"],
     "log show": ["2"],
+    "config get": ["zone"],
     "plan compare": ["notes/monday.txt", "notes/monday.txt"],
     "model show": ["bundled"],
     "plan check": ["@last"],

@@ -85,6 +85,11 @@ DECLARED: Final = {
     ("mcl/catalog/outside.py", "get_prompt"),
     ("mcl/catalog/outside.py", "upstreams.call"),
     ("mcl/upstream/connection.py", "send_request"),
+    # What modules of tools share, which is no adapter: the check of a text before it is edited, HTTP with its
+    # refusals, and a program in the foreground (the pager).
+    ("mcl/plugins/text/lines.py", "a tool's module"),
+    ("mcl/plugins/messages/notice.py", "a tool's module"),
+    ("mcl/cli/output.py", "a tool's module"),
     # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
     ("mcl/serve/proxy/handlers.py", "upstreams.complete"),
     # Whether a package is there at all.
@@ -99,6 +104,8 @@ DECLARED: Final = {
     ("mcl/usecases/runs.py", "by name"),
     ("mcl/serve/folders.py", "by name"),
     ("mcl/serve/offered/tools.py", "by name"),
+    ("mcl/usecases/installed.py", "by name"),
+    ("mcl/usecases/servers.py", "by name"),
     ("mcl/model/llama/weights.py", "by name"),
     ("mcl/plugins/probing/calls.py", "by name"),  # what gives a registry; its tools are called as any
     ("mcl/plugins/review/scan/bandit_rules.py", "by name"),  # modules of bandit, from a table of constants

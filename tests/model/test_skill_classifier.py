@@ -166,7 +166,7 @@ def bundled() -> Acquainted:
 
 SHIPPED = [
     Candidate(one.id, one.display, one.description, one.verbs)
-    for one in find_skills(skill_folders(None))
+    for one in find_skills(skill_folders(None)[:1])  # those that the model was taught by name
     if not one.takes_any
 ]
 

@@ -397,7 +397,7 @@ def test_a_tool_that_writes_stays_in_the_places_that_it_names(yard: Yard, every:
             after = yard.snapshot()
             changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
             named = [
-                str(path)
+                str(path).rstrip("/")
                 for name, mode in manifest.scope.paths.items()
                 if mode != "read" and name in args
                 for path in (args[name] if isinstance(args[name], list) else [args[name]])

@@ -18,7 +18,7 @@ from mcl.language.skills import Skill, Skills, find_skills, mtx_digest, skill_fo
 AGENT = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
 SHIPPED = (
     "code-search", "data-summary", "delegate-task", "files-find", "files-report", "general", "monitor-path",
-    "note-write", "repo-branch", "repo-status", "run-tests", "schedule-reminder", "text-save",
+    "note-write", "repo-branch", "repo-status", "run-tests", "schedule-reminder",
     "web-fetch",
 )  # fmt: skip
 
