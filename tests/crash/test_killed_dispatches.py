@@ -152,7 +152,7 @@ def test_a_run_that_is_killed_between_two_wishes_does_each_once_and_is_undone_wh
     (tmp_path / "skills").mkdir()
     goal = "find the word invoice in the folder notes and then make a note that the ship sails"
     with open_home(tmp_path / "home") as home:
-        made = compile_goal(goal, ai=False, home=home)
+        made = compile_goal(goal, ai=False, home=home, workspace=tmp_path / "work")
         assert isinstance(made, Compiled), made
         assert len(made.intent.frame.further) == 1
         intent = made.intent.id

@@ -60,7 +60,13 @@ CALLS: tuple[NODE, ...] = (
     tool("n1", "task/assign", "write", assignee="ada", task="Do it"),
     tool("n1", "time/now"),
 )
-ELSEWHERE = {"agent/dispatch", "http/get", "http/request"}  # attacked where the network is
+ELSEWHERE = {
+    # tests/executor/test_tools_tables.py has their bounds and hostile tables
+    *("data/ask", "data/rows", "data/extract", "data/join", "data/convert", "json/query"),
+    "agent/dispatch",
+    "http/get",
+    "http/request",
+}  # attacked where the network is
 
 
 @pytest.fixture
