@@ -164,7 +164,7 @@ def test_goals_in_other_words_find_their_skill_and_most_of_their_inputs(
             chosen += 1
             slots = {one.name: one.value for one in made.intent.frame.objects}
             exact += row["slots"].items() <= slots.items()
-    assert chosen >= 0.88 * len(named)
+    assert chosen >= (0.88 if ai else 0.85) * len(named)
     assert exact >= 0.8 * len(named)
 
 

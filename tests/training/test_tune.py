@@ -170,7 +170,12 @@ def test_the_same_examples_give_the_same_bytes_and_a_tuned_model_learns_further(
         for said in ("frogs of {}", "how many frogs on {}", "{} and its frogs")
     ]
     further = tune(
-        [tmp_path / "more"], examples=lines(tmp_path / "m.jsonl", rows), name="both", folds=2, home=homes[0]
+        [tmp_path / "more"],
+        examples=lines(tmp_path / "m.jsonl", rows),
+        name="both",
+        folds=2,
+        seed=8,
+        home=homes[0],
     )
     assert further.base.digest == first.model.digest
     assert further.model.path is not None
