@@ -99,7 +99,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
     [
         ("rename the budget to economy", "file-rename", {"file": "budget.csv", "name": "economy"}),
         ("remove the shopping list", "files-delete", {"files": "shopping.txt"}),
-        ("show me the budget", "file-read", {"file": "budget.csv"}),
+        ("let me see the budget file please", "file-read", {"file": "budget.csv"}),
         ("zip the receipts folder", "files-zip", {"files": "receipts"}),
         ("delete the picture IMG_0413 (1).jpg", "files-delete", {"files": "photos/IMG_0413 (1).jpg"}),
         ("move everything in downloads to old", "files-move", {"pattern": "*", "folder": "downloads"}),

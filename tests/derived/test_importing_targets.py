@@ -158,7 +158,7 @@ def test_a_target_is_agreed_to_asked_for_run_and_asked_again_when_it_changes(
     assert main(["grant", "add", "shell"]) == 0
     derived = shelf.skills_at(project).derived
     assert {"command.make-words", "command.make-count", "command.own"} == set(derived.by_id)
-    made = shelf.compile("join the chapters into one book")
+    made = shelf.compile("join the chapters of the book")
     assert made.intent.compile_metadata.skill_id == "command.make-words"
     made = shelf.compile_kept("x", skill="command.make-words", at=AT)
     accept.accept(made.intent.id, home=shelf.home)
