@@ -163,7 +163,7 @@ def test_the_same_examples_give_the_same_bytes_and_a_tuned_model_learns_further(
     homes = [open_home(tmp_path / name) for name in ("one", "two")]
     first, second = (again(home, "house") for home in homes)
     assert first.model.digest == second.model.digest != first.base.digest
-    a_skill(tmp_path / "more", "till", "Counts what is in the till", "day", "which day", "find deliver")
+    a_skill(tmp_path / "more", "till", "Counts the frogs of a pond", "day", "which day", "find deliver")
     rows = [
         {"prose": said.format(day), "skill": "till", "verb": "deliver", "slots": {"day": day}}
         for day in ("Monday", "Tuesday", "Friday")
