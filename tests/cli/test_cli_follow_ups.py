@@ -75,7 +75,7 @@ def test_each_goes_on_from_what_the_last_came_to(mcl):
 def test_a_value_takes_the_place_of_the_one_behind_the_same_word(mcl):
     for name in ("sales", "costs"):
         (mcl.folder / f"{name}.csv").write_text("region,month,amount\nN,jan,1\nS,feb,2\n")
-    assert library.do("summarise sales.csv by region").outcome.state == "completed"
+    assert library.do("summarise sales.csv by region", skill="data-summary").outcome.state == "completed"
     for words, found in (
         ("no, by month", {"file": "sales.csv", "axis": "month"}),
         ("the same for costs.csv", {"file": "costs.csv", "axis": "month"}),
