@@ -55,7 +55,8 @@ def unshown(manifest: Manifest, probed: Sequence[Probed]) -> Iterator[Drift]:
         return
     seen = {
         "write": any(one.wrote or one.home for one in probed),
-        "network": any(one.connected for one in probed),
+        # What a program does on the network is its own: only that it was started is seen.
+        "network": any(one.connected or (manifest.programs and one.started) for one in probed),
         "shell": any(one.started for one in probed),
     }
     names: list[str] = [name for name in manifest.effects if not seen.get(name, True)]
