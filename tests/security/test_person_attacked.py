@@ -137,7 +137,7 @@ def attack(folder: Path, line: str, typed: str = "") -> str:
 
 def left_alone(folder: Path) -> None:
     """Wait for what runs in the folder below nobody; end it where it waits for an answer."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while running := [
         pid
         for pid in map(int, filter(str.isdigit, (one.name for one in Path("/proc").iterdir())))
@@ -244,6 +244,7 @@ class ShellAtTerminal:
             os.chdir(home.parent)
             os.execvpe("sh", ["sh", "-i"], clean(home, PS1="ready> ", ENV=""))
         self.seen = ""
+        self.settled = 0
         self.until("ready> ")
 
     def until(self, *texts: str) -> str:
@@ -265,8 +266,26 @@ class ShellAtTerminal:
         asked = self.until(ASKS, "ended\r\n") == ASKS
         if asked:
             os.write(self.device, b"\x03")
-            self.until("ended\r\n", "ready> ")
+        self.settle()
         return asked
+
+    def settle(self) -> None:
+        """Waits until nothing but the shell is left at the terminal, and all that was printed is read.
+
+        Who asked for a passphrase throws away what is typed before it has ended.
+        """
+        end = time.monotonic() + 60
+        while any(self._is_here(int(one.name)) for one in Path("/proc").iterdir() if one.name.isdigit()):
+            assert time.monotonic() < end, self.seen
+            time.sleep(0.02)
+        self.settled += 1
+        self.type(f"echo set''tled {self.settled}")
+        self.until(f"settled {self.settled}\r\n")
+
+    def _is_here(self, process: int) -> bool:
+        with suppress(ProcessLookupError, PermissionError):
+            return process != self.pid and os.getsid(process) == self.pid
+        return False
 
     def end(self) -> None:
         with suppress(ProcessLookupError):
