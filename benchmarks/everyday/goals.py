@@ -79,7 +79,7 @@ def _goal(entry: Mapping[str, Any], writer: str) -> Goal:
 
 
 def _want(entry: Mapping[str, Any]) -> Want:
-    kind = next(key for key in vocabulary()["wants"] if key in entry)
+    kind = _kinds(entry)[0]
     return Want(kind, entry[kind], {key: value for key, value in entry.items() if key != kind})
 
 
@@ -141,13 +141,20 @@ def _problems_of(entry: Mapping[str, Any], writer: str) -> Iterator[str]:
         )
 
 
+def _kinds(want: Mapping[str, Any]) -> list[str]:
+    """The kinds of want that some keys may be: where one kind's details hold all the others, that one."""
+    kinds = {key: entry for key, entry in vocabulary()["wants"].items() if key in want}
+    whole = [key for key, entry in kinds.items() if set(want) <= {key, *entry.get("details", {})}]
+    return whole[:1] or list(kinds)
+
+
 def _answers(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     return dict(entry.get("answers", {}))
 
 
 def _problems_of_want(want: Mapping[str, Any], paths: frozenset[str]) -> Iterator[str]:
     wants = vocabulary()["wants"]
-    kinds = [key for key in wants if key in want]
+    kinds = _kinds(want)
     if len(kinds) != 1:
         yield f"{dict(want)!r}: a want has one of {', '.join(wants)}"
         return
