@@ -121,11 +121,13 @@ def extract(
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))
     spans = tuple(_before(wishes, one, clauses) for one in spans)
-    # What the skill does in any case is no limit, and needs no answer.
+    # What the skill does in any case is no limit, and needs no answer; nor is what only tells something.
     spans = tuple(
         one
         for one in spans
-        if one.start is None or _is_value(one) or not within(place_of(one), clauses.covered)
+        if one.start is None
+        or _is_value(one)
+        or not (within(place_of(one), clauses.covered) or _only_tells(one, clauses, held))
     )
     found.limits += clauses.covered
     leads = rules.coverage.leads
@@ -228,6 +230,10 @@ def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, i
                 continue
             if free(place, taken) and not any(mark in text for mark in ",;:!?\n"):
                 yield text, place.start, place.end
+
+
+def _only_tells(span: Span, clauses: Clauses, held: Sequence[TextPlace]) -> bool:
+    return span.field == "rule" and place_of(span) not in held and clauses.is_aside(place_of(span))
 
 
 def _is_value(span: Span) -> bool:
