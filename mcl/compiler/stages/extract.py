@@ -26,7 +26,7 @@ from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
 from mcl.language.skills import Skill
 from mcl.memory import Bundle
-from mcl.model.cues import TextPlace, free, place_of, within
+from mcl.model.cues import TextPlace, free, load_cues, place_of, within
 from mcl.model.protocol import REST, ExtractForm, Model, Span
 from mcl.values.slots import read_slot
 
@@ -109,9 +109,13 @@ def extract(
     held = [one for one in held if not within(one, clauses.covered)]
     inputs = [*_places(request, skill), *(place_of(one) for one in answered if _is_value(one))]
     wishes = clauses.wishes(classified.begins, held, inputs)
+    _, own = with_phrase((), form, skill.phrases, clauses, rules.around_phrases)
     wishes = tuple(one for one in wishes if free(one, clauses.covered))
+    # 'commit a.md, message "…"': what the skill's own words are for is no wish of its own
+    wishes = tuple(one for one in wishes if free(TextPlace(one.start, one.start + 1), own))
     marked = _of_the_first(answered, wishes)
     told = [one for one in marked if one.field != REST and not found.is_guess(one)]
+    told = _with_members(told, skill, clauses)
     told, said = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
     held = [one for one in held if free(one, said)]
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
@@ -228,6 +232,17 @@ def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, i
                 continue
             if free(place, taken) and not any(mark in text for mark in ",;:!?\n"):
                 yield text, place.start, place.end
+
+
+def _with_members(spans: list[Span], skill: Skill, clauses: Clauses) -> list[Span]:
+    """The spans, with what words of the skill say of its closed lists."""
+    said = {words.casefold(): names for words, names in skill.sets.items() if names[0]}
+    for place in clauses.covered if said else ():
+        name, member = said.get(" ".join(clauses.said(place).casefold().split()), ("", ""))
+        if name:
+            certain = Span(f"slot.{name}", member, None, None, load_cues().probability["phrase"])
+            spans = [one for one in spans if one.field != certain.field] + [certain]
+    return spans
 
 
 def _is_value(span: Span) -> bool:
