@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mcl.language.bm25 import Bm25, Gram, Likeness
 
 MOST = 16  # entries of a list slot that names no max=
+GOAL_SLOT = "question"  # what takes a goal as it was said (`Skill.takes_goal`)
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,11 @@ class Skill:
     def takes_any(self) -> bool:
         """Whether it is for every goal that no other skill takes (`mcl.takes=any`)."""
         return self._settings.get("mcl.takes") == "any"
+
+    @property
+    def takes_goal(self) -> bool:
+        """Whether its input `question` is the goal as it was said (`mcl.takes=goal`): its tool reads it."""
+        return self._settings.get("mcl.takes") == "goal"
 
     @property
     def does_goals(self) -> bool:
