@@ -85,7 +85,7 @@ class GoalWriter:
 class WrittenSkill:
     """A skill, the other ways in which it describes itself, the names of those it could be taken for.
 
-    ships: the shipped skill that takes its goals, "" for none: by `slot=option` as marked, under "" for all else.
+    ships: the shipped skill that takes its goals, "" for none: by `slot=option` as marked, "" for all else.
     """
 
     skill: CorpusSkill
