@@ -13,8 +13,8 @@ from executor.tools.tool import Bench
 from mcl.core.text import counted
 from mcl.plugins.data.tools.data.figures import Group, rounded
 from mcl.plugins.data.tools.data.picture import aligned
-from mcl.plugins.data.tools.data.question import Asked, Grouping, Term, operated, read_question
-from mcl.plugins.data.tools.data.schema import Schema, schema_of
+from mcl.plugins.data.tools.data.question import Grouping, TableQuestion, Term, operated, read_question
+from mcl.plugins.data.tools.data.schema import TableSchema, schema_of
 from mcl.plugins.data.tools.data.selection import Key, bounded, in_order, order_key
 from mcl.plugins.data.tools.data.source import open_rows
 from mcl.plugins.data.tools.data.table import read_date
@@ -33,7 +33,7 @@ _NAMES: Final = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class TableAnswer:
     """A table that answers a question. told: which rows were meant; figure: what of them; value: where there
     is just one; count: of how many rows it is; of: of how many in all."""
 
@@ -49,13 +49,13 @@ class Answer:
     single: bool = False
 
 
-def answers_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None]) -> list[Answer]:
+def answers_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None]) -> list[TableAnswer]:
     """The answers of ``path`` to each question in ``question``. Raises as
     ``read_question`` and ``open_rows``."""
     path = str(args["path"])
     schema = schema_of(path, bench, check)
     today = date.fromisoformat(bench.clock.now()[:10])
-    made: list[Answer] = []
+    made: list[TableAnswer] = []
     for asked in read_question(str(args["question"]), schema, today):
         if asked.differ and not asked.figures and not asked.groups and _two(made):
             made.append(_difference(made))
@@ -69,7 +69,7 @@ def answers_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None])
     return made
 
 
-def told_of(path: str, answers: Sequence[Answer]) -> str:
+def told_of(path: str, answers: Sequence[TableAnswer]) -> str:
     """The answers as people read them: each begins with what was done."""
     lines: list[str] = []
     for one in answers:
@@ -98,14 +98,16 @@ def plainly(value: Decimal | None) -> str:
     return "-" if value is None else f"{value:,f}"
 
 
-def _two(made: Sequence[Answer]) -> bool:
+def _two(made: Sequence[TableAnswer]) -> bool:
     return len(made) > 1 and all(one.single and one.value is not None for one in made[-2:])
 
 
-def _difference(made: Sequence[Answer]) -> Answer:
+def _difference(made: Sequence[TableAnswer]) -> TableAnswer:
     one, other = made[-2:]
     value = (one.value or Decimal(0)) - (other.value or Decimal(0))
-    return Answer((), [], (), one.count + other.count, one.of, "difference of these", "", value, single=True)
+    return TableAnswer(
+        (), [], (), one.count + other.count, one.of, "difference of these", "", value, single=True
+    )
 
 
 @dataclass
@@ -122,15 +124,15 @@ class _Gathered:
 class _Asking:
     """One question to the rows of a table."""
 
-    asked: Asked
-    schema: Schema
+    asked: TableQuestion
+    schema: TableSchema
     count: int = 0
     of: int = 0
     skipped: int = 0
     kept: int = 0
     best: dict[int, tuple[Decimal, list[str]]] = field(default_factory=dict)
 
-    def answer(self, rows: Iterator[list[str]]) -> Answer:
+    def answer(self, rows: Iterator[list[str]]) -> TableAnswer:
         asked = self.asked
         told = tuple(one.told for one in asked.tests)
         meant = self._meant(rows)
@@ -151,7 +153,7 @@ class _Asking:
 
     # ---- rows
 
-    def _rows(self, meant: Iterator[list[str]]) -> Answer:
+    def _rows(self, meant: Iterator[list[str]]) -> TableAnswer:
         asked, names = self.asked, tuple(one.name for one in self.schema.columns)
         key = self._key(asked.key) if asked.ordered and asked.key is not None else None
         rows = list(in_order(meant, key, asked.limit, self.schema.path, descending=asked.descending))
@@ -159,7 +161,7 @@ class _Asking:
         cells = [[self._cell(row, term) for term in columns] for row in rows]
         if asked.columns and all(self._is_kind(term) for term in columns):
             cells = [list(row) for row in dict.fromkeys(map(tuple, cells))]
-        return Answer(tuple(term.name for term in columns), cells, (), 0, 0)
+        return TableAnswer(tuple(term.name for term in columns), cells, (), 0, 0)
 
     def _is_kind(self, term: Term) -> bool:
         return not term.operation and self.schema.columns[term.places[0]].says_kinds
@@ -187,7 +189,7 @@ class _Asking:
 
         return key
 
-    def _successive(self, meant: Iterator[list[str]], term: Term) -> Answer:
+    def _successive(self, meant: Iterator[list[str]], term: Term) -> TableAnswer:
         """What a number changes from row to row, in the order of the first date."""
         dates = self.schema.of("date")
         rows = list(bounded(meant, self.schema.path))
@@ -206,11 +208,11 @@ class _Asking:
             before = (row[label.place], value)
         figure = f"difference of {term.name} from row to row"
         note = f"together: {plainly(rounded(total))}"
-        return Answer((label.name, term.name), cells, (), 0, 0, figure, notes=(note,))
+        return TableAnswer((label.name, term.name), cells, (), 0, 0, figure, notes=(note,))
 
     # ---- figures
 
-    def _figures(self, meant: Iterator[list[str]]) -> Answer:
+    def _figures(self, meant: Iterator[list[str]]) -> TableAnswer:
         groups: dict[tuple[str, ...], _Gathered] = {}
         figures = self.asked.figures
         for row in meant:
@@ -237,7 +239,7 @@ class _Asking:
         figure, value = what[0], values[0]
         for one in self.asked.adjust:
             figure, value = _adjusted(figure, value, one.sign, one.number, percent=one.percent)
-        return Answer(names, rows, (), 0, 0, figure, "", value, tuple(notes), single=True)
+        return TableAnswer(names, rows, (), 0, 0, figure, "", value, tuple(notes), single=True)
 
     def _fresh(self) -> _Gathered:
         many = len(self.asked.figures)
@@ -285,7 +287,7 @@ class _Asking:
 
     def _grouped(
         self, made: list[tuple[tuple[str, ...], list[Decimal | None]]], what: Sequence[str]
-    ) -> Answer:
+    ) -> TableAnswer:
         asked = self.asked
         made.sort(key=lambda one: tuple(map(str.casefold, one[0])))
         if asked.ordered and not self._by_name():
@@ -297,7 +299,7 @@ class _Asking:
         names = (*(one.name for one in asked.groups), *_columns(asked))
         rows = [[*name, *map(self._written, values)] for name, values in shown]
         by = " and ".join(one.name for one in asked.groups)
-        return Answer(tuple(names), rows, (), 0, 0, " and ".join(what), by)
+        return TableAnswer(tuple(names), rows, (), 0, 0, " and ".join(what), by)
 
     def _by_name(self) -> bool:
         key = self.asked.key
@@ -321,7 +323,7 @@ def _what(name: str, term: Term | None) -> str:
     )
 
 
-def _columns(asked: Asked) -> Iterator[str]:
+def _columns(asked: TableQuestion) -> Iterator[str]:
     """The names of the columns of figures: those of the table where each is there once."""
     terms = [term.name if term else "number" for _, term in asked.figures]
     for name, term in asked.figures:

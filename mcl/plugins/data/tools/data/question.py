@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple, NoReturn
 
 from executor.core.errors import ToolError
 from mcl.plugins.data.tools.data.periods import Period, Periods
-from mcl.plugins.data.tools.data.schema import NO, YES, Column, Schema, opposite, things_of
+from mcl.plugins.data.tools.data.schema import NO, YES, SchemaColumn, TableSchema, opposite, things_of
 from mcl.plugins.data.tools.data.table import read_date, read_number
 from mcl.plugins.data.tools.data.words import alike, length_of, member_of, members_of, phrases, words_in
 
@@ -84,7 +84,7 @@ class Adjustment(NamedTuple):
 
 
 @dataclass
-class Asked:
+class TableQuestion:
     """One question. key: what rows or groups are ordered by, None for the figure of groups; ordered: whether
     they are. successive: differences from row to row; differ: of the two figures before."""
 
@@ -113,12 +113,12 @@ class _Word:
 class _Link(NamedTuple):
     """Columns that words mean. sure: 3 by name, 2 by a word of the name, 1 by what they are about."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[SchemaColumn, ...]
     sure: int
     length: int
 
 
-def read_question(said: str, schema: Schema, today: date) -> list[Asked]:
+def read_question(said: str, schema: TableSchema, today: date) -> list[TableQuestion]:
     """The questions in a text, in its order.
 
     Raises:
@@ -126,7 +126,7 @@ def read_question(said: str, schema: Schema, today: date) -> list[Asked]:
     """
     words = list(_tokens(said, comma=True))
     parts = list(_parted(words, schema))
-    asked: list[Asked] = []
+    asked: list[TableQuestion] = []
     for part in parts:
         reader = _Reader(part, schema, today, asked[-1] if asked else None)
         one = reader.read()
@@ -155,7 +155,7 @@ def _tokens(said: str, *, comma: bool) -> Iterator[_Word]:
         yield _Word(text, plain.removesuffix("'s"), clause, number)
 
 
-def _parted(words: Sequence[_Word], schema: Schema) -> Iterator[list[_Word]]:
+def _parted(words: Sequence[_Word], schema: TableSchema) -> Iterator[list[_Word]]:
     """The words of each question: one begins where a clause, or what is joined by and, begins with how much,
     which, what."""
     plain = [one.word for one in words]
@@ -174,7 +174,7 @@ def _parted(words: Sequence[_Word], schema: Schema) -> Iterator[list[_Word]]:
         yield list(words[start:end])
 
 
-def _asks(words: Sequence[_Word], schema: Schema) -> bool:
+def _asks(words: Sequence[_Word], schema: TableSchema) -> bool:
     """Whether words ask something by themselves, and do not only lead to a question."""
     reader = _Reader(words, schema, date.min, None)
     plain = [one.word for one in words]
@@ -185,19 +185,21 @@ def _asks(words: Sequence[_Word], schema: Schema) -> bool:
 
 
 class _Reader:
-    def __init__(self, words: Sequence[_Word], schema: Schema, today: date, before: Asked | None) -> None:
+    def __init__(
+        self, words: Sequence[_Word], schema: TableSchema, today: date, before: TableQuestion | None
+    ) -> None:
         self.words, self.schema, self.today, self.before = words, schema, today, before
         self.plain = [one.word for one in words]
         self.used: set[int] = set()
-        self.asked = Asked()
-        self.mentions: list[tuple[int, Column, int]] = []
+        self.asked = TableQuestion()
+        self.mentions: list[tuple[int, SchemaColumn, int]] = []
         self.terms: list[tuple[int, Term]] = []
         self._grouped_by_which = False
         self.given: dict[tuple[int, bool], list[tuple[str, ...]]] = {}
 
     # ---- the passes
 
-    def read(self) -> Asked:
+    def read(self) -> TableQuestion:
         """Everything that is asked here."""
         self._files()
         self._computed()
@@ -250,7 +252,7 @@ class _Reader:
         found = self.link(at)
         return found is None or found.sure == 1 or found.columns[0].kind == "number"
 
-    def _number_before(self, at: int) -> tuple[int, Column] | None:
+    def _number_before(self, at: int) -> tuple[int, SchemaColumn] | None:
         for start in range(at - 1, max(at - 4, -1), -1):
             found = self.link(start)
             if found is not None and start + found.length == at and start not in self.used:
@@ -259,7 +261,7 @@ class _Reader:
                     return start, number[0]
         return None
 
-    def _number_column(self, at: int) -> tuple[int, Column] | None:
+    def _number_column(self, at: int) -> tuple[int, SchemaColumn] | None:
         at = self._skip(at)
         found = self.link(at) if at < len(self.words) and at not in self.used else None
         number = [one for one in found.columns if one.kind == "number"] if found else []
@@ -318,7 +320,7 @@ class _Reader:
                 if found is not None and found.sure == 1 and {one, other}.intersection(found.columns):
                     self._use(place, found.length)
 
-    def _against(self, one: Column, way: str, other: Column) -> Callable[[Row], bool]:
+    def _against(self, one: SchemaColumn, way: str, other: SchemaColumn) -> Callable[[Row], bool]:
         comma = self.schema.comma
 
         def test(row: Row) -> bool:
@@ -421,7 +423,7 @@ class _Reader:
         self._use(at, there - at + 1 + years)
         self._unit(there)
 
-    def _over(self, column: Column, way: str, number: Decimal) -> Callable[[Row], bool]:
+    def _over(self, column: SchemaColumn, way: str, number: Decimal) -> Callable[[Row], bool]:
         place, comma = column.place, self.schema.comma
 
         def test(row: Row) -> bool:
@@ -430,7 +432,7 @@ class _Reader:
 
         return test
 
-    def _aged(self, column: Column, way: str, number: Decimal) -> Test:
+    def _aged(self, column: SchemaColumn, way: str, number: Decimal) -> Test:
         place, today = column.place, self.today
 
         def test(row: Row) -> bool:
@@ -569,14 +571,14 @@ class _Reader:
             asked.key = Term(columns[0].name, (columns[0].place,))
         asked.descending = self._down(which, columns[0] if columns else None)
 
-    def _down(self, which: str, column: Column | None) -> bool:
+    def _down(self, which: str, column: SchemaColumn | None) -> bool:
         """Whether the first is the highest: the oldest has the earliest date, but the highest age."""
         aged = column is not None and "age" in column.things and "birth" not in column.things
         if which in ("old", "young"):
             return (which == "old") == aged
         return which == "high"
 
-    def _spoken_of(self, at: int, length: int) -> list[Column]:
+    def _spoken_of(self, at: int, length: int) -> list[SchemaColumn]:
         """The columns that a superlative speaks of by itself: of the longest, those of lengths."""
         about = members_of("speaks_of", self.plain[at : at + length])
         if "age" in about:
@@ -642,14 +644,14 @@ class _Reader:
         found = self.link(at)
         return found is not None and found.sure == 3 and found.length >= length
 
-    def _some(self, found: Sequence[tuple[Column, tuple[str, ...]]], no: bool) -> None:
+    def _some(self, found: Sequence[tuple[SchemaColumn, tuple[str, ...]]], no: bool) -> None:
         tests = [_valued(one.place, frozenset([value]), False) for one, value in found]
         names = " or ".join(one.name for one, _ in found)
         said = found[0][0].values[found[0][1]]
         told = f"{names} is {'not ' if no else ''}{said}"
         self.asked.tests.append(Test(told, -1, lambda row: any(test(row) for test in tests) != no))
 
-    def _valued(self, at: int, length: int) -> Iterator[tuple[Column, tuple[str, ...]]]:
+    def _valued(self, at: int, length: int) -> Iterator[tuple[SchemaColumn, tuple[str, ...]]]:
         """The columns that have these words as a value: as they are, else but for endings or by the first
         word of just one, else what is about the same."""
         words = tuple(each for one in self.words[at : at + length] for each in words_in(one.said))
@@ -779,7 +781,7 @@ class _Reader:
                 self._limited(at, bool(length_of("top", self.plain, at)))
         self._chosen = chosen
 
-    def _prefixed(self, at: int) -> tuple[str, Column] | None:
+    def _prefixed(self, at: int) -> tuple[str, SchemaColumn] | None:
         """A figure and a column in one word: maxtemperatur."""
         if self.link(at) is not None:
             return None
@@ -850,7 +852,7 @@ class _Reader:
                 self._grouped_by_which = True
                 return
 
-    def _low(self, which: str, about: Sequence[Column]) -> bool:
+    def _low(self, which: str, about: Sequence[SchemaColumn]) -> bool:
         return not self._down(which, about[0] if about else None)
 
     def _limited(self, at: int, top: bool) -> None:
@@ -975,7 +977,7 @@ class _Reader:
         assert column is not None
         return Term(column.name, (column.place,))
 
-    def _amount(self, *, quiet: bool = False) -> Column | None:
+    def _amount(self, *, quiet: bool = False) -> SchemaColumn | None:
         """The column of numbers that is meant where none is named. Raises UNCLEAR, unless quiet."""
         numbers = [one for one in self.schema.of("number") if one.name.casefold() not in _NO_AMOUNTS]
         for thing in _AMOUNTS:
@@ -991,7 +993,7 @@ class _Reader:
         return None
 
     @staticmethod
-    def _only_number(numbers: Sequence[Column]) -> Column | None:
+    def _only_number(numbers: Sequence[SchemaColumn]) -> SchemaColumn | None:
         return numbers[0] if len(numbers) == 1 else None
 
     def _are_wanted(self, shown: Sequence[tuple[int, Term]]) -> bool:
@@ -1090,7 +1092,7 @@ class _Reader:
             term = before.successive
             asked.figures = [("change", term)]
 
-    def in_and_out(self) -> list[Asked]:
+    def in_and_out(self) -> list[TableQuestion]:
         """What came in, and what went out: their difference is asked for."""
         pairs = [
             (
@@ -1114,7 +1116,7 @@ class _Reader:
             value = values[thing]
             told = f"{column.name} is {column.values[value]}"
             test = Test(told, column.place, _valued(column.place, frozenset([value]), False))
-            made.append(Asked([*self.asked.tests, test], [("sum", term)]))
+            made.append(TableQuestion([*self.asked.tests, test], [("sum", term)]))
         return made
 
     # ---- small things
@@ -1156,13 +1158,13 @@ class _Reader:
                 return _Link(tuple(begun), 1, length)
         return None
 
-    def _links(self) -> Iterator[tuple[int, Column, int]]:
+    def _links(self) -> Iterator[tuple[int, SchemaColumn, int]]:
         for at in range(len(self.words)):
             found = self.link(at) if at not in self.used else None
             for one in found.columns if found else ():
                 yield at, one, found.sure if found else 0
 
-    def _column_near(self, at: int, kind: str, there: int | None = None) -> Column:
+    def _column_near(self, at: int, kind: str, there: int | None = None) -> SchemaColumn:
         """The column that a comparison is about: the last that is named before it, the next behind it, else
         the only one, or that of the amounts."""
         clause = self._clause(at)
@@ -1193,7 +1195,7 @@ class _Reader:
     def _use(self, at: int, length: int) -> None:
         self.used.update(range(at, at + length))
 
-    def _use_column(self, column: Column) -> None:
+    def _use_column(self, column: SchemaColumn) -> None:
         for at in range(len(self.words)):
             found = self.link(at) if at not in self.used else None
             if found is not None and column in found.columns:
@@ -1225,7 +1227,7 @@ class _Reader:
     def _weak(self, at: int) -> bool:
         return length_of("weak", self.plain, at) > 0
 
-    def _unclear(self, said: str, columns: Sequence[Column], why: str = "") -> NoReturn:
+    def _unclear(self, said: str, columns: Sequence[SchemaColumn], why: str = "") -> NoReturn:
         names = ", ".join(one.name for one in columns[:20])
         if columns and len(columns) < len(self.schema.columns):
             message = f"“{said}” may be any of {names}" if len(columns) > 1 else f"“{said}” is not clear"

@@ -22,7 +22,7 @@ _READINGS: Final = 4  # of a meter that only goes up
 
 
 @dataclass(eq=False)
-class Column:
+class SchemaColumn:
     """One column. values: those it has, as they stand, by their words; rows: how many cells are not empty;
     rising: its numbers never fall."""
 
@@ -72,11 +72,11 @@ def things_of(words: Sequence[str]) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Schema:
+class TableSchema:
     """The columns of a table. comma: whether one is the decimal point."""
 
     path: str
-    columns: tuple[Column, ...]
+    columns: tuple[SchemaColumn, ...]
     comma: bool
     rows: int
 
@@ -86,11 +86,11 @@ class Schema:
         stem = self.path.rpartition("/")[2].rpartition(".")[0]
         return tuple(one for one in words_in(stem) if len(one) > 2)
 
-    def of(self, *kinds: Kind) -> list[Column]:
+    def of(self, *kinds: Kind) -> list[SchemaColumn]:
         """The columns that hold this."""
         return [one for one in self.columns if one.kind in kinds]
 
-    def about(self, things: Iterable[str]) -> list[Column]:
+    def about(self, things: Iterable[str]) -> list[SchemaColumn]:
         """The columns that are about one of these."""
         wanted = set(things)
         return [one for one in self.columns if one.things & wanted]
@@ -100,7 +100,7 @@ class Schema:
         return any(alike(word, one) or (len(one) > 4 and word.startswith(one)) for one in self.own_words)
 
 
-def schema_of(path: str, bench: Bench, check: Callable[[], None]) -> Schema:
+def schema_of(path: str, bench: Bench, check: Callable[[], None]) -> TableSchema:
     """Read a table once for what it has, in bounded memory. Raises as ``open_rows``."""
     names, kinds = kinds_of(path, bench, check)
     with open_rows(path, bench, check) as found:
@@ -109,20 +109,20 @@ def schema_of(path: str, bench: Bench, check: Callable[[], None]) -> Schema:
 
 def described(
     path: str, names: Sequence[str], kinds: Sequence[Kind], rows: Iterable[Sequence[str]], *, comma: bool
-) -> Schema:
+) -> TableSchema:
     """The schema of these rows."""
     columns = tuple(
-        Column(name, kind, place) for place, (name, kind) in enumerate(zip(names, kinds, strict=True))
+        SchemaColumn(name, kind, place) for place, (name, kind) in enumerate(zip(names, kinds, strict=True))
     )
     count = 0
     for row in rows:
         count += 1
         for column, cell in zip(columns, row, strict=False):
             _take(column, cell.strip(), comma=comma)
-    return Schema(path, columns, comma, count)
+    return TableSchema(path, columns, comma, count)
 
 
-def _take(column: Column, cell: str, *, comma: bool) -> None:
+def _take(column: SchemaColumn, cell: str, *, comma: bool) -> None:
     if not cell:
         return
     column.cells += 1
