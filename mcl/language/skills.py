@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _MEMBER = re.compile(r"\{(\w+)=([\w.-]+)\}")
 MOST = 16  # entries of a list slot that names no max=
+GOAL_SLOT = "question"  # what takes a goal as it was said (`Skill.takes_goal`)
 
 
 @dataclass(frozen=True)
@@ -119,10 +120,20 @@ class Skill:
     def tells_goal(self) -> bool:
         """Whether a model that does its work is told the whole goal: a prompt for steps alone has it."""
         blocks = [one for one in self.file.procedure if isinstance(one, ast.On)]
-        steps = (one for one in blocks if isinstance(one.condition, ast.VerbIs))
-        own = (entry for one in steps if one.condition.verb.startswith("x:") for entry in one.body)
+        steps = ((one.condition, one.body) for one in blocks)
+        own = (
+            entry
+            for said, body in steps
+            if isinstance(said, ast.VerbIs) and said.verb.startswith("x:")
+            for entry in body
+        )
         prompts = (one.user for one in own if isinstance(one, ast.PromptNode))
         return any(user is not None and "{prose}" in user.value for user in prompts)
+
+    @property
+    def takes_goal(self) -> bool:
+        """Whether its input `question` is the goal as it was said (`mcl.takes=goal`): its tool reads it."""
+        return self._settings.get("mcl.takes") == "goal"
 
     @property
     def does_goals(self) -> bool:

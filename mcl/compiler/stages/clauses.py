@@ -56,6 +56,7 @@ class Clauses:
         self.prose, self.words = prose, words
         self._skill = (skill.description, *skill.examples, *skill.phrases) if skill else ()
         self.takes_any = skill is not None and skill.takes_any
+        self.takes_goal = skill is not None and skill.takes_goal
         self._covers = skill.covers if skill is not None else ()
         self.said_words = list(WORD.finditer(prose))
         self._starts = [match.start() for match in self.said_words]
@@ -159,6 +160,8 @@ class Clauses:
         placed = [clause.place for clause in self.all if self._places(clause, inputs)]
         for begin in begins:
             start = self._clause_start(begin)
+            if self.takes_goal and self._asks_on(start):
+                continue
             quoted = not free(TextPlace(start, start + 1), [*self.quotes, *placed])
             quoted = quoted or not self._plain(self.clause_of(TextPlace(start, start + 1)))
             apart = free(self.clause_of(TextPlace(start, start + 1)), kept) and not quoted
@@ -226,8 +229,16 @@ class Clauses:
         text = self.said(clause.place)
         if not self._heads(text) or self.words.forbids(text) or self._leads(clause):
             return False
+        if self.takes_goal and self._asks_on(clause.place.start):
+            return False
         own = _own_verbs(self._skill, self.words.adding)
         return text.split()[0].casefold() not in own or not clause.joined
+
+    def _asks_on(self, start: int) -> bool:
+        """Whether a clause of a goal that is taken as it was said goes on with what its skill does: "show the
+        biggest first", or with no verb of a wish."""
+        head = _HEAD.match(self.prose, start)
+        return head is None or not self._heads(self.prose[start:]) or head[0].casefold() in self.own_words
 
     def _places(self, clause: Clause, inputs: Sequence[TextPlace]) -> bool:
         """Whether a clause only says where the result goes, and that is an input of the skill."""
