@@ -115,4 +115,3 @@ def test_an_aside_is_no_question_whatever_the_plan_does(home: Home, skills: Skil
 @pytest.mark.parametrize("words", CLAIMS)
 def test_what_wants_bounds_or_forbids_something_is_no_aside(home: Home, skills: Skills, words: str) -> None:
     assert isinstance(ask(home, skills, f"order paper, {words}", known=False), Clarify)
-
