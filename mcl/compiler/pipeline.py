@@ -225,7 +225,7 @@ class Pipeline:
     def _left_out(
         self, goal: "_Goal", intent: Intent, verdict: ScoreVerdict, plan: PlanTree
     ) -> tuple[Gap, ...]:
-        """What is open of the goal's own words, where a plan would leave it out and do what no undo puts
+        """What is open of the goal's own words, where a plan would leave out a wish, or do what no undo puts
         back, and its further wishes that no skill does: a plan that a model writes does the first. One for
         any goal keeps all."""
         if goal.classified.skill.takes_any:
@@ -237,7 +237,7 @@ class Pipeline:
         sure = self.rules.routing(goal.classified.skill_probability).route == "compiled"
         read = any(mark.field.startswith("frame.objects") for mark in goal.understood.extraction.spans)
         if gaps and (sure or read) and self._is_undone(plan):
-            gaps = []
+            gaps = [gap for gap in gaps if gap.field in goal.understood.wished]
         return tuple(replace(gap, severity="blocking") for gap in (*gaps, *further))
 
     def _is_undone(self, plan: PlanTree) -> bool:

@@ -21,7 +21,6 @@ UNREAD = (
     ("beställ paper varannan vecka", "varannan vecka"),
     ("order paper if the shelf gets empty", "if the shelf gets empty"),
     ("order paper, bara de blå", "bara de blå"),
-    ("order paper and then send it to Kim", "send it to Kim"),
 )
 ASIDES = (
     *(
@@ -103,6 +102,12 @@ def test_a_plan_that_destroys_or_cannot_be_undone_asks(
         asked = ask(home, find_skills([tmp_path]), goal, rule="be kind")
         assert isinstance(asked, Clarify), asked
         assert [one.field.partition(".")[0] for one in asked.questions] == ["promise"]
+
+
+def test_a_second_wish_is_asked_about_whatever_the_plan_does(home: Home, skills: Skills) -> None:
+    asked = ask(home, skills, "order paper and then send it to Kim")
+    assert isinstance(asked, Clarify)
+    assert [one.field for one in asked.questions] == ["promise.send it to Kim"]
 
 
 @pytest.mark.parametrize("words", ASIDES)

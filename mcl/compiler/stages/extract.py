@@ -21,6 +21,7 @@ from mcl.compiler.stages.phrase_places import form_of as form_of
 from mcl.compiler.stages.phrase_places import with_phrase
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
+from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import NO_KEYS, KeyNames
 from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
@@ -45,6 +46,12 @@ class Understanding:
     def skill(self) -> Skill:
         """The skill that the goal is for."""
         return self.classified.skill
+
+    @property
+    def wished(self) -> frozenset[str]:
+        """The fields of the Unknowns about further wishes that are open: nothing is done for one of two."""
+        prose = self.request.prose
+        return frozenset(f"{PROMISE}{prose[one.start : one.end]}" for one in self.extraction.wishes)
 
 
 LookUp: TypeAlias = Callable[[ResolveRule, str], SlotValue | None]

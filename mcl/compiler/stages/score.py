@@ -94,7 +94,11 @@ def score(goal: Understanding, rules: Rules, *, undone: bool = False) -> ScoreVe
         # One round for all that is open; what is only worth a look is not asked beside it.
         worth_a_look = _LOOKS if goal.skill.does_goals and not undone else (*_LOOKS, PROMISE)
         looks = tuple(
-            gap for gap in gaps if gap.severity != "blocking" and gap.field.startswith(worth_a_look)
+            gap
+            for gap in gaps
+            if gap.severity != "blocking"
+            and gap.field.startswith(worth_a_look)
+            and not (undone and gap.field in goal.wished)
         )
         asked = _as_asked(
             goal, one_a_field((*(gap for gap in gaps if gap not in looks), *doubts)), confidence
