@@ -114,23 +114,10 @@ def merged(utterance: Utterance) -> str:
     return plain(name) if source == "sgd" else name
 
 
-def by_many_hands() -> Iterable[tuple[str, str, str]]:
-    """Goals of one wish, the skill that takes each ("" for none of the shelf), and its verb."""
-    shelf = written.shelf()
-    for writer in written.writers(parts=("train",)):
-        for goal in writer.goals:
-            one = goal.before or goal
-            if len(one.wishes) > 1 or (goal.change and not goal.before):
-                continue
-            wish = one.wishes[0] if one.wishes else None
-            known = shelf[wish.skill].shipped(wish) if wish is not None and wish.skill in shelf else ""
-            yield one.text, known, wish.verb if wish else ""
-
-
 def sources(data: Path) -> dict[str, GoalSource]:
     """What each machine learns from."""
     r = random.Random(SEED)
-    corpus, goals, hands = corpora.load(data), handwritten.load(), list(by_many_hands())
+    corpus, goals, hands = corpora.load(data), handwritten.load(), list(written.of_one_wish(("train",)))
     said: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for one in corpus.train:
         if one.opens and one.skill[0] in SOURCES:
