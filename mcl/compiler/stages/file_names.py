@@ -156,10 +156,10 @@ class FileNames:
         if same:
             return same
         words = [word for word in _WORD.findall(bare.casefold()) if word not in _EMPTY]
-        by_name = [one.path for one in there if _has(words, _name(one.path))]
+        by_name = [one.path for one in there if _has(words, _name(one.path)) and _is_like(words, one.path)]
         if by_name:
             return by_name
-        by_path = [one.path for one in there if _has(words, one.path)]
+        by_path = [one.path for one in there if _has(words, one.path) and _is_like(words, one.path)]
         return by_path or self._near(bare, there)
 
     @staticmethod
@@ -223,6 +223,22 @@ def _has(words: Sequence[str], text: str) -> bool:
     return bool(words) and all(any(_alike(folded(word), one) for one in there) for word in words)
 
 
+def _is_most(words: Sequence[str], path: str) -> bool:
+    """Whether words are at least half of those that the name of a file has."""
+    there = [one for one in folded(_stem(path)).split() if not one.isdigit()]
+    return 2 * sum(any(_alike(folded(word), one) for word in words) for one in there) >= len(there)
+
+
+def _is_like(words: Sequence[str], path: str) -> bool:
+    """Whether words are most of a name, or stand in it, or in its folders, letter for letter or there with
+    another ending: a jumper is no clock that jumps."""
+    said, above = [folded(word) for word in words], folded(path.rpartition("/")[0]).split()
+    there = folded(_name(path)).split()
+    return _is_most(words, path) or all(
+        word in there or any(_alike(word, one) for one in above) for word in said
+    )
+
+
 def _alike(word: str, other: str) -> bool:
     """Are two words one, but for their ends: receipt and receipts, kvitto and kvittot?"""
     shorter = min(len(word), len(other))
@@ -260,8 +276,9 @@ def changed_slots(skill: Skill, find: Callable[[str], Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for call in _calls(case.root for case in skill.template.cases) if skill.template else ():
         manifest, args = find(str(call.get("tool_ref"))), call.get("args")
-        modes = manifest.scope.paths.items() if manifest is not None and isinstance(args, Mapping) else ()
-        for name, mode in modes:
+        if manifest is None or not isinstance(args, Mapping):
+            continue
+        for name, mode in manifest.scope.paths.items():
             place = _PLACE.fullmatch(str(args.get(name))) if mode in ("move", "write") else None
             found |= {place[1]: mode} if place else {}
     return found

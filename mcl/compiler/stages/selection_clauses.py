@@ -107,8 +107,8 @@ class ClauseReader:
                 end_noun()
                 group = said.nouns[tested:] or group
                 tested = len(said.nouns)
-                for one in group:
-                    one.tests += [test] if test is not None else []
+                for each in group:
+                    each.tests += [test] if test is not None else []
                 said.tests += [test] if test is not None and not group else []
                 said.marked(token)
                 said.last, at = tokens[at + step - 1].end, at + step
@@ -119,12 +119,13 @@ class ClauseReader:
             out = self.words.at("out", tokens, at)
             folder, step = self._folder(tokens, at + out) if out else ("", 0)
             into = self.words.at("into", tokens, at)
-            if self.targeted and placing and self.words.at("within", tokens, at) and at:
+            within_one = self.words.at("within", tokens, at) if self.targeted and at else 0
+            if within_one and (placing or self._is_new(tokens, at + within_one)):
                 into, folder = max(into, out), folder if not said.nouns and not noun.tokens else ""
             if folder:
                 end_noun()
-                for one in said.nouns[since:]:
-                    one.folder = folder
+                for each in said.nouns[since:]:
+                    each.folder = folder
                 since = len(said.nouns)
                 if not since:
                     said.nouns.append(Noun(folder=folder))
@@ -199,9 +200,8 @@ class ClauseReader:
                 while more := self._or_when(tokens, at + step):
                     step, test = step + more[0], _either(test, more[1])
                 return step, _both(test, _is_picture) if picture else test
-        for read in (lambda: age(tokens, at, self.today), lambda: amount(tokens, at)):
-            if found := read():
-                return found
+        if found := age(tokens, at, self.today) or amount(tokens, at):
+            return found
         if tokens[at].text in self.words.sets["photographed"]:
             return 1, _is_picture
         if tokens[at].text in self.words.sets["copied"]:
@@ -268,6 +268,16 @@ class ClauseReader:
                 return TextPlace(start, end), step + 1
             end, at, step, whole = tokens[at].end, at + 1, step + 1, whole + 1
         return TextPlace(start, end), step
+
+    def _is_new(self, tokens: Sequence[Token], at: int) -> bool:
+        """Whether words are for a folder or an archive that is not there yet: “a zip called …”."""
+        fresh = self.words.sets["fresh"] | self.words.sets["indefinite"]
+        holds = self.words.sets["folder"] | self.words.sets["packed"]
+        return (
+            at + 1 < len(tokens)
+            and tokens[at].text in fresh
+            and (any(one.text in holds for one in tokens[at + 1 : at + 3]))
+        )
 
     def _ends_target(self, tokens: Sequence[Token], at: int) -> bool:
         token = tokens[at]

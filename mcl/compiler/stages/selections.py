@@ -164,7 +164,7 @@ class Selections:
 
     def _files(self, noun: Noun, tests: Sequence[Test], *, narrow: bool) -> list[str]:
         """The files that a noun means, in their order. narrow: of a kind, those that lie highest."""
-        sets = [found for one in noun.tokens if (found := self.sets.of(one))]
+        sets = [files for one in noun.tokens if (files := self.sets.of(one))]
         below = f"{noun.folder}/" if noun.folder else ""
         found = [
             one.path
