@@ -115,7 +115,7 @@ def merged(utterance: Utterance) -> str:
 
 
 def by_many_hands() -> Iterable[tuple[str, str, str]]:
-    """Goals of one wish, the shelf's skill that each is for ("" for none of them), and its verb."""
+    """Goals of one wish, the skill that takes each ("" for none of the shelf), and its verb."""
     shelf = written.shelf()
     for writer in written.writers(parts=("train",)):
         for goal in writer.goals:
@@ -123,8 +123,8 @@ def by_many_hands() -> Iterable[tuple[str, str, str]]:
             if len(one.wishes) > 1 or (goal.change and not goal.before):
                 continue
             wish = one.wishes[0] if one.wishes else None
-            known = wish is not None and wish.skill in shelf
-            yield one.text, wish.skill if wish and known else "", wish.verb if wish else ""
+            known = shelf[wish.skill].shipped(wish) if wish is not None and wish.skill in shelf else ""
+            yield one.text, known, wish.verb if wish else ""
 
 
 def sources(data: Path) -> dict[str, GoalSource]:
@@ -226,7 +226,7 @@ def named(data: Path) -> dict[tuple[str, str], tuple[set[str], set[str]]]:
         told.add(key_of(skill.description))
     other = handwritten.descriptions()
     for name, one in written.shelf().items():
-        names, told = found["own", name]
+        names, told = found["own", one.ships[""] or name]
         names.add(key_of(name))
         told.update(map(key_of, (one.skill.description, *one.also, *other.get(name, ()))))
     for shown in find_skills(skill_folders(None)):

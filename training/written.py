@@ -83,11 +83,20 @@ class GoalWriter:
 
 @dataclass(frozen=True)
 class WrittenSkill:
-    """A skill, the other ways in which it describes itself, the names of those it could be taken for."""
+    """A skill, the other ways in which it describes itself, the names of those it could be taken for.
+
+    ships: the shipped skill that takes its goals, "" for none: by `slot=option` as marked, "" for all else.
+    """
 
     skill: CorpusSkill
     also: tuple[str, ...]
     near: tuple[str, ...]
+    ships: Mapping[str, str]
+
+    def shipped(self, wish: Wish) -> str:
+        """The shipped skill that takes such a wish, "" for none."""
+        marked = (f"{mark.field.removeprefix('slot.')}={mark.value}" for mark in wish.marks)
+        return next((self.ships[one] for one in marked if one in self.ships), self.ships[""])
 
 
 def shelf(folder: Path = FOLDER) -> dict[str, WrittenSkill]:
@@ -152,7 +161,7 @@ def _skills(path: Path, source: str) -> dict[str, WrittenSkill]:
 def _skill(name: str, row: Mapping[str, Any], source: str) -> WrittenSkill:
     if not _NAME.fullmatch(name):
         raise ValueError("a skill is named by small letters with - between words")
-    if extra := sorted(row.keys() - {"verbs", "description", "also", "near", "slots"}):
+    if extra := sorted(row.keys() - {"verbs", "description", "also", "near", "slots", "ships"}):
         raise ValueError(f"unknown: {', '.join(extra)}")
     if not row["verbs"] or (wrong := [verb for verb in row["verbs"] if verb not in form.VERBS]):
         raise ValueError(f"no such verb: {', '.join(wrong)}")
@@ -160,7 +169,9 @@ def _skill(name: str, row: Mapping[str, Any], source: str) -> WrittenSkill:
     if len(slots) > MAX_SLOTS:
         raise ValueError(f"more than {MAX_SLOTS} slots")
     skill = CorpusSkill(source, name, str(row["description"]), slots, tuple(row["verbs"]))
-    return WrittenSkill(skill, tuple(row.get("also", ())), tuple(row.get("near", ())))
+    ships = row.get("ships", name)
+    by_option = {"": ships} if isinstance(ships, str) else dict(ships)
+    return WrittenSkill(skill, tuple(row.get("also", ())), tuple(row.get("near", ())), by_option)
 
 
 def _slot(name: str, told: str | Mapping[str, Any]) -> SlotForm:

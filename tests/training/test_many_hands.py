@@ -58,6 +58,17 @@ def test_an_option_may_have_words_of_its_own(tmp_path: Path) -> None:
     assert (mark.value, mark.start, mark.end) == ("bar", 0, 7)
 
 
+def test_a_goal_is_for_the_skill_that_ships_by_its_marks(tmp_path):
+    text = "== modify text-sort\nsort [file:names.txt]\n[order=unique:no doubles] in [file:names.txt]\n"
+    text += "== modify files-tidy\nsort [folder:in] by [by=size:size]\n"
+    text += "== build mail-draft\nwrite to [recipient:Eva]\n"
+    path = write(tmp_path, text)
+    common = shelf()
+    goals = read_writer(path, common).goals
+    found = [common[goal.wishes[0].skill].shipped(goal.wishes[0]) for goal in goals]
+    assert found == ["lines-sort", "lines-unique", "", "mail-draft"]
+
+
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [

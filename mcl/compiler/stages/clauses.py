@@ -56,6 +56,7 @@ class Clauses:
         self.prose, self.words = prose, words
         self._skill = (skill.description, *skill.examples, *skill.phrases) if skill else ()
         self.takes_any = skill is not None and skill.takes_any
+        self.takes_goal = skill is not None and skill.takes_goal
         self._covers = skill.covers if skill is not None else ()
         self.said_words = list(WORD.finditer(prose))
         self._starts = [match.start() for match in self.said_words]
@@ -68,7 +69,9 @@ class Clauses:
         """Where words stand that say what the skill does in any case."""
         if not self._covers:
             return []
-        phrases = (r"\s+".join(map(re.escape, one.split())) for one in self._covers)
+        phrases = (
+            r"\s+".join(map(re.escape, one.split())) for one in sorted(self._covers, key=len, reverse=True)
+        )
         found = re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)", re.IGNORECASE)
         return [TextPlace(*match.span()) for match in found.finditer(self.prose)]
 
@@ -100,9 +103,11 @@ class Clauses:
         """Whether what stands here is a clause of its own: a verb with what it is done to, or a ban."""
         lead = self.words.opening.match(self.prose, start, end)
         text = self.prose[lead.end() if lead else start : end]
-        if self.words.forbids(text) or self.words.wants(text):
+        if self.words.forbids(text) or self.words.wants(text) or self.words.pointing.leading.match(text):
             return True
         found = list(islice(_HEAD.finditer(text), 2))
+        if len(found) == 1 and found[0][0].casefold() in self.words.alone:
+            return True
         return len(found) > 1 and self.words.is_verb(found[0][0])
 
     def _clause(self, start: int, end: int, joined: str, begins: bool) -> Iterator[Clause]:
@@ -114,7 +119,11 @@ class Clauses:
         text = self.prose[start:end]
         start += len(text) - len(text.lstrip(TIDY))
         end = start + len(self.prose[start:end].rstrip(TIDY))
-        if end > start:
+        held = self.words.pointing.leading.match(self.prose, start, end)
+        if held is not None and self.prose[held.end() : end].strip(TIDY):
+            yield Clause(TextPlace(*held.span()), joined, begins)
+            yield from self._clause(held.end(), end, "", False)
+        elif end > start:
             yield Clause(TextPlace(start, end), joined, begins)
 
     def _ends(self, lead: re.Match[str]) -> int:
@@ -151,7 +160,10 @@ class Clauses:
         placed = [clause.place for clause in self.all if self._places(clause, inputs)]
         for begin in begins:
             start = self._clause_start(begin)
+            if self.takes_goal and self._asks_on(start):
+                continue
             quoted = not free(TextPlace(start, start + 1), [*self.quotes, *placed])
+            quoted = quoted or not self._plain(self.clause_of(TextPlace(start, start + 1)))
             apart = free(self.clause_of(TextPlace(start, start + 1)), kept) and not quoted
             if start > main.place.start and apart and not self._is_limit(start):
                 found.add(start)
@@ -217,8 +229,16 @@ class Clauses:
         text = self.said(clause.place)
         if not self._heads(text) or self.words.forbids(text) or self._leads(clause):
             return False
+        if self.takes_goal and self._asks_on(clause.place.start):
+            return False
         own = _own_verbs(self._skill, self.words.adding)
         return text.split()[0].casefold() not in own or not clause.joined
+
+    def _asks_on(self, start: int) -> bool:
+        """Whether a clause of a goal that is taken as it was said goes on with what its skill does: "show the
+        biggest first", or with no verb of a wish."""
+        head = _HEAD.match(self.prose, start)
+        return head is None or not self._heads(self.prose[start:]) or head[0].casefold() in self.own_words
 
     def _places(self, clause: Clause, inputs: Sequence[TextPlace]) -> bool:
         """Whether a clause only says where the result goes, and that is an input of the skill."""

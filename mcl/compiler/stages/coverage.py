@@ -91,7 +91,8 @@ class Coverage:
             run = clause.place if whole else self._run(clause, place)
             if free(run, [one.place for one in found]):
                 found.append(Uncovered(run, kind))
-        wanted = clause is not self.clauses.main and self.words.wants(text)
+        asked = self.clauses.takes_goal and within(clause.place, self.slots)
+        wanted = clause is not self.clauses.main and self.words.wants(text) and not asked
         if wanted and not found and free(clause.place, self.limits):
             found.append(Uncovered(clause.place, SECOND))
         if not about and not found and not reason and self._stands_alone(clause):
@@ -141,7 +142,7 @@ class Coverage:
     def _turns(self, kind: str, clause: Clause, place: TextPlace) -> bool:
         """Whether a mark says something of the whole goal although it stands in what fills a slot."""
         strong = self.strong.get(kind)
-        if strong is None or (kind == "amount" and not self.clauses.takes_any):
+        if self.clauses.takes_goal or strong is None or (kind == "amount" and not self.clauses.takes_any):
             return False
         before = self.prose[clause.place.start : place.start]
         if self.words.told.search(before):

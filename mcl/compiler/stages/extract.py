@@ -25,9 +25,9 @@ from mcl.compiler.stages.selections import ChosenFiles, chosen_files
 from mcl.compiler.stages.signoff import NO_KEYS, KeyNames
 from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
-from mcl.language.skills import Skill
+from mcl.language.skills import GOAL_SLOT, Skill
 from mcl.memory import Bundle
-from mcl.model.cues import TextPlace, free, place_of, within
+from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at, within
 from mcl.model.protocol import REST, ExtractForm, Model, Span
 from mcl.values.slots import read_slot
 
@@ -72,7 +72,11 @@ def extract(
     """
     skill = classified.skill
     _check_given(request, skill)
-    asked = tuple(slot for slot in skill.slots if slot.name not in request.slots)
+    asked = tuple(
+        slot
+        for slot in skill.slots
+        if slot.name not in request.slots and not (skill.takes_goal and slot.name == GOAL_SLOT)
+    )
     given = {
         slot.name: texts_of(slot, request.slots[slot.name])
         for slot in skill.slots
@@ -112,14 +116,20 @@ def extract(
     held = [one for one in held if not within(one, clauses.covered)]
     inputs = [*_places(request, skill), *(place_of(one) for one in answered if _is_value(one))]
     wishes = clauses.wishes(classified.begins, held, inputs)
+    _, phrased = with_phrase((), form, skill.phrases, clauses, rules.around_phrases)
     wishes = tuple(one for one in wishes if free(one, clauses.covered))
+    # 'commit a.md, message "…"': what the skill's own words are for is no wish of its own
+    wishes = tuple(one for one in wishes if free(TextPlace(one.start, one.start + 1), phrased))
     marked = _of_the_first(answered, wishes)
     told = [one for one in marked if one.field != REST and not found.is_guess(one)]
+    told = _with_members(told, skill, clauses)
     told, said = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
     held = [one for one in held if free(one, said)]
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
     if wishes:  # a value that a pattern finds in another wish is that one's
         spans = tuple(one for one in spans if not (_is_value(one) and (one.start or 0) >= wishes[0].start))
+    if skill.takes_goal:  # what bounds and what repeats is a part of what is asked
+        spans = tuple(one for one in spans if one.field.startswith("slot."))
     spans = with_entries(request.prose, form, spans)
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))
@@ -137,8 +147,15 @@ def extract(
             one for one in spans if not (one.field.startswith("slot.") and leads.is_empty(one.value))
         )
     spans = request.files.whole_names(skill, request.prose, spans)
+<<<<<<< HEAD
     spans = (*(one for one in spans if not _is_chosen(one, chosen)), *chosen.spans)
     spans = (*spans, *(() if chosen.stopped else _named_files(request, skill, spans, clauses)))
+=======
+    spans = (*spans, *_named_files(request, skill, spans, clauses))
+    if skill.takes_goal and request.prose:
+        whole = span_at(f"slot.{GOAL_SLOT}", request.prose, TextPlace(0, len(request.prose)), 1.0)
+        spans = (*spans, _before(wishes, whole, clauses))
+>>>>>>> main
     rest = [one for one in marked if one.field == REST and clauses.says(place_of(one))]
     rest = [one for one in rest if free(place_of(one), [*said, *chosen.read])]
     found.left(rest, spans, frozenset() if clauses.takes_any else clauses.own_words)
@@ -240,6 +257,17 @@ def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, i
                 continue
             if free(place, taken) and not any(mark in text for mark in ",;:!?\n"):
                 yield text, place.start, place.end
+
+
+def _with_members(spans: list[Span], skill: Skill, clauses: Clauses) -> list[Span]:
+    """The spans, with what words of the skill say of its closed lists."""
+    said = {words.casefold(): names for words, names in skill.sets.items() if names[0]}
+    for place in clauses.covered if said else ():
+        name, member = said.get(" ".join(clauses.said(place).casefold().split()), ("", ""))
+        if name:
+            certain = Span(f"slot.{name}", member, None, None, load_cues().probability["phrase"])
+            spans = [one for one in spans if one.field != certain.field] + [certain]
+    return spans
 
 
 def _is_value(span: Span) -> bool:

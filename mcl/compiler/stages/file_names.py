@@ -259,7 +259,10 @@ def path_uses(skill: Skill, find: Callable[[str], Any]) -> dict[str, PathUse]:
         manifest, args = find(str(call.get("tool_ref"))), call.get("args")
         if manifest is None or not isinstance(args, Mapping):
             continue
-        for name, mode in manifest.scope.paths.items():
+        paths = dict(manifest.scope.paths)
+        if manifest.history:  # what a tool for a repository is told of its files
+            paths |= {name: "read" for name in ("path", "paths") if name in args}
+        for name, mode in paths.items():
             use = _MODES[mode]
             if mode == "write" and (manifest.operation == "destructive" or "/fs/edit@" in manifest.uri):
                 use = "there"

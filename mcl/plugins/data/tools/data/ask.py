@@ -11,7 +11,8 @@ from anyio import from_thread, to_thread
 from executor.sandbox.redaction import visible, visible_value
 from executor.tools.tool import Bench
 from mcl.core.text import counted
-from mcl.plugins.data.tools.data.figures import FigureTable, figures_of
+from mcl.plugins.data.tools.data.answer import answers_of, told_of
+from mcl.plugins.data.tools.data.figures import FigureTable, figures_of, plain
 from mcl.plugins.data.tools.data.picture import aligned
 
 _SHOWN = 200  # groups that are told
@@ -23,6 +24,8 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 
 def _ask(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
+    if args.get("question"):
+        return _answered(args, bench)
     found = figures_of(args, bench, from_thread.check_cancelled)
     path = "/".join(bench.workspace.split(str(args["path"])))
     answer: dict[str, Any] = {
@@ -41,6 +44,27 @@ def _ask(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
     return {**answer, "text": visible("\n".join(_told(found, path)))}
 
 
+def _answered(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
+    """The answer to a question in words."""
+    answers = answers_of(args, bench, from_thread.check_cancelled)
+    path = "/".join(bench.workspace.split(str(args["path"])))
+    last = answers[-1]
+    answer: dict[str, Any] = {
+        "path": path,
+        "figure": last.figure,
+        "column": last.names[-1] if last.names else "",
+        "by": last.by,
+        "groups": [dict(zip(last.names, row, strict=True)) for row in last.rows[:_SHOWN]],
+        "rows": last.count,
+        "where": list(last.told),
+        "truncated": len(last.rows) > _SHOWN,
+    }
+    if last.single:
+        answer["value"] = plain(last.value)
+    answer = {name: visible_value(value) for name, value in answer.items()}
+    return {**answer, "text": visible(told_of(path, answers))}
+
+
 def _told(found: FigureTable, path: str) -> Iterator[str]:
     what = f"{found.figure} of {found.column}" if found.column else "rows"
     where = f" where {' and '.join(found.told)}" if found.told else ""
@@ -56,11 +80,6 @@ def _told(found: FigureTable, path: str) -> Iterator[str]:
             yield f"and {len(found.groups) - _SHOWN:,} more"
     if found.skipped:
         yield f"{counted(found.skipped, 'cell')} of {found.column} held no number"
-
-
-def plain(value: Decimal | None) -> str:
-    """A number without an exponent; nothing where there is none."""
-    return "" if value is None else format(value, "f")
 
 
 def grouped(value: Decimal | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from anyio import from_thread, to_thread
@@ -11,7 +11,9 @@ from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from mcl.core.text import counted
-from mcl.plugins.data.tools.data.selection import choose_rows
+from mcl.plugins.data.tools.data.answer import answers_of
+from mcl.plugins.data.tools.data.figures import plain
+from mcl.plugins.data.tools.data.selection import Chosen, choose_rows
 from mcl.plugins.data.tools.data.table import open_table
 from mcl.plugins.data.tools.data.writing import format_of, table_bytes
 
@@ -26,7 +28,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 def _extract(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
     path, to, check = str(args["path"]), str(args["to"]), from_thread.check_cancelled
     form = format_of(to)
-    found = choose_rows(args, bench, check)
+    found = _asked(args, bench, check) if args.get("question") else choose_rows(args, bench, check)
     where = f" where {' and '.join(found.told)}" if found.told else ""
     if not found.rows:
         message, fix = f"no row of {path!r}{where}", "look at its rows first"
@@ -40,9 +42,24 @@ def _extract(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
     else:
         written = bench.workspace.write(to, data, replace=False, check=check)
     text = f"{written.path}: {len(found.rows):,} of {counted(found.of, 'row')}{where}"
+    if args.get("question"):
+        text = f"{written.path}: {counted(len(found.rows), 'row')} ({', '.join(found.names)}){where}"
     answer: dict[str, object] = {"path": written.path, "size": written.size, "sha256": written.sha256}
     answer |= {"rows": len(found.rows), "of": found.of, "where": [visible(one) for one in found.told]}
     return {**answer, "text": visible(text)}
+
+
+def _asked(args: Mapping[str, Any], bench: Bench, check: Callable[[], None]) -> Chosen:
+    """The answer to a question in words, as rows."""
+    answers = answers_of(args, bench, check)
+    if len(answers) > 1:
+        fix = "ask for one of them"
+        raise ToolError("UNCLEAR", "several questions, and one file", place="question", fix=fix)
+    one = answers[0]
+    names, rows = one.names, one.rows
+    if one.single:
+        names, rows = (one.figure,), [[plain(one.value)]]
+    return Chosen(names, rows, one.of, one.told)
 
 
 def decimal_comma(path: str, bench: Bench) -> bool:

@@ -122,7 +122,7 @@ def figures_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None])
     if place is not None and figure != "count" and rows and not any(one.count for one in groups.values()):
         message = f"column {names[place]!r} of {path!r} holds no numbers"
         raise ToolError("NO_NUMBERS", message, place=path, fix="name a column of numbers")
-    made = [(name, _rounded(group.figure(figure))) for name, group in groups.items()]
+    made = [(name, rounded(group.figure(figure))) for name, group in groups.items()]
     column = names[place] if place is not None else ""
     return FigureTable(
         figure, column, by, tuple(_in_order(made, args, by)), rows, of, skipped, conditions.told
@@ -180,7 +180,13 @@ def _in_order(
     yield from ordered[:limit] if limit else ordered
 
 
-def _rounded(value: Decimal | None) -> Decimal | None:
+def rounded(value: Decimal | None) -> Decimal | None:
+    """A figure with at most six decimals."""
     if value is None or value == value.to_integral_value():
         return value if value is None else value.quantize(Decimal(1)) if abs(value) < 10**28 else value
     return value.quantize(_PLACES, context=_EXACT).normalize() if abs(value) < 10**28 else value
+
+
+def plain(value: Decimal | None) -> str:
+    """A number without an exponent; nothing where there is none."""
+    return "" if value is None else format(value, "f")

@@ -68,7 +68,11 @@ def choose_rows(args: Mapping[str, Any], bench: Bench, check: Callable[[], None]
                 if conditions.hold(row):
                     yield row
 
-        rows = list(_ordered(holding(), place, kinds, limit, path, descending=descending, comma=found.comma))
+        def key(row: list[str]) -> Key:
+            return order_key(row[place or 0], kinds[place or 0], comma=found.comma)
+
+        by = key if place is not None else None
+        rows = list(in_order(holding(), by, limit, path, descending=descending))
     kept = [[row[at] for at in wanted] for row in rows]
     return Chosen(tuple(names[at] for at in wanted), kept, seen, conditions.told)
 
@@ -90,26 +94,21 @@ def _sorting(sort: str, names: Sequence[str], kinds: Sequence[Kind], path: str, 
     return numbers[0]
 
 
-def _ordered(
+def in_order(
     rows: Iterator[list[str]],
-    place: int | None,
-    kinds: Sequence[Kind],
+    key: Callable[[list[str]], Key] | None,
     limit: int,
     path: str,
     *,
     descending: bool,
-    comma: bool,
 ) -> Iterator[list[str]]:
-    if place is None:
-        yield from islice(rows, limit) if limit else _bounded(rows, path)
+    """Rows by a key, as they come without one; at most `limit`, 0 for all of them. Raises TOO_LARGE."""
+    if key is None:
+        yield from islice(rows, limit) if limit else bounded(rows, path)
         if limit:
             for _ in rows:  # so that all are counted
                 pass
         return
-
-    def key(row: list[str]) -> Key:
-        return order_key(row[place], kinds[place], comma=comma)
-
     if limit:
 
         def best(row: list[str]) -> tuple[int, Any]:
@@ -118,12 +117,13 @@ def _ordered(
 
         yield from (heapq.nlargest if descending else heapq.nsmallest)(limit, rows, key=best)
         return
-    there = list(_bounded(rows, path))
+    there = list(bounded(rows, path))
     full = sorted((row for row in there if key(row)[0] == 0), key=key, reverse=descending)
     yield from [*full, *(row for row in there if key(row)[0] != 0)]
 
 
-def _bounded(rows: Iterator[list[str]], path: str) -> Iterator[list[str]]:
+def bounded(rows: Iterator[list[str]], path: str) -> Iterator[list[str]]:
+    """The rows, as long as there are not too many of them to keep. Raises TOO_LARGE."""
     cells = 0
     for number, row in enumerate(rows, 1):
         cells += len(row)

@@ -1,0 +1,92 @@
+"""The words of questions about tables: which of them a lexicon knows, and when two are one word."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+_LEXICON: Final = Path(__file__).with_name("question.toml")
+_ENDINGS: Final = (
+    *("arnas", "ernas", "ornas", "arna", "erna", "orna", "ens", "ets", "ies", "ade", "ing", "ed", "es"),
+    *("ar", "er", "or", "en", "et", "na", "ad", "at", "an", "n", "t", "s", "e", "a", "r", "y"),
+)
+Phrase = tuple[str, ...]
+
+
+@cache
+def lexicon() -> Mapping[str, Any]:
+    """The lexicon as it is written."""
+    found: Mapping[str, Any] = tomllib.loads(_LEXICON.read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def phrases(name: str) -> Mapping[str, tuple[Phrase, ...]]:
+    """The phrases of a list ("group") or of a member of a family ("figure.sum") by their first word."""
+    family, _, member = name.partition(".")
+    said = lexicon()[family]
+    found: dict[str, list[Phrase]] = {}
+    for one in str(said[member] if member else said).split("|"):
+        words = tuple(one.split())
+        first = "*" if _goes_on(words[0]) else words[0]
+        found.setdefault(first, []).append(words)
+    return {first: tuple(sorted(some, key=len, reverse=True)) for first, some in found.items()}
+
+
+def length_of(name: str, words: Sequence[str], at: int) -> int:
+    """How many words from a place on are a phrase of a list, the longest; 0 for none."""
+    there = phrases(name)
+    best = 0
+    for phrase in (*there.get(words[at], ()), *there.get("*", ())):
+        if best < len(phrase) <= len(words) - at and all(map(_fits, phrase, words[at : at + len(phrase)])):
+            best = len(phrase)
+    return best
+
+
+def member_of(family: str, words: Sequence[str], at: int) -> tuple[str, int]:
+    """The member of a family with the longest phrase from a place on, and its length; ("", 0) for none."""
+    found = [(length_of(f"{family}.{one}", words, at), one) for one in lexicon()[family]]
+    length, name = max(found, key=lambda one: one[0])
+    return (name, length) if length else ("", 0)
+
+
+def members_of(family: str, words: Sequence[str]) -> frozenset[str]:
+    """All members of a family that have just these words."""
+    return frozenset(one for one in lexicon()[family] if length_of(f"{family}.{one}", words, 0) == len(words))
+
+
+def _fits(said: str, word: str) -> bool:
+    return said == word or (_goes_on(said) and word.startswith(said[:-1]))
+
+
+def _goes_on(said: str) -> bool:
+    return said != "*" and said.endswith("*")
+
+
+@cache
+def stems(word: str) -> frozenset[str]:
+    """A word, and what is left of it without an ending."""
+    left = (word[: -len(one)] for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= 3)
+    return frozenset((word, *left))
+
+
+def alike(one: str, other: str) -> bool:
+    """Are two words one but for their endings?"""
+    return one == other or (min(len(one), len(other)) > 2 and not stems(one).isdisjoint(stems(other)))
+
+
+def words_in(text: str) -> tuple[str, ...]:
+    """The words of a name or a value: customer_id and CustomerId are two."""
+    apart = re.sub(r"(?<=[a-zåäö])(?=[A-ZÅÄÖ])", " ", text)
+    return tuple(one.casefold() for one in re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", apart))
+
+
+def runs(words: Sequence[str], most: int) -> Iterator[tuple[str, ...]]:
+    """Every run of at most so many words."""
+    for many in range(min(most, len(words)), 0, -1):
+        for first in range(len(words) - many + 1):
+            yield tuple(words[first : first + many])

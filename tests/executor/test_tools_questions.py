@@ -1,0 +1,191 @@
+"""Questions in plain words to tables: each is read against the names and values of the columns."""
+
+from __future__ import annotations
+
+import pytest
+from walks import NODE, Walks, tool
+
+TABLES = {
+    "expenses.csv": """date,shop,category,amount
+2025-10-03,Konsum,food,100
+2026-09-03,Konsum,food,742.50
+2026-10-02,Pharmacy,health,189
+2026-10-07,Konsum,food,655.50
+2026-10-20,Tool Shed,home,1249
+2026-11-02,Grönt,food,821
+""",
+    "kassa.csv": """datum;post;typ;belopp
+2026-09-01;avgifter;in;4200
+2026-09-30;hyra lokal;ut;2000
+2026-10-10;fika;ut;385,50
+2026-11-20;bidrag;in;800
+""",
+    "medlemmar.csv": """namn,epost,född,betalt
+Anna Lind,anna@kor.example,1971-03-02,ja
+Bo Ek,bo@kor.example,1949-08-08,nej
+Cia Ö,cia@kor.example,2001-02-14,nej
+""",
+    "hours.csv": """date,client,hours,rate
+2026-10-05,Nord,4.5,800
+2026-10-12,Ugglan,6,700
+2026-10-20,Nord,1,800
+2026-11-03,Ugglan,2,700
+""",
+    "budget.csv": """month,category,planned,spent
+September,food,6000,6240
+September,car,1800,900
+October,food,6000,5875
+October,car,1800,1900
+""",
+    "invoices.json": """[{"nr": 1, "customer": "Nord", "status": "paid", "total": 100},
+{"nr": 2, "customer": "Ugglan", "status": "unpaid", "total": 250},
+{"nr": 3, "customer": "Nord", "status": "overdue", "total": 40}]""",
+    "meter.csv": "date,kwh\n2026-06-01,10210\n2026-07-01,10388\n2026-08-01,10551\n2026-09-01,10742\n",
+    "songs.csv": "title,minutes,year\nDawn,3,1933\nWinter,6,1847\nBridge,5,1970\nHymn,3,1950\n",
+}
+
+
+def node(path: str, question: str) -> NODE:
+    return tool("n1", "data/ask", "read", path=path, question=question)
+
+
+@pytest.fixture
+def there(walks: Walks) -> Walks:
+    for path, text in TABLES.items():
+        walks.write(path, text)
+    return walks
+
+
+FIGURES = [
+    ("expenses.csv", "how much did we spend on food in october 2026?", "655.5"),
+    ("expenses.csv", "hur mycket la vi på mat mellan september och november 2026", "2219"),
+    ("expenses.csv", "how much at Konsum and Grönt together, not counting 2025", "2219"),
+    ("expenses.csv", "what's the average of everything over 200 kr", "867"),
+    ("expenses.csv", "how many times did we shop at konsum", "3"),
+    ("expenses.csv", "how much did we spend on fod in 2026", None),
+    ("expenses.csv", "total for helth in october", "189"),
+    ("kassa.csv", "hur mycket har gått ut ur kassan?", "2385.5"),
+    ("kassa.csv", "vad är saldot", "2614.5"),
+    ("kassa.csv", "hur mycket kom in, hur mycket gick ut och vad blev skillnaden?", "2614.5"),
+    ("medlemmar.csv", "hur många har inte betalt än?", "2"),
+    ("hours.csv", "how many hours did i work for Nord in october", "5.5"),
+    ("hours.csv", "hur mycket ska jag fakturera Nord för oktober", "4400"),
+    ("hours.csv", "what is the highest rate, minus 10 %", "720"),
+    ("budget.csv", "how much more than planned did we spend on food in september", "240"),
+    ("invoices.json", "what do my customers still owe me, all together", "290"),
+    ("invoices.json", "how much is unpaid for Ugglan", "250"),
+    ("meter.csv", "how much electricity did we use between june and august", "341"),
+    ("songs.csv", "hur många minuter är alla låtarna tillsammans", "17"),
+    ("songs.csv", "medel av minuter", "4.25"),
+]
+
+
+def test_a_figure_is_of_the_rows_and_the_column_that_are_meant(there: Walks) -> None:
+    for path, question, value in FIGURES:
+        if value is None:
+            assert there.refusal(node(path, question)) == "UNCLEAR", question
+        else:
+            found = there.ask(node(path, question))
+            assert found.get("value") == value, found["text"]
+
+
+TABLED: list[tuple[str, str, list[dict[str, str]]]] = [
+    (
+        "expenses.csv",
+        "how much went to each shop in 2026, the biggest sum on top",
+        [
+            {"shop": "Konsum", "amount": "1398"},
+            {"shop": "Tool Shed", "amount": "1249"},
+            {"shop": "Grönt", "amount": "821"},
+            {"shop": "Pharmacy", "amount": "189"},
+        ],
+    ),
+    (
+        "expenses.csv",
+        "which category did we spend the most on",
+        [{"category": "food", "amount": "2319"}],
+    ),
+    (
+        "kassa.csv",
+        "inkomster per månad, senaste först",
+        [{"month": "2026-11", "belopp": "800"}, {"month": "2026-09", "belopp": "4200"}],
+    ),
+    (
+        "medlemmar.csv",
+        "Vilka har ännu inte betalt? Jag behöver både namn och mejladress på dem.",
+        [{"namn": "Bo Ek", "epost": "bo@kor.example"}, {"namn": "Cia Ö", "epost": "cia@kor.example"}],
+    ),
+    ("medlemmar.csv", "vem är yngst? bara namnet", [{"namn": "Cia Ö"}]),
+    (
+        "medlemmar.csv",
+        "namn och epost till alla över 50 år, äldst överst",
+        [
+            {"namn": "Bo Ek", "epost": "bo@kor.example"},
+            {"namn": "Anna Lind", "epost": "anna@kor.example"},
+        ],
+    ),
+    (
+        "hours.csv",
+        "client, number of hours and amount (hours times rate) for october, one row per client",
+        [
+            {"client": "Nord", "hours": "5.5", "amount": "4400"},
+            {"client": "Ugglan", "hours": "6", "amount": "4200"},
+        ],
+    ),
+    (
+        "budget.csv",
+        "where did we go over budget? only month and category",
+        [{"month": "September", "category": "food"}, {"month": "October", "category": "car"}],
+    ),
+    (
+        "meter.csv",
+        "hur många kWh gick åt mellan varje avläsning",
+        [
+            {"date": "2026-06-01 – 2026-07-01", "kwh": "178"},
+            {"date": "2026-07-01 – 2026-08-01", "kwh": "163"},
+            {"date": "2026-08-01 – 2026-09-01", "kwh": "191"},
+        ],
+    ),
+    (
+        "songs.csv",
+        "vilka två låtar är längst",
+        [
+            {"title": "Winter", "minutes": "6", "year": "1847"},
+            {"title": "Bridge", "minutes": "5", "year": "1970"},
+        ],
+    ),
+    ("invoices.json", "numbers of all invoices that are overdue", []),
+]
+
+
+def test_rows_and_groups_are_those_that_are_asked_for_in_the_order_that_is_said(there: Walks) -> None:
+    for path, question, rows in TABLED:
+        found = there.ask(node(path, question))
+        assert rows in ([], found["groups"]), question
+        assert found["path"] in found["text"]
+
+
+@pytest.mark.parametrize(
+    ("path", "question"),
+    [
+        ("expenses.csv", "how much did we spend on books"),
+        ("expenses.csv", "what did we pay Anna"),
+        ("expenses.csv", "total per supermarket chain"),
+        ("hours.csv", "which client did I like most"),
+        ("hours.csv", "biggest on top"),
+        ("medlemmar.csv", "vilka har inte svarat"),
+        ("songs.csv", "songs in october"),
+        ("invoices.json", "all but the archived ones"),
+        ("meter.csv", "what is the difference"),
+    ],
+)
+def test_what_the_table_does_not_say_is_not_guessed(there: Walks, path: str, question: str) -> None:
+    assert there.refusal(node(path, question)) == "UNCLEAR"
+
+
+def test_an_answer_is_written_to_a_new_file_and_says_which_rows(there: Walks) -> None:
+    question = "allt som gått ut, per post, störst först"
+    asked = tool("n1", "data/extract", "write", path="kassa.csv", to="ut.csv", question=question)
+    text = there.ask(asked)["text"]
+    assert (there.workspace / "ut.csv").read_text() == "post;belopp\nhyra lokal;2000\nfika;385,5\n"
+    assert "typ is ut" in text
