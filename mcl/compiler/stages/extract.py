@@ -147,15 +147,11 @@ def extract(
             one for one in spans if not (one.field.startswith("slot.") and leads.is_empty(one.value))
         )
     spans = request.files.whole_names(skill, request.prose, spans)
-<<<<<<< HEAD
     spans = (*(one for one in spans if not _is_chosen(one, chosen)), *chosen.spans)
     spans = (*spans, *(() if chosen.stopped else _named_files(request, skill, spans, clauses)))
-=======
-    spans = (*spans, *_named_files(request, skill, spans, clauses))
     if skill.takes_goal and request.prose:
         whole = span_at(f"slot.{GOAL_SLOT}", request.prose, TextPlace(0, len(request.prose)), 1.0)
         spans = (*spans, _before(wishes, whole, clauses))
->>>>>>> main
     rest = [one for one in marked if one.field == REST and clauses.says(place_of(one))]
     rest = [one for one in rest if free(place_of(one), [*said, *chosen.read])]
     found.left(rest, spans, frozenset() if clauses.takes_any else clauses.own_words)
