@@ -10,7 +10,7 @@ from typing import Final
 
 from mcl.compiler.stages.clauses import Clause, Clauses
 from mcl.compiler.stages.selection_names import NamedSets
-from mcl.compiler.stages.selection_words import Facts, Test, Token, age, amount, says, when, words
+from mcl.compiler.stages.selection_words import Facts, Test, SaidWord, age, amount, says, when, words
 from mcl.model.cues import TextPlace, within
 from mcl.values.kinds import kind_of_ending
 
@@ -23,7 +23,7 @@ class Noun:
     """A run of words that names files together. all, one: a word before it says how many; tests: what must
     hold of them."""
 
-    tokens: list[Token] = field(default_factory=list)
+    tokens: list[SaidWord] = field(default_factory=list)
     all: bool = False
     one: bool = False
     folder: str = ""
@@ -53,7 +53,7 @@ class Said:
         """Whether it says which files."""
         return bool(self.nouns or self.tests or self.everything or self.pronoun)
 
-    def marked(self, token: Token) -> None:
+    def marked(self, token: SaidWord) -> None:
         """Take a word as one that speaks of files."""
         self.first = token.start if self.first < 0 else self.first
         self.last = token.end
@@ -76,7 +76,7 @@ class ClauseReader:
         self.clauses, self.sets, self.today, self.own = clauses, sets, today, own
         self.targeted, self.keeps, self.words = targeted, keeps, words()
 
-    def read(self, tokens: Sequence[Token]) -> Said:
+    def read(self, tokens: Sequence[SaidWord]) -> Said:
         """What a clause says of files, word for word; up to a word that says something else."""
         said, at, noun, since, tested = Said(), 0, Noun(), 0, 0
         group: list[Noun] = []
@@ -157,7 +157,7 @@ class ClauseReader:
         said.end = tokens[at - 1].end if at else 0
         return said
 
-    def _word(self, token: Token, noun: Noun, said: Said, *, commanded: bool) -> bool:
+    def _word(self, token: SaidWord, noun: Noun, said: Said, *, commanded: bool) -> bool:
         """Read a word that leads to nothing. Gives whether it says no more than which files."""
         sets, inside = self.words.sets, bool(noun.tokens or noun.one or noun.all)
         if token.text in (";", "!", "?"):
@@ -185,7 +185,7 @@ class ClauseReader:
             return (token.text in sets["thing"] and inside) or self._is_nothing(token, inside=inside)
         return True
 
-    def _held(self, tokens: Sequence[Token], at: int) -> tuple[int, Test | None]:
+    def _held(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test | None]:
         """What must hold of the files, as it is said from a token on; of how many tokens."""
         led = 0
         while at + led < len(tokens) and tokens[at + led].text in self.words.sets["dated"] and led < 3:
@@ -214,14 +214,14 @@ class ClauseReader:
                 return self._content(tokens, at, lead)
         return 0, None
 
-    def _or_when(self, tokens: Sequence[Token], at: int) -> tuple[int, Test] | None:
+    def _or_when(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test] | None:
         if at + 1 >= len(tokens) or tokens[at].text not in self.words.sets["joins"]:
             return None
         led = tokens[at + 1].text in self.words.sets["dated"]
         found = when(tokens, at + 1 + led, self.today, led=True)
         return (1 + led + found[0], found[1]) if found else None
 
-    def _content(self, tokens: Sequence[Token], at: int, lead: int) -> tuple[int, Test]:
+    def _content(self, tokens: Sequence[SaidWord], at: int, lead: int) -> tuple[int, Test]:
         said = [tokens[at + lead]]
         if not said[0].quoted:
             for one in tokens[at + lead + 1 :]:
@@ -233,7 +233,7 @@ class ClauseReader:
         text = self.clauses.prose[said[0].start : said[-1].end]
         return lead + len(said), says(text.removeprefix("the ").rstrip(".?! "))
 
-    def _folder(self, tokens: Sequence[Token], at: int) -> tuple[str, int]:
+    def _folder(self, tokens: Sequence[SaidWord], at: int) -> tuple[str, int]:
         """The folder here that words name, and how many there are."""
         step = 0
         skipped = self.words.sets["one"] | self.words.sets["folder"] | self.words.sets["called"]
@@ -247,7 +247,7 @@ class ClauseReader:
             step += 1
         return (path, step) if path else ("", 0)
 
-    def _target(self, tokens: Sequence[Token], at: int) -> tuple[TextPlace, int]:
+    def _target(self, tokens: Sequence[SaidWord], at: int) -> tuple[TextPlace, int]:
         """Where the name of what things go to stands, and how many tokens it is; a place of none where only
         its kind is said."""
         around = self.words.sets["fresh"] | self.words.sets["called"] | self.words.sets["folder"]
@@ -269,7 +269,7 @@ class ClauseReader:
             end, at, step, whole = tokens[at].end, at + 1, step + 1, whole + 1
         return TextPlace(start, end), step
 
-    def _is_new(self, tokens: Sequence[Token], at: int) -> bool:
+    def _is_new(self, tokens: Sequence[SaidWord], at: int) -> bool:
         """Whether words are for a folder or an archive that is not there yet: “a zip called …”."""
         fresh = self.words.sets["fresh"] | self.words.sets["indefinite"]
         holds = self.words.sets["folder"] | self.words.sets["packed"]
@@ -279,7 +279,7 @@ class ClauseReader:
             and (any(one.text in holds for one in tokens[at + 1 : at + 3]))
         )
 
-    def _ends_target(self, tokens: Sequence[Token], at: int) -> bool:
+    def _ends_target(self, tokens: Sequence[SaidWord], at: int) -> bool:
         token = tokens[at]
         if token.text in (",", ";", "?", "!", "and", "och", "o", "&") or self._is_filler(token):
             return True
@@ -288,16 +288,16 @@ class ClauseReader:
             return True
         return self._is_nothing(token) and token.text not in self.words.sets["folder"]
 
-    def verb(self, tokens: Sequence[Token]) -> int:
+    def verb(self, tokens: Sequence[SaidWord]) -> int:
         """Where the verb stands, where no word before it names a file: “my boss says i may delete …”."""
         verbs = (at for at, one in enumerate(tokens) if self._is_verb(one))
         at = next(verbs, 0)
         return at if not any(self.sets.of(one) for one in tokens[:at]) else 0
 
-    def _is_verb(self, token: Token) -> bool:
+    def _is_verb(self, token: SaidWord) -> bool:
         return token.text in self.words.sets["verbs"] or self.clauses.words.is_verb(token.text)
 
-    def _making(self, tokens: Sequence[Token], at: int, said: Said) -> int:
+    def _making(self, tokens: Sequence[SaidWord], at: int, said: Said) -> int:
         """How many tokens only say that a folder is to be made, where all goes: “make a folder x and …”."""
         if not self.targeted or said.target.end or tokens[at].text not in self.words.sets["making"]:
             return 0
@@ -308,7 +308,7 @@ class ClauseReader:
         said.target, step = self._target(tokens, at + 1)
         return 1 + step if step else 0
 
-    def kept(self, tokens: Sequence[Token], clause: Clause, *, after: bool) -> Said | None:
+    def kept(self, tokens: Sequence[SaidWord], clause: Clause, *, after: bool) -> Said | None:
         """What a clause says is left out; None where it says no such thing."""
         lead = self.words.at("keep", tokens, 0)
         tail = next((at for at in range(1, len(tokens)) if self.words.at("stays", tokens, at)), 0)
@@ -330,11 +330,11 @@ class ClauseReader:
             one.left = one.left or "?"
         return one
 
-    def _is_filler(self, token: Token) -> bool:
+    def _is_filler(self, token: SaidWord) -> bool:
         place = TextPlace(token.start, token.end)
         return within(place, self.clauses.filler) or token.text in ("please", "pls", "plz", "tack", "thanks")
 
-    def _is_nothing(self, token: Token, *, inside: bool = False) -> bool:
+    def _is_nothing(self, token: SaidWord, *, inside: bool = False) -> bool:
         """Whether a word says nothing of which files: one around names, or a verb, which a word behind “the”
         is not. inside: whether it stands there."""
         if token.quoted:
@@ -345,7 +345,7 @@ class ClauseReader:
         place = token.text in self.words.sets["making"] | self.words.sets["placing"] | self.own
         return place or (not inside and self._is_verb(token))
 
-    def _names(self, token: Token, noun: Noun) -> bool:
+    def _names(self, token: SaidWord, noun: Noun) -> bool:
         """Whether a word that says nothing elsewhere names a file: its whole name does, and a verb does
         behind “the” or “all”."""
         if self.sets.is_whole(token.text):
@@ -356,7 +356,7 @@ class ClauseReader:
         """Whether all words that name files name some that are here."""
         return all(self.sets.of(word) for noun in said.nouns for word in noun.tokens)
 
-    def topic(self, tokens: Sequence[Token]) -> Said | None:
+    def topic(self, tokens: Sequence[SaidWord]) -> Said | None:
         """What a clause tells something of: “downloads is a mess”."""
         tells = (at for at, one in enumerate(tokens) if one.text in self.words.sets["tells"])
         one = self.read(tokens[: next(tells, 0)])

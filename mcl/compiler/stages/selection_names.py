@@ -11,7 +11,7 @@ from typing import Final
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
 from mcl.compiler.stages.file_names import FileNames, NamedFile, folded
-from mcl.compiler.stages.selection_words import Token, words
+from mcl.compiler.stages.selection_words import SaidWord, words
 from mcl.values.slots import read_pattern
 
 _TYPO: Final = 0.85
@@ -24,7 +24,7 @@ class NamedSets:
     def __init__(self, names: FileNames) -> None:
         self.names, self.words = names, words()
 
-    def of(self, token: Token) -> frozenset[str]:
+    def of(self, token: SaidWord) -> frozenset[str]:
         """The files that a word may be about, by their kind, folder or name."""
         key = (token.text, token.quoted)
         if key not in self._found:
@@ -40,7 +40,7 @@ class NamedSets:
         """The files of the workspace."""
         return [one for one in self.names.entries if not one.folder]
 
-    def _looked_up(self, token: Token) -> Iterator[str]:
+    def _looked_up(self, token: SaidWord) -> Iterator[str]:
         text = token.text.removeprefix("./")
         exact = [one for one in self.names.entries if text.rstrip("/") == one.path.casefold()]
         if exact:

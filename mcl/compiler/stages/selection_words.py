@@ -26,7 +26,7 @@ _NUMBER: Final = re.compile(r"\d[\d .,]*\d|\d")
 _NS: Final = 10**9
 
 
-class Token(NamedTuple):
+class SaidWord(NamedTuple):
     """A word of a goal or a quote, with its place; text: in small letters, without the marks around it."""
 
     text: str
@@ -35,7 +35,7 @@ class Token(NamedTuple):
     quoted: bool = False
 
 
-def tokens_of(prose: str, start: int, end: int) -> list[Token]:
+def tokens_of(prose: str, start: int, end: int) -> list[SaidWord]:
     """The words between two places of a goal, and the marks that part them."""
     found = []
     for match in _TOKEN.finditer(prose, start, end):
@@ -43,7 +43,7 @@ def tokens_of(prose: str, start: int, end: int) -> list[Token]:
         quoted = len(word) > 2 and word[0] in "\"“«'‘"
         text = word[1:-1] if quoted else word.rstrip(".:") or word
         first = match.start() + quoted
-        found.append(Token(text.strip().casefold(), first, first + len(text), quoted))
+        found.append(SaidWord(text.strip().casefold(), first, first + len(text), quoted))
     return found
 
 
@@ -58,7 +58,7 @@ class Words:
     endings: tuple[str, ...]
     alike: Mapping[str, frozenset[str]]
 
-    def at(self, name: str, tokens: Sequence[Token], place: int) -> int:
+    def at(self, name: str, tokens: Sequence[SaidWord], place: int) -> int:
         """How many of the tokens from a place on are one of these phrases; 0 where none is."""
         for phrase in self.phrases[name]:
             said = tokens[place : place + len(phrase)]
@@ -68,7 +68,7 @@ class Words:
                 return len(phrase)
         return 0
 
-    def number_at(self, name: str, tokens: Sequence[Token], place: int) -> tuple[int, int | None]:
+    def number_at(self, name: str, tokens: Sequence[SaidWord], place: int) -> tuple[int, int | None]:
         """The same of a table: how many tokens, and what it says of them."""
         for many in (3, 2, 1):
             said = " ".join(one.text for one in tokens[place : place + many])
@@ -170,7 +170,7 @@ def _months(year: int, month: int, many: int) -> tuple[date, date]:
     return date(year, month, 1), after - timedelta(days=1)
 
 
-def when(tokens: Sequence[Token], place: int, today: date, *, led: bool) -> Read | None:
+def when(tokens: Sequence[SaidWord], place: int, today: date, *, led: bool) -> Read | None:
     """From when a file is: “july”, “juli 2025”, “2025”, “last year”, “höstens”, “2026-10”. led: behind a word
     such as “from”."""
     said = words()
@@ -201,7 +201,7 @@ def _month_number(name: str) -> int:
     return next(number for number, start in enumerate(begins, 1) if name.startswith(start))
 
 
-def age(tokens: Sequence[Token], place: int, today: date) -> Read | None:
+def age(tokens: Sequence[SaidWord], place: int, today: date) -> Read | None:
     """How old a file is at least: “older than a year”, “over 6 months old”, “äldre än ett år”."""
     said = words()
     lead = said.at("older", tokens, place)
@@ -228,7 +228,7 @@ def age(tokens: Sequence[Token], place: int, today: date) -> Read | None:
     return at - place, test
 
 
-def _count(tokens: Sequence[Token], at: int) -> tuple[float | None, int]:
+def _count(tokens: Sequence[SaidWord], at: int) -> tuple[float | None, int]:
     said = words()
     if at < len(tokens) and tokens[at].text in said.sets["half"]:
         return 0.5, at + 1 + (at + 1 < len(tokens) and tokens[at + 1].text in ("a", "an"))
@@ -245,7 +245,7 @@ def _count(tokens: Sequence[Token], at: int) -> tuple[float | None, int]:
     return (float(number), at + 1) if number is not None else (None, at)
 
 
-def amount(tokens: Sequence[Token], place: int) -> Read | None:
+def amount(tokens: Sequence[SaidWord], place: int) -> Read | None:
     """A number that stands behind a word in a file: “with a total above 500”."""
     said, at = words(), place
     while at < len(tokens) and tokens[at].text in said.sets["lead_amount"]:

@@ -18,7 +18,7 @@ from mcl.compiler.stages.file_names import PLURAL, folded
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.selection_clauses import NO_PLACE, ClauseReader, Noun, Said
 from mcl.compiler.stages.selection_names import NamedSets, base
-from mcl.compiler.stages.selection_words import Facts, Test, Token, tokens_of
+from mcl.compiler.stages.selection_words import Facts, Test, SaidWord, tokens_of
 from mcl.language.skills import Skill
 from mcl.model.cues import TextPlace, span_at
 from mcl.model.protocol import Span
@@ -83,7 +83,7 @@ class Selections:
                 done = self._take(clause, tokens, goal) or done
         return goal
 
-    def _take(self, clause: Clause, tokens: Sequence[Token], goal: _Goal) -> bool:
+    def _take(self, clause: Clause, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
         """Add what a clause says. Gives whether what is wanted is known by it."""
         main, does = clause is self.clauses.main, self.clauses.does(clause)
         one = self.reader.read(tokens)
@@ -99,7 +99,7 @@ class Selections:
             goal.said.append((clause, one))
         return (main or does) and one.speaks
 
-    def _places(self, tokens: Sequence[Token], goal: _Goal) -> bool:
+    def _places(self, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
         """Whether a clause that begins with a verb only says where what was named goes: “lägg dem i x”."""
         one = self.reader.read(tokens) if self.reader.targeted and not goal.target.end else Said(left="?")
         return bool(one.target.end) and not one.left and not one.nouns
