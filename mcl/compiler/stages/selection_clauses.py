@@ -10,7 +10,7 @@ from typing import Final
 
 from mcl.compiler.stages.clauses import Clause, Clauses
 from mcl.compiler.stages.selection_names import NamedSets
-from mcl.compiler.stages.selection_words import Facts, Test, SaidWord, age, amount, says, when, words
+from mcl.compiler.stages.selection_words import Facts, SaidWord, Test, age, amount, says, when, words
 from mcl.model.cues import TextPlace, within
 from mcl.values.kinds import kind_of_ending
 

@@ -12,13 +12,12 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from mcl.compiler.stages.clauses import Clause
-from mcl.compiler.stages.clauses import Clauses as GoalClauses
+from mcl.compiler.stages.clauses import Clause, Clauses
 from mcl.compiler.stages.file_names import PLURAL, folded
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.selection_clauses import NO_PLACE, ClauseReader, Noun, Said
 from mcl.compiler.stages.selection_names import NamedSets, base
-from mcl.compiler.stages.selection_words import Facts, Test, SaidWord, tokens_of
+from mcl.compiler.stages.selection_words import Facts, SaidWord, Test, tokens_of
 from mcl.language.skills import Skill
 from mcl.model.cues import TextPlace, span_at
 from mcl.model.protocol import Span
@@ -57,7 +56,7 @@ class _Goal:
 class Selections:
     """Reads what the words of one goal choose."""
 
-    def __init__(self, clauses: GoalClauses, sets: NamedSets, reader: ClauseReader) -> None:
+    def __init__(self, clauses: Clauses, sets: NamedSets, reader: ClauseReader) -> None:
         self.clauses, self.sets, self.reader, self.words = clauses, sets, reader, reader.words
         self.goal = self._read()
 
@@ -237,7 +236,7 @@ class ChosenFiles(NamedTuple):
     stopped: bool = False
 
 
-def chosen_files(request: GoalRequest, skill: Skill, clauses: GoalClauses) -> ChosenFiles:
+def chosen_files(request: GoalRequest, skill: Skill, clauses: Clauses) -> ChosenFiles:
     """What a goal chooses of the files here for the inputs of a skill; nothing where it speaks of none."""
     files, key = request.files, f"@chosen={skill.id}"
     if key not in files.found and files.there is not None:
@@ -252,7 +251,7 @@ def chosen_files(request: GoalRequest, skill: Skill, clauses: GoalClauses) -> Ch
     return ChosenFiles(spans, own, tuple(place for slot, place in places if not slot), stopped=not told)
 
 
-def _choose(request: GoalRequest, skill: Skill, clauses: GoalClauses, key: str) -> None:
+def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> None:
     files, uses = request.files, request.files.uses(skill)
     lists = [one for one in skill.slots if one.most > 1 and uses.get(one.name) == "there"]
     given = [one for one in lists if one.name in request.slots or f"slot.{one.name}" in request.answers]
