@@ -9,6 +9,7 @@ PLUGIN = Plugin(
         "calc/days",
         "calc/expression",
         "calc/sum",
+        "text/answer",
         "text/count",
         "text/head",
         "text/join",

@@ -1,0 +1,151 @@
+"""Which lines of some texts answer a question: by the rarity of its words, and what answers look like."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mcl.language.bm25 import WORD
+
+_NEAR: Final = 2  # lines around one whose words count for it, less
+_NEAR_COUNTS, _HEAD_COUNTS, _COMPOUND_COUNTS, _HEADER_COUNTS = 0.5, 0.7, 0.8, 0.7
+_HEADER: Final = re.compile(r"(?:from|to|subject|date|från|till|ämne|datum):", re.IGNORECASE)
+_HEADERS: Final = 12  # lines at the beginning of a letter that may be of its header
+_SAME_FILE: Final = 0.6  # of a file's best line, what another counts that looks like an answer of the kind
+_FITS: Final = 1.35  # what a line counts more that looks like an answer of the kind asked for
+_LEAST: Final = 0.3  # of what all words of the question would count
+_BESIDE: Final = 0.75  # of the best line, what another must reach to be told beside it
+_SHORTEST: Final = 4  # letters of a word that may be a part of a longer one
+
+
+@dataclass(frozen=True)
+class AnswerLine:
+    """A line of a file; number from 1. score: how well it answers."""
+
+    path: str
+    number: int
+    text: str
+    score: float
+
+
+@dataclass(frozen=True)
+class _Kind:
+    asked: re.Pattern[str]
+    answer: re.Pattern[str]
+
+
+@functools.cache
+def _table() -> tuple[frozenset[str], tuple[_Kind, ...]]:
+    table = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))
+    kinds = (
+        _Kind(
+            re.compile(rf"(?<!\w)(?:{one['asked']})(?!\w)", re.IGNORECASE),
+            re.compile(one["answer"], re.IGNORECASE),
+        )
+        for one in table["kinds"]
+    )
+    return frozenset(table["empty"].split()), tuple(kinds)
+
+
+def asked_for(question: str) -> list[str]:
+    """The words of a question that say what is looked for, each once, in lower case; all where none does."""
+    words = list(dict.fromkeys(word.casefold() for word in WORD.findall(question)))
+    return [word for word in words if word not in _table()[0] and len(word) > 1] or words
+
+
+def alike(term: str, word: str) -> float:
+    """How far a word says a term: 1.0 in another form of it, less as a part of a longer word; else 0."""
+    if term == word:
+        return 1.0
+    shared = len(_shared(term, word))
+    longest, shortest = max(len(term), len(word)), min(len(term), len(word))
+    if shared >= _SHORTEST - 1 and longest - shared <= min(4, shared - 1) and shortest - shared <= 2:
+        return 1.0
+    part, whole = sorted((term, word), key=len)
+    compound = shortest >= _SHORTEST and (
+        whole.startswith(part[: max(_SHORTEST, len(part) - 2)]) or whole.endswith(part)
+    )
+    return _COMPOUND_COUNTS if compound else 0.0
+
+
+def _shared(one: str, other: str) -> str:
+    for place, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return one[:place]
+    return min(one, other, key=len)
+
+
+def answers(question: str, texts: Iterable[tuple[str, str]], most: int) -> list[AnswerLine]:
+    """The lines that answer best, best first, those as good by path and place; none where none does.
+
+    texts: paths and what stands there. Words in the path, in a letter's header and in lines beside one count
+    for it too, less.
+    """
+    terms = asked_for(question)
+    files = [(path, text.splitlines()) for path, text in texts]
+    words = [[frozenset(_words(line)) for line in lines] for _, lines in files]
+    heads = [_head(path, lines) for path, lines in files]
+    known = frozenset().union(*heads, *(one for lines in words for one in lines))
+    said = {term: {word: share for word in known if (share := alike(term, word))} for term in terms}
+    total = 1 + sum(len(lines) for _, lines in files)
+    weights = {}
+    for term, forms in said.items():
+        having = sum(not one.isdisjoint(forms) for lines in words for one in lines)
+        weights[term] = math.log(1 + total / (1 + having))
+    whole = math.fsum(weights.values())
+    kinds = [kind.answer for kind in _table()[1] if kind.asked.search(question)]
+    found = []
+    for (path, lines), own, head in zip(files, words, heads, strict=True):
+        scores = [_score(own, place, head, said, weights) for place in range(len(lines))]
+        best = max(scores, default=0.0)
+        for place, (line, score) in enumerate(zip(lines, scores, strict=True)):
+            if _HEADER.match(line):
+                score *= _HEADER_COUNTS
+            elif any(
+                kind.search(line) for kind in kinds
+            ):  # the line that is asked for, in a file that is meant
+                score = max(score, _SAME_FILE * best) * _FITS
+            if own[place] and score:
+                found.append(AnswerLine(path, place + 1, line, score))
+    found.sort(key=lambda one: (-one.score, one.path, one.number))
+    least = max(_LEAST * whole, _BESIDE * found[0].score) if found else 0.0
+    return [one for one in found if one.score >= least][:most]
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in WORD.findall(text)]
+
+
+def _head(path: str, lines: Sequence[str]) -> frozenset[str]:
+    """What is said of a whole file: its path, and a letter's header."""
+    header = [line for line in lines[:_HEADERS] if _HEADER.match(line)]
+    return frozenset(_words(" ".join([path, *header])))
+
+
+def _around(own: Sequence[frozenset[str]], place: int) -> Sequence[frozenset[str]]:
+    return own[max(0, place - _NEAR) : place + _NEAR + 1]
+
+
+def _score(
+    own: Sequence[frozenset[str]],
+    place: int,
+    head: frozenset[str],
+    said: dict[str, dict[str, float]],
+    weights: dict[str, float],
+) -> float:
+    near = frozenset().union(*_around(own, place))
+    return math.fsum(
+        weights[term]
+        * max(_best(own[place], forms), _HEAD_COUNTS * _best(head, forms), _NEAR_COUNTS * _best(near, forms))
+        for term, forms in said.items()
+    )
+
+
+def _best(words: frozenset[str], forms: dict[str, float]) -> float:
+    return max((forms[word] for word in words & forms.keys()), default=0.0)
