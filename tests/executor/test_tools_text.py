@@ -12,6 +12,7 @@ from walks import NODE, Walks, code, tool
 
 from executor import ToolError
 from executor.walker.undo.undo import undo
+from mcl.plugins.text.answers import answers
 from mcl.plugins.text.arithmetic import compute, plain_number
 from mcl.plugins.text.lines import TextLines
 
@@ -21,7 +22,7 @@ def node(name: str, **args: Any) -> NODE:
     return tool("n1", name, "read" if name in READS else "write", **said)
 
 
-READS = ("text/count", "text/head", "calc/expression", "calc/sum", "calc/days")
+READS = ("text/answer", "text/count", "text/head", "calc/expression", "calc/sum", "calc/days")
 
 
 @pytest.mark.parametrize(
@@ -104,6 +105,56 @@ def test_the_ends_of_a_file_are_shown_also_of_a_large_one(walks: Walks) -> None:
     assert last["text"] == "line 999999\nline 1000000"
     walks.write("b.txt", "\x1b[2Jx\n")
     assert "\x1b" not in walks.ask(node("text/head", path="b.txt"))["text"]
+
+
+LETTERS = {
+    "mail/ida.eml": "From: Ida Ek <ida@example.org>\nSubject: Resit in physics\n\nHi!\n\n"
+    "It is on Friday 4 December at 9.00, in room C7.\n\nIda\n",
+    "people.csv": "name,phone,town\nGreta Sand,070-555 19 40,Ystad\nOlle Ek,070-555 20 11,Lund\n",
+    "recept/kaka.md": "# Sockerkaka\n\n- 3 dl mjöl\n- 2 ägg\n\n175 grader, 40 minuter.\n",
+    "möte.txt": "Protokoll\nfika 7 december: Fatima\nfika 14 december: Bo\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("when is the physics resit and in which room? Ida wrote about it", ("mail/ida.eml", 6)),
+        ("what is Greta's phone number", ("people.csv", 2)),
+        ("vad har Greta för telefonnummer?", ("people.csv", 2)),
+        ("hur länge ska sockerkakan vara inne", ("recept/kaka.md", 6)),
+        ("vem tar fikat den 14 december", ("möte.txt", 3)),
+    ],
+)
+def test_a_question_is_answered_by_the_lines_that_say_it(
+    walks: Walks, question: str, line: tuple[str, int]
+) -> None:
+    for path, text in LETTERS.items():
+        walks.write(path, text)
+    walks.write("image.bin", "\0Greta phone 1234567")
+    found = walks.ask(node("text/answer", question=question))
+    told = [(one["path"], one["line"]) for one in found["lines"]]
+    assert line in told[:2]
+    assert f"{line[0]}:{line[1]}: " in found["text"]
+    assert found["searched"] == len(LETTERS)
+
+
+def test_what_no_file_says_has_no_answer_and_only_the_named_folder_is_read(walks: Walks) -> None:
+    for path, text in LETTERS.items():
+        walks.write(path, text)
+    nobody = walks.ask(node("text/answer", question="who won the boat race in 1951"))
+    assert (nobody["count"], nobody["text"]) == (0, "nothing in 4 files answers that")
+    here = walks.ask(node("text/answer", question="Greta's phone number", path="mail"))
+    assert (here["lines"], here["searched"]) == ([], 1)
+    assert walks.refusal(node("text/answer", question="x", path="gone")) == "NOT_FOUND"
+    assert walks.refusal(node("text/answer", question="x", path="../etc")) == "OUT_OF_SCOPE"
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=80), max_size=4))
+def test_any_question_of_any_text_gets_lines_that_are_there(question: str, texts: list[str]) -> None:
+    named = [(f"{place}.txt", text) for place, text in enumerate(texts)]
+    for one in answers(question, named, 5):
+        assert dict(named)[one.path].splitlines()[one.number - 1] == one.text
 
 
 def test_files_are_put_together_in_their_order(walks: Walks) -> None:

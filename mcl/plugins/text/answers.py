@@ -54,9 +54,16 @@ def _table() -> tuple[frozenset[str], tuple[_Kind, ...]]:
 
 
 def asked_for(question: str) -> list[str]:
-    """The words of a question that say what is looked for, each once, in lower case; all where none does."""
-    words = list(dict.fromkeys(word.casefold() for word in WORD.findall(question)))
-    return [word for word in words if word not in _table()[0] and len(word) > 1] or words
+    """The words of a question that say what is looked for, each once, in lower case; all where none does.
+
+    Those that say what kind of answer is wanted ("phone number", "how long") are not among them.
+    """
+    empty, kinds = _table()
+    rest = question
+    for kind in kinds:
+        rest = kind.asked.sub(" ", rest)
+    words = list(dict.fromkeys(word.casefold() for word in WORD.findall(rest)))
+    return [word for word in words if word not in empty and len(word) > 1] or words
 
 
 def alike(term: str, word: str) -> float:
