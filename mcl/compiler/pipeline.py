@@ -266,12 +266,26 @@ class _Goal:
 
             found = with_derived(found, self.request, skills, self.model, self.rules)
         if isinstance(found, OutOfScope) or found.skill.takes_any:
-            found = self._by_name_of_file() or found
+            found = self._by_answering_file(found) or self._by_name_of_file() or found
+        elif self.rules.routing(found.skill_probability).route != "compiled":
+            found = self._by_answering_file(found) or found
         found = self._of_the_first(found)
         if isinstance(found, OutOfScope):
             return self.pipeline.out_of_scope(self, found)
         self.classified = found
         return None
+
+    def _by_answering_file(self, found: Classified | OutOfScope) -> Classified | None:
+        """The skill that takes a goal as it was said, where it is not clear which is meant, and what a file
+        that is here holds answers it."""
+        prose = self.request.prose
+        paths = () if self.request.skill else self.request.files.answering(prose)
+        if paths and not any(path in prose for path in paths):
+            request = replace(self.request, prose=f"{prose.rstrip('?!. ')} in {paths[0]}")
+            found = classify(request, self.pipeline.skills, self.model, self.rules)
+        if not paths or isinstance(found, OutOfScope) or not found.skill.takes_goal:
+            return None
+        return replace(found, begins=(), others=())
 
     def _by_name_of_file(self) -> Classified | None:
         """The skill for a goal that no skill is for, where it calls a file that is here by another name."""

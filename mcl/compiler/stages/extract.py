@@ -140,6 +140,8 @@ def extract(
             one for one in spans if not (one.field.startswith("slot.") and leads.is_empty(one.value))
         )
     spans = request.files.whole_names(skill, request.prose, spans)
+    if skill.takes_goal:
+        spans = tuple(request.files.placed(skill, request.prose, spans, clauses.makes))
     spans = (*spans, *_named_files(request, skill, spans, clauses))
     if skill.takes_goal and request.prose:
         whole = span_at(f"slot.{GOAL_SLOT}", request.prose, TextPlace(0, len(request.prose)), 1.0)
@@ -219,9 +221,11 @@ def _named_files(
             continue
         if any(one.field == field or (one.field == "slot.pattern" and not slot.required) for one in spans):
             continue
-        named = request.files.mentioned(skill, slot.name, _runs(clauses, taken), slot.most)
+        read = skill.takes_goal and slot.required and request.files.uses(skill).get(slot.name) == "there"
+        named = request.files.answered(slot.name, request.prose) if read else None
+        named = named or request.files.mentioned(skill, slot.name, _runs(clauses, taken), slot.most)
         if named is not None:
-            taken.append(place_of(named))
+            taken += [place_of(named)] if named.start is not None else []
             yield named
 
 

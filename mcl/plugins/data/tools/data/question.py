@@ -124,7 +124,7 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
     Raises:
         ToolError: UNCLEAR, with the words that say nothing here.
     """
-    words = list(_tokens(said, comma=True))
+    words = list(_tokens(said))
     parts = list(_parted(words, schema))
     asked: list[TableQuestion] = []
     for part in parts:
@@ -136,7 +136,13 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
     return asked
 
 
-def _tokens(said: str, *, comma: bool) -> Iterator[_Word]:
+def spoken_of(said: str, schema: TableSchema, today: date) -> int:
+    """How much of a text is about a table: its values and names count more than what is about the same."""
+    reader = _Reader(list(_tokens(said)), schema, today, None)
+    return sum(reader.weight(at) for at in range(len(reader.words)))
+
+
+def _tokens(said: str) -> Iterator[_Word]:
     clause = 0
     for match in _TOKEN.finditer(said):
         text = match[0]
@@ -1118,6 +1124,22 @@ class _Reader:
             test = Test(told, column.place, _valued(column.place, frozenset([value]), False))
             made.append(TableQuestion([*self.asked.tests, test], [("sum", term)]))
         return made
+
+    def weight(self, at: int) -> int:
+        """How much a word says of the table."""
+        if self._weak(at) or self.words[at].number is not None or length_of("people", self.plain, at):
+            return 0
+        if self.schema.is_own(self.plain[at]):
+            return 2
+        most = min(3, len(self.words) - at)
+        values = [value for length in range(1, most + 1) for value in self._valued(at, length)]
+        if values:
+            plain = words_in(self.words[at].said)
+            return 3 if any(value[: len(plain)] == plain for _, value in values) else 1
+        if self._empty(at) or member_of("figure", self.plain, at)[0]:
+            return 0
+        found = self.link(at)
+        return min(found.sure, 2) if found is not None else 0
 
     # ---- small things
 
