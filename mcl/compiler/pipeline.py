@@ -278,14 +278,17 @@ class _Goal:
     def _by_answering_file(self, found: Classified | OutOfScope) -> Classified | None:
         """The skill that takes a goal as it was said, where it is not clear which is meant, and what a file
         that is here holds answers it."""
-        prose = self.request.prose
-        paths = () if self.request.skill else self.request.files.answering(prose)
-        if paths and not any(path in prose for path in paths):
-            request = replace(self.request, prose=f"{prose.rstrip('?!. ')} in {paths[0]}")
-            found = classify(request, self.pipeline.skills, self.model, self.rules)
-        if not paths or isinstance(found, OutOfScope) or not found.skill.takes_goal:
+        paths = () if self.request.skill else self.request.files.answering(self.request.prose)
+        shares = dict(found.shares) if paths else {}
+        asks = (skill for skill in self.pipeline.skills if skill.takes_goal)
+        best = max(asks, key=lambda skill: shares.get(skill.id, 0.0), default=None) if paths else None
+        share = shares.get(best.id, 0.0) if best is not None else 0.0
+        if best is None or share < _HEARD:
             return None
-        return replace(found, begins=(), others=())
+        chosen = classify(replace(self.request, skill=best.id), self.pipeline.skills, self.model, self.rules)
+        if isinstance(chosen, OutOfScope):
+            return None
+        return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
 
     def _by_name_of_file(self) -> Classified | None:
         """The skill for a goal that no skill is for, where it calls a file that is here by another name."""
@@ -392,6 +395,7 @@ STAGES: Final[Mapping[str, Stage]] = {
     "score": Stage(_Goal.score, ("a Frame",), "a verdict"),
 }
 _LAST: Final = "score"
+_HEARD: Final = 0.03  # how sure a choice by what a file holds must be
 _LIKELY: Final = 0.5  # how sure a choice by the name of a file must be
 _QUICK: Final = ("normalise",)  # takes no time worth looking at the clock for
 
