@@ -19,6 +19,7 @@ from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.wish_scopes import scope_of
 from mcl.core.errors import SkillError
+from mcl.core.words import TRUTH
 from mcl.language.bm25 import stems
 from mcl.language.plans.planner import KnownTools, outputs_of
 from mcl.language.skills import Skill, Skills, Slot
@@ -184,7 +185,7 @@ class _Wish:
     # ---- on what it depends
 
     def _condition(self, said: SaidCondition, whole: str) -> WishCondition | None:
-        kinds = _COUNTED if said.counts else ("text",)
+        kinds = _COUNTED if said.counts else (TRUTH if said.test == "equals" else "text",)
         kinds = (*kinds, "text", "file") if said.test in ("empty", "not_empty") else kinds
         words = whole[said.place.start : said.place.end]
         for place, giver in self._latest():
@@ -214,9 +215,11 @@ class _Wish:
             # What points at something is for a skill that takes it, and says little without its noun.
             named = self.context.words.pointing.named(asked.prose, self._there())
             fitting = self._fitting() if named and self.context.compares else []
-            outcome = self.context.run(replace(asked, prose=named), fitting) if fitting else outcome
-            whole = not fitting
-            skill = _skill_of(outcome, self.context.skills)
+            taking = self.context.run(replace(asked, prose=named), fitting) if fitting else outcome
+            other = _skill_of(taking, self.context.skills)
+            plain = skill is not None and not skill.takes_any and _speaks_of(skill, asked.prose)
+            if (other is not None and other.given) or not plain:  # "tag it v1": that is no tag of a text
+                outcome, skill, whole = taking, other, not fitting
         if skill is None or not skill.given or not _sure(outcome, skill):
             return outcome, ()
         if not (_speaks_of(skill, asked.prose) or (whole and self.context.compares and _is_certain(outcome))):

@@ -269,7 +269,7 @@ class _Goal:
             found = self._by_answering_file(found) or self._by_name_of_file() or found
         elif self.rules.routing(found.skill_probability).route != "compiled":
             found = self._by_answering_file(found) or found
-        found = self._of_the_first(found)
+        found = self._beyond(found) or self._of_the_first(found)
         if isinstance(found, OutOfScope):
             return self.pipeline.out_of_scope(self, found)
         self.classified = found
@@ -289,6 +289,25 @@ class _Goal:
         if isinstance(chosen, OutOfScope):
             return None
         return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
+
+    def _beyond(self, found: Classified | OutOfScope) -> OutOfScope | None:
+        """The refusal of a goal that wants first what nothing here can do."""
+        prose, known = self.request.prose, self.rules.beyond
+        if self.request.skill or not any(words.search(prose) for words in known.values()):
+            return None
+        clauses = Clauses(prose, None, self.rules.coverage)
+        kind, main = "", clauses.main
+        for clause in clauses.all:
+            if clause is main or (main is not None and clause.begins and clause.place > main.place):
+                said = clauses.said(clause.place)
+                kind = next((name for name, words in known.items() if words.match(said)), "")
+                if kind or clauses.does(clause):
+                    break
+        skill = found.skill if isinstance(found, Classified) else None
+        own = (*skill.examples, *skill.phrases) if skill is not None else ()
+        if not kind or any(map(known[kind].match, own)):
+            return None
+        return OutOfScope((), found.shares, kind)
 
     def _by_name_of_file(self) -> Classified | None:
         """The skill for a goal that no skill is for, where it calls a file that is here by another name."""

@@ -20,6 +20,7 @@ SKILL_KEYS = (
 )  # fmt: skip
 # What a wish may be given by an earlier one of its goal, and what an output of a skill is by its type.
 GIVEN_KINDS = ("file", "files", "text", "rows", "list", "number")
+TRUTH = "truth"  # what an output is that says yes or no: conditions alone look at it
 ACTIONS = ("fail", "clarify")  # of a failure mode: what is acted on
 CORTEX_KEYS = ("reads", "writes", "tags", "budget")
 # Each but Constraint, which is another thing there, is also the type of a slot that takes such a memory.

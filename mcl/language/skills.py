@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ import skills as shipped
 from ir import VERBS, CompileMetadata
 from ir.errors import REFUSED
 from mcl.core.errors import SkillError
+from mcl.core.words import TRUTH
 from mcl.language.mtx import ast
 from mcl.language.mtx.checks import skill_id, skill_version
 from mcl.language.mtx.codec import value_digest
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from mcl.language.bm25 import Bm25, Gram, Likeness
 
+_MEMBER = re.compile(r"\{(\w+)=([\w.-]+)\}")
 MOST = 16  # entries of a list slot that names no max=
 GOAL_SLOT = "question"  # what takes a goal as it was said (`Skill.takes_goal`)
 
@@ -113,6 +116,20 @@ class Skill:
         """Whether it is for every goal that no other skill takes (`mcl.takes=any`)."""
         return self._settings.get("mcl.takes") == "any"
 
+    @cached_property
+    def tells_goal(self) -> bool:
+        """Whether a model that does its work is told the whole goal: a prompt for steps alone has it."""
+        blocks = [one for one in self.file.procedure if isinstance(one, ast.On)]
+        steps = ((one.condition, one.body) for one in blocks)
+        own = (
+            entry
+            for said, body in steps
+            if isinstance(said, ast.VerbIs) and said.verb.startswith("x:")
+            for entry in body
+        )
+        prompts = (one.user for one in own if isinstance(one, ast.PromptNode))
+        return any(user is not None and "{prose}" in user.value for user in prompts)
+
     @property
     def takes_goal(self) -> bool:
         """Whether its input `question` is the goal as it was said (`mcl.takes=goal`): its tool reads it."""
@@ -137,8 +154,20 @@ class Skill:
     @cached_property
     def covers(self) -> tuple[str, ...]:
         """Words of goals that say what its plans do in any case (`covers.N` lines, between |)."""
+        return tuple(self.sets)
+
+    @cached_property
+    def sets(self) -> Mapping[str, tuple[str, str]]:
+        """The words of `covers.N` lines, each with the closed list and its member that they say, where the
+        line begins with one (`{what=tracked} not the new files`); else two empty texts."""
         lines = (value for key, value in self._settings.items() if key.startswith("covers."))
-        return tuple(words for line in lines for one in line.split("|") if (words := " ".join(one.split())))
+        found: dict[str, tuple[str, str]] = {}
+        for line in lines:
+            member = _MEMBER.match(line)
+            names = (member[1], member[2]) if member else ("", "")
+            said = (" ".join(one.split()) for one in line[member.end() if member else 0 :].split("|"))
+            found |= {words: names for words in said if words}
+        return found
 
     @cached_property
     def not_for(self) -> tuple[str, ...]:
@@ -405,6 +434,8 @@ def _kind_of(slot: ast.Slot) -> str:
         return "files" if slot.type.many else "file"
     if slot.type.name in ("uint", "float"):
         return "number"
+    if slot.type.name == "bool":
+        return TRUTH
     return "list" if slot.type.many else "text"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import cache, partial
@@ -13,12 +14,24 @@ from executor.sandbox.paths import Workspace
 from mcl.compiler.stages.file_names import SKIPPED, FileNames, NamedFile
 from mcl.plugins.hooks import plugins
 
+_MOST_READ: Final = 1 << 20  # bytes of a file
 _MOST: Final = 20_000  # in a larger folder words for files are taken as they are
 
 
 def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
     """Gives the names in a folder and those in it, which are looked up once; None where there are too many,
     or it is no workspace."""
+
+    @cache
+    def text(path: str) -> str:
+        workspace = Workspace(folder, forbidden=[home])
+        try:
+            with workspace.open_file(path) as descriptor:
+                return os.read(descriptor, _MOST_READ).decode()
+        except (ScopeError, OSError, UnicodeDecodeError):
+            return ""
+        finally:
+            workspace.close()
 
     @cache
     def look() -> FileNames | None:
@@ -28,7 +41,8 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
             return None
         try:
             entries = _names(workspace)
-            return FileNames(entries, partial(_answering, folder, home)) if entries is not None else None
+            reads = partial(_answering, folder, home)
+            return FileNames(entries, text, reads) if entries is not None else None
         except ScopeError:
             return None
         finally:
@@ -41,7 +55,7 @@ def _names(workspace: Workspace) -> tuple[NamedFile, ...] | None:
     entries: list[NamedFile] = []
     for entry in workspace.walk(".", check=lambda: None, skip=SKIPPED.__contains__):
         if entry.kind in ("file", "folder") and not entry.path.rpartition("/")[2].startswith("."):
-            entries.append(NamedFile(entry.path, entry.kind == "folder"))
+            entries.append(NamedFile(entry.path, entry.kind == "folder", entry.modified))
         if len(entries) > _MOST:
             return None
     return tuple(entries)

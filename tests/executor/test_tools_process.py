@@ -187,7 +187,7 @@ def test_a_make_that_does_nothing_is_no_success(walks: Walks, makefile: str) -> 
         ({"pytest.ini": "[pytest]"}, "pytest"),
         ({"pyproject.toml": "[project]\nname='x'\n[tool.pytest.ini_options]\n"}, "pytest"),
         ({"setup.cfg": "[tool:pytest]\n"}, "pytest"),
-        ({"tests/a_test.py": "", "Makefile": "test:\n"}, "pytest"),
+        ({"tests/a_test.py": "", "Makefile": "test:\n"}, "make"),
         ({"Makefile": "all:\n\techo\ntest: all\n"}, "make"),
         ({"Makefile": "check test::\n", "package.json": "{}"}, "make"),
         ({"Makefile": "test := x\n", "package.json": '{"scripts": {"test": "node --test"}}'}, "npm"),

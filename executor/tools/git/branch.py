@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from executor.core.errors import ToolError
 from executor.sandbox.git import Git, repository, text
@@ -10,6 +10,7 @@ from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 
 _MOST = 2000  # branches listed
+_MERGED = ("merged", "unmerged")
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
@@ -19,20 +20,29 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         if name:
             await _make(git, name, str(args.get("start", "HEAD")))
         current = text((await git.run("symbolic-ref", "--quiet", "--short", "HEAD")).out).strip()
-        branches = await local_branches(git)
+        only = [
+            f"--{'no-' if name == 'unmerged' else ''}merged={args[name]}" for name in _MERGED if name in args
+        ]
+        branches = await local_branches(git, only)
+        branches = [one for one in branches if one["name"] != args.get("merged")]
     answer: dict[str, object] = {
         "current": visible(current),
         "branches": branches,
         "count": len(branches),
-        "text": "\n".join(("* " if one["name"] == current else "  ") + one["name"] for one in branches),
+        "text": "\n".join(("* " if one["name"] == current else "  ") + one["name"] for one in branches)
+        or ("no branches" if only else ""),
     }
     return {**answer, "created": name, "text": f"made branch {name}"} if name else answer
 
 
-async def local_branches(git: Git) -> list[dict[str, str]]:
-    """Their names and commits, in the order of their names."""
+async def local_branches(git: Git, only: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Their names and commits, in the order of their names. only: options of git that leave some out."""
     listed = await git.answer(
-        "for-each-ref", f"--count={_MOST}", "--format=%(refname:lstrip=2)%00%(objectname)", "refs/heads/"
+        "for-each-ref",
+        f"--count={_MOST}",
+        "--format=%(refname:lstrip=2)%00%(objectname)",
+        *only,
+        "refs/heads/",
     )
     return [
         {"name": visible(found), "commit": commit}

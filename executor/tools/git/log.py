@@ -18,19 +18,21 @@ _SHOWN = 500  # characters kept of an author's name and of a subject
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-    """Answer with the commits reachable from HEAD."""
+    """Answer with the commits reachable from HEAD, or from another branch or tag."""
     path = plain_path(str(args.get("path", "")))
     only = _moments(args, bench)
-    count = int(str(args.get("count", _COUNT if not only else _MOST)))
+    after, branch = str(args.get("after", "")), str(args.get("branch", "HEAD"))
+    of = f"{after}..{branch}" if after else branch
+    count = int(str(args.get("count", _COUNT if not (only or after) else _MOST)))
     async with repository(bench.workspace, str(args.get("repo", "."))) as git:
         author = str(args.get("author", ""))
         if args.get("mine"):
             author = await _own_address(git, author)
         if author:
             only += ["--fixed-strings", "--regexp-ignore-case", f"--author={author}"]
-        found = await commits(git, count, bench.max_output // 2, path, only=only)
+        found = await commits(git, count, bench.max_output // 2, path, only=only, of=of)
     lines = [f"{one['commit'][:8]} {one['date'][:10]} {one['author']}: {one['subject']}" for one in found]
-    told = "\n".join(lines) or ("no commits" if only or path else "")
+    told = "\n".join(lines) or ("no commits" if only or path or after else "")
     return {"commits": found, "count": len(found), "text": told}
 
 
@@ -70,13 +72,14 @@ async def _own_address(git: Git, author: str) -> str:
 
 
 async def commits(
-    git: Git, count: int, room: int, path: str = "", *, only: Sequence[str] = ()
+    git: Git, count: int, room: int, path: str = "", *, only: Sequence[str] = (), of: str = "HEAD"
 ) -> list[dict[str, str]]:
-    """The latest commits that are reachable from HEAD; none before the first.
+    """The latest commits that are reachable from HEAD, or another commit; none before the first.
 
     Args:
         count: at most so many. room: bytes that they may take.
         path: only those that touch it. only: further options of git log that leave some out.
+        of: whose, or A..B.
     """
     finished = await git.run(
         "log",
@@ -89,7 +92,7 @@ async def commits(
         *only,
         _FORMAT,
         "--end-of-options",
-        "HEAD",
+        of,
         "--",
         *([path] if path else []),
     )

@@ -147,6 +147,8 @@ def _has_pytest(folder: Folder) -> bool:
         return True
     if any(_PYTEST_SECTION.search(folder.text(name)) for name in ("pyproject.toml", "setup.cfg", "tox.ini")):
         return True
+    if makes(folder, "test"):  # says more than names of files
+        return False
     return any(_TEST_FILE.fullmatch(name) for place in ("tests", "test", ".") for name in folder.names(place))
 
 

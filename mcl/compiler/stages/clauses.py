@@ -70,7 +70,9 @@ class Clauses:
         """Where words stand that say what the skill does in any case."""
         if not self._covers:
             return []
-        phrases = (r"\s+".join(map(re.escape, one.split())) for one in self._covers)
+        phrases = (
+            r"\s+".join(map(re.escape, one.split())) for one in sorted(self._covers, key=len, reverse=True)
+        )
         found = re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)", re.IGNORECASE)
         return [TextPlace(*match.span()) for match in found.finditer(self.prose)]
 
@@ -102,9 +104,11 @@ class Clauses:
         """Whether what stands here is a clause of its own: a verb with what it is done to, or a ban."""
         lead = self.words.opening.match(self.prose, start, end)
         text = self.prose[lead.end() if lead else start : end]
-        if self.words.forbids(text) or self.words.wants(text):
+        if self.words.forbids(text) or self.words.wants(text) or self.words.pointing.leading.match(text):
             return True
         found = list(islice(_HEAD.finditer(text), 2))
+        if len(found) == 1 and found[0][0].casefold() in self.words.alone:
+            return True
         return len(found) > 1 and self.words.is_verb(found[0][0])
 
     def _clause(self, start: int, end: int, joined: str, begins: bool) -> Iterator[Clause]:
@@ -116,7 +120,11 @@ class Clauses:
         text = self.prose[start:end]
         start += len(text) - len(text.lstrip(TIDY))
         end = start + len(self.prose[start:end].rstrip(TIDY))
-        if end > start:
+        held = self.words.pointing.leading.match(self.prose, start, end)
+        if held is not None and self.prose[held.end() : end].strip(TIDY):
+            yield Clause(TextPlace(*held.span()), joined, begins)
+            yield from self._clause(held.end(), end, "", False)
+        elif end > start:
             yield Clause(TextPlace(start, end), joined, begins)
 
     def _ends(self, lead: re.Match[str]) -> int:
@@ -156,6 +164,7 @@ class Clauses:
             if self.takes_goal and self._asks_on(start):
                 continue
             quoted = not free(TextPlace(start, start + 1), [*self.quotes, *placed])
+            quoted = quoted or not self._plain(self.clause_of(TextPlace(start, start + 1)))
             apart = free(self.clause_of(TextPlace(start, start + 1)), kept) and not quoted
             if start > main.place.start and apart and not self._is_limit(start):
                 found.add(start)

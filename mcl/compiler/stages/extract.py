@@ -21,12 +21,13 @@ from mcl.compiler.stages.phrase_places import form_of as form_of
 from mcl.compiler.stages.phrase_places import with_phrase
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
+from mcl.compiler.stages.selections import ChosenFiles, chosen_files
 from mcl.compiler.stages.signoff import NO_KEYS, KeyNames
 from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
 from mcl.language.skills import GOAL_SLOT, Skill
 from mcl.memory import Bundle
-from mcl.model.cues import TextPlace, free, place_of, span_at, within
+from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at, within
 from mcl.model.protocol import REST, ExtractForm, Model, Span
 from mcl.values.slots import read_slot
 
@@ -110,12 +111,18 @@ def extract(
     if content is not None:
         clauses = Clauses(request.prose, skill, rules.coverage, [content])
         held = [one for one in held if free(one, [content])]
+    chosen = chosen_files(request, skill, clauses)
+    clauses.covered.extend(chosen.read)
     held = [one for one in held if not within(one, clauses.covered)]
     inputs = [*_places(request, skill), *(place_of(one) for one in answered if _is_value(one))]
     wishes = clauses.wishes(classified.begins, held, inputs)
+    _, phrased = with_phrase((), form, skill.phrases, clauses, rules.around_phrases)
     wishes = tuple(one for one in wishes if free(one, clauses.covered))
+    # 'commit a.md, message "…"': what the skill's own words are for is no wish of its own
+    wishes = tuple(one for one in wishes if free(TextPlace(one.start, one.start + 1), phrased))
     marked = _of_the_first(answered, wishes)
     told = [one for one in marked if one.field != REST and not found.is_guess(one)]
+    told = _with_members(told, skill, clauses)
     told, said = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
     held = [one for one in held if free(one, said)]
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
@@ -142,12 +149,13 @@ def extract(
     spans = request.files.whole_names(skill, request.prose, spans)
     if skill.takes_goal:
         spans = tuple(request.files.placed(skill, request.prose, spans, clauses.makes))
-    spans = (*spans, *_named_files(request, skill, spans, clauses))
+    spans = (*(one for one in spans if not _is_chosen(one, chosen)), *chosen.spans)
+    spans = (*spans, *(() if chosen.stopped else _named_files(request, skill, spans, clauses)))
     if skill.takes_goal and request.prose:
         whole = span_at(f"slot.{GOAL_SLOT}", request.prose, TextPlace(0, len(request.prose)), 1.0)
         spans = (*spans, _before(wishes, whole, clauses))
     rest = [one for one in marked if one.field == REST and clauses.says(place_of(one))]
-    rest = [one for one in rest if free(place_of(one), said)]
+    rest = [one for one in rest if free(place_of(one), [*said, *chosen.read])]
     found.left(rest, spans, frozenset() if clauses.takes_any else clauses.own_words)
     found.slots += said
     for slot in skill.slots:
@@ -229,6 +237,14 @@ def _named_files(
             yield named
 
 
+def _is_chosen(span: Span, chosen: ChosenFiles) -> bool:
+    """Whether a value is one of a slot that the choice of files fills, or a text in its words."""
+    if span.field.removeprefix("slot.") in chosen.slots:
+        return True
+    texts = _is_value(span) and span.field == "slot.target"
+    return texts and within(place_of(span), chosen.read)
+
+
 def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, int, int]]:
     """The runs of at most four words that nothing was read of, the longest first."""
     words = [TextPlace(*one.span()) for one in clauses.said_words]
@@ -241,6 +257,17 @@ def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, i
                 continue
             if free(place, taken) and not any(mark in text for mark in ",;:!?\n"):
                 yield text, place.start, place.end
+
+
+def _with_members(spans: list[Span], skill: Skill, clauses: Clauses) -> list[Span]:
+    """The spans, with what words of the skill say of its closed lists."""
+    said = {words.casefold(): names for words, names in skill.sets.items() if names[0]}
+    for place in clauses.covered if said else ():
+        name, member = said.get(" ".join(clauses.said(place).casefold().split()), ("", ""))
+        if name:
+            certain = Span(f"slot.{name}", member, None, None, load_cues().probability["phrase"])
+            spans = [one for one in spans if one.field != certain.field] + [certain]
+    return spans
 
 
 def _is_value(span: Span) -> bool:

@@ -54,6 +54,7 @@ class PromptText:
 
 
 NO_PROMPT: Final = PromptText()
+_OF_TEXTS: Final = ("rule", "quality", "preference")  # how a text must be, which whoever writes it reads
 
 
 @dataclass(frozen=True)
@@ -179,10 +180,17 @@ class FrameDraft:
         for span in spans:
             if span.value and span.value not in seen and self._quotes(span, answered=answer is not None):
                 seen.add(span.value)
-                if name == "rule" and answer is None and self._in_doubt(span):
+                if answer is None and self._is_told(name, span):
+                    self.rest = (*self.rest, span.value)
+                elif name == "rule" and answer is None and self._in_doubt(span):
                     self.open(name, place_of(span))
                 else:
                     self._state(name, span)
+
+    def _is_told(self, name: str, span: Span) -> bool:
+        """Whether words say how something must be to a model that is told all of the goal and makes it."""
+        told = name in _OF_TEXTS and self.skill is not None and self.skill.tells_goal
+        return told and not getattr(self.read(span), "keeps", "")
 
     def _in_doubt(self, span: Span) -> bool:
         return self.rules.routing(span.probability).route == "clarify"
@@ -225,13 +233,15 @@ class FrameDraft:
     def cover(self, clauses: Clauses) -> None:
         """What belongs to nothing: how something is done is a wish, what must not be left out stays open
         until a person says what becomes of it; the rest is only shown."""
-        rest = []
+        rest = [*self.rest]
         soft = [TextPlace(*match.span()) for match in self.rules.soft.finditer(self.request.prose)]
         limits = [*self.limits, *soft]
         account = Account(self.slots, limits, self.read_limits, self.signs)
         for one in Coverage(clauses, account).uncovered():
             if clauses.is_manner(one.place):
                 self._state("preference", self.span("preference", one.place))
+            elif self.skill is not None and self.skill.tells_goal and one.kind != SECOND:
+                rest.append(clauses.said(one.place))
             elif (one.kind or self._left_out(clauses, one.place)) and "rule" in self.rules.kinds:
                 self.open("rule", one.place)
             else:
@@ -295,7 +305,8 @@ class FrameDraft:
         if not reading.unsure:
             filled = [self._fill(slot, path, span) for path in reading.paths]
             return all(filled)
-        why = f"“{span.value}” may be any of {', '.join(reading.paths)}"
+        of = f"may be any of {', '.join(reading.paths)}" if reading.paths else "names no file here"
+        why = f"“{span.value}” {of}"
         question = f"{sentence(why)}. {slot_question(slot.name, slot.hint)}"
         self.gaps.append(Gap(f"slot.{slot.name}", slot.type, "blocking", why, question, reading.paths))
         return True

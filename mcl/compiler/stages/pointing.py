@@ -21,7 +21,8 @@ _COUNTED: Final = {  # kinds of conditions on how many there are, each with its 
     "most": ("at_most", 0),
     "exactly": ("count", 0),
 }
-_KINDS: Final = (*_COUNTED, "any", "none", "contains")
+_TRUTHS: Final = {"passed": "true", "failed": "false"}  # and those on what is so or not, with the answer
+_KINDS: Final = (*_COUNTED, *_TRUTHS, "any", "none", "contains")
 _NUMBER: Final = r"(?P<n>\S+(?:\s+\S+){0,5})"  # with what is counted: "three of them"
 _COUNTED_WORDS: Final = 3
 _TIDY: Final = " \t\n,;:.!?"
@@ -86,7 +87,7 @@ class PointingWords:
             names = iter(range(len(phrases)))
             said = re.sub(r"\(\?P<n>", lambda _, names=names: f"(?P<n{next(names)}>", said)  # type: ignore[misc]
             rest = r"\s+(?P<words>[^.;!?\n]+)" if kind == "contains" else _BEHIND
-            rest = "" if kind in _COUNTED else rest
+            rest = "" if kind in _COUNTED or kind in _TRUTHS else rest
             made.append((kind, compiled(rf"(?<!\w){said}(?!\w){rest}\s*$")))
         return tuple(made)
 
@@ -126,6 +127,12 @@ class PointingWords:
         phrases = (one.removesuffix(" <n>") for _, many in self.conditions for one in many)
         return compiled(rf"(?<!\w){either(phrases)}(?!\w)")
 
+    @cached_property
+    def leading(self) -> re.Pattern[str]:
+        """Matches at its beginning a condition that needs no mark behind it: "if they pass tag it"."""
+        phrases = (one for kind, many in self.conditions if kind in _TRUTHS for one in many)
+        return compiled(rf"{either(phrases)}(?!\w)")
+
     def condition(self, text: str) -> SaidCondition | None:
         """The condition that a text ends with; None where it ends with none, or one that cannot be read."""
         text = text.rstrip(_TIDY)
@@ -141,6 +148,8 @@ class PointingWords:
                 if count is None or count % 1 or count + more < 0:
                     return None
                 return SaidCondition(test, str(int(count) + more), True, place)
+            if kind in _TRUTHS:
+                return SaidCondition("equals", _TRUTHS[kind], False, place)
             if kind == "contains":
                 return SaidCondition("contains", said["words"].strip(" \"'“”"), False, place)
             return SaidCondition("not_empty" if kind == "any" else "empty", "", True, place)

@@ -76,7 +76,8 @@ class Rules:
     limits, signs and wishes that are read. kept: the words of rules that can be held; commands: those of
     commands; expiry: those for how long a goal counts; choices: what may become of promises that nobody can
     check. questions: about limits and signs, by kind. sayings: what people say for each verb. no_goal: what
-    is said of words that are none, by their kind. soft: matches the phrases that word a wish; approximate:
+    is said of words that are none, by their kind. beyond: the words of what
+    nothing here can do, by its kind. soft: matches the phrases that word a wish; approximate:
     those that do it where they stand just before an amount or a moment; more, less: those with which a
     correction adds to what was said, or takes from it. limits: words that turn a limit. coverage:
     which words must not be left out.
@@ -130,6 +131,7 @@ class Rules:
     severities: Mapping[str, str]
     endings: Mapping[str, Ending]
     no_goal: Mapping[str, str]
+    beyond: Mapping[str, re.Pattern[str]]
     frame: CoreModule
     confidence: CoreModule
 
@@ -192,7 +194,8 @@ class Rules:
                 f"{name}.{case}": _severity(core[name], case) for name in _CASES for case in _CASES[name]
             },
             endings={name: _ending(pipeline, name) for name in _ENDINGS},
-            no_goal=pipeline.family("said"),
+            no_goal=pipeline.family("said") | pipeline.family("cannot"),
+            beyond={name: any_of(pipeline.phrases(f"beyond.{name}")) for name in pipeline.family("beyond")},
             frame=core["frame"],
             confidence=confidence,
         )

@@ -29,6 +29,7 @@ from mcl.compiler.stages.rules import CONFIDENCE_DIGITS, Route, Rules
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import Interpretation, Resolver, SlotValue, interpret
+from mcl.language.phrases import FILE_SLOT
 from mcl.language.skills import Slot
 from mcl.values.slots import is_memory
 
@@ -263,8 +264,11 @@ def _doubts(goal: Understanding, rules: Rules) -> tuple[Gap, ...]:
         parts.append((classified.skill_probability, gap))
     parts += ((classified.verb_probability, gap) for gap in classified.gaps)
     hints = {slot.name: slot.hint for slot in skill.slots}
-    # What a skill for any goal is about is shown, never asked: it does nothing with it.
+    # What a skill for any goal is about is shown, never asked: it does nothing with it. Nor is what a
+    # model is told in the words of the goal.
     for place, entry in enumerate(() if skill.takes_any else extraction.frame.objects):
+        if skill.tells_goal and not FILE_SLOT.search(entry.name):
+            continue
         why, question = f"“{entry.value}” may be wrong", slot_question(entry.name, hints.get(entry.name, ""))
         gap = Gap(f"slot.{entry.name}", entry.type, "preferred", why, question, default=entry.value)
         parts.append((extraction.certainty.get(f"frame.objects[{place}]", 1.0), gap))

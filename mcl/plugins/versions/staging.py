@@ -66,8 +66,9 @@ async def changed(git: Git, paths: Sequence[str]) -> list[Uncommitted]:
     return found
 
 
-async def stage(git: Git, repo: str, paths: Sequence[str], bench: Bench) -> Staged:
-    """Put what has changed there into the index. Secret files are left out, and refused where they are named.
+async def stage(git: Git, repo: str, paths: Sequence[str], bench: Bench, *, tracked: bool = False) -> Staged:
+    """Put what has changed there into the index; with `tracked` no new files. Secret files are
+    left out, and refused where they are named.
 
     Raises:
         ToolError: as ``changed``; NOT_FOUND, FILTERED. ScopeError: PROTECTED_PATH, OUT_OF_SCOPE.
@@ -81,7 +82,7 @@ async def stage(git: Git, repo: str, paths: Sequence[str], bench: Bench) -> Stag
             raise ToolError("NOT_FOUND", f"there is no {path!r}", place=path, fix="check the path")
     kept, left = list[str](), list[str]()
     for one in found:
-        if not one.unstaged:
+        if not one.unstaged or (tracked and one.code == "??"):
             continue
         if one.path.endswith("/"):
             left.append(f"{visible(one.path)} (a repository of its own)")

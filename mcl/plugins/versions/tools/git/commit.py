@@ -36,7 +36,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         before = text((await git.answer("write-tree")).out).strip()
         left: tuple[str, ...] = ()
         if not staged:
-            left = (await stage(git, repo, paths, bench)).left_out
+            left = (await stage(git, repo, paths, bench, tracked=bool(args.get("tracked")))).left_out
         meant = [one for one in await changed(git, paths) if one.code[0] not in " ?"]
         try:
             if not meant:

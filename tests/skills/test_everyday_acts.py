@@ -1,0 +1,166 @@
+"""What people want done, in their words: versions, lists, reminders, mails; what nothing here can do."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from executor import AlwaysApprove, Home
+from executor.gate.grants import Grants
+from mcl import accept, compile_goal, open_home, run
+from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
+from mcl.model import Model
+from mcl.usecases.documents import of_unanswerable
+from mcl.usecases.models import Models
+
+AT = "2026-11-27T09:00:00Z"
+ZONE = "Europe/Stockholm"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    home = open_home(tmp_path_factory.mktemp("home"))
+    Grants(home).grant(home.keyring.agent.did, ["network", "shell"])
+    return home
+
+
+@pytest.fixture(scope="module")
+def bundled(home: Home) -> Model:
+    return Models(home).open()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "work"
+    (folder / "docs").mkdir(parents=True)
+    (tmp_path / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(folder)
+    (folder / "docs/api.md").write_text("# API\n")
+    (folder / "prices.txt").write_text("tea 30\n")
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "First of all")
+    git(folder, "tag", "v1.0")
+    return folder
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def understood(home: Home, model: Model, goal: str) -> Outcome:
+    return compile_goal(goal, home=home, model=model, at=AT, zone=ZONE)
+
+
+def wants(home: Home, model: Model, goal: str, skill: str) -> dict[str, str]:
+    """What fills the inputs of the skill that was chosen."""
+    made = understood(home, model, goal)
+    assert isinstance(made, Compiled), (goal, made)
+    assert made.intent.compile_metadata is not None
+    assert made.intent.compile_metadata.skill_id == skill, goal
+    return {one.name: one.value for one in made.intent.frame.objects}
+
+
+def done(home: Home, model: Model, goal: str) -> str:
+    """What is shown in the end."""
+    made = understood(home, model, goal)
+    assert isinstance(made, Compiled), (goal, made)
+    accept(made.intent.id, home=home)
+    outcome = run(made.intent.id, home=home, people=AlwaysApprove())
+    assert outcome.state == "completed", (goal, outcome.failure)
+    return "\n".join(str(one["text"]) for one in outcome.outputs.values() if "text" in one)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "pay the electricity bill",
+        "betala räkningen från Vattenfall, 640 kr",
+        "ugh it hangs again. ssh in and restart it",
+        "log into the bank with what is in keys.txt and pay Bo his 300",
+        "orkar inte vänta, ring hyresvärden åt mig och säg att det är kallt",
+        "skicka ett sms till Amina",
+        "turn off the lights in the kitchen",
+    ],
+)
+def test_what_nothing_here_can_do_is_refused_before_anything_is_asked(
+    home: Home, bundled: Model, folder: Path, goal: str
+) -> None:
+    made = understood(home, bundled, goal)
+    assert isinstance(made, Refused), made
+    assert made.reason == "out_of_scope"
+    assert made.message.startswith("nothing here")
+
+
+@pytest.mark.parametrize(
+    ("goal", "skill"),
+    [
+        ("remind me to pay the rent tomorrow at 9", "schedule-reminder"),
+        ("add ring the plumber to todo.txt", "note-write"),
+        ("draft a mail to bo@example.org that I will pay on Friday", "mail-draft"),
+    ],
+)
+def test_what_is_only_said_of_it_is_done(
+    home: Home, bundled: Model, folder: Path, goal: str, skill: str
+) -> None:
+    wants(home, bundled, goal, skill)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "hitta på en vers om laget, fyra rader som rimmar räcker",
+        "sum up docs/api.md in three sentences, nothing about prices, i cant be bothered to read it",
+        "översätt docs/api.md till engelska och spara som api-en.md, stilen ska vara formell",
+    ],
+)
+def test_a_model_that_writes_is_told_how_a_text_must_be(
+    home: Home, bundled: Model, folder: Path, goal: str
+) -> None:
+    made = understood(home, bundled, goal)
+    assert isinstance(made, Compiled), made
+    assert made.plan is not None
+    assert of_unanswerable(home, made.plan)
+
+
+def test_a_further_wish_of_a_text_is_still_asked_about(home: Home, bundled: Model, folder: Path) -> None:
+    made = understood(home, bundled, "write a letter to the landlord, then delete the old one")
+    assert isinstance(made, Clarify)
+
+
+def test_just_what_is_meant_is_committed(home: Home, bundled: Model, folder: Path) -> None:
+    for name in ("docs/api.md", "prices.txt", "new.txt"):
+        (folder / name).write_text("changed\n")
+    goal = 'commit just the api docs, message "docs: tell more", no push'
+    assert wants(home, bundled, goal, "git-commit")["files"] == "docs/api.md"
+    done(home, bundled, goal)
+    assert git(folder, "show", "--name-only", "--format=%s", "HEAD").split("\n\n") == [
+        "docs: tell more",
+        "docs/api.md\n",
+    ]
+    done(home, bundled, "commit my work as 'the rest', leave the untracked stuff out of it")
+    assert git(folder, "show", "--name-only", "--format=", "HEAD") == "prices.txt\n"
+    assert git(folder, "status", "--short") == "?? new.txt\n"
+
+
+def test_branches_and_commits_are_told_by_what_they_lack(home: Home, bundled: Model, folder: Path) -> None:
+    git(folder, "switch", "-qc", "bo/idea")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "An idea")
+    git(folder, "switch", "-q", "main")
+    assert done(home, bundled, "which branches arent in main yet").split() == ["bo/idea"]
+    assert "An idea" not in done(home, bundled, "what's landed on main since v1.0?")
+    done(home, bundled, "merge bo's idea branch into main, then tag that v1.1-rc1. local only, no push")
+    assert "An idea" in done(home, bundled, "which commits came after v1.0")
+    assert git(folder, "tag").split() == ["v1.0", "v1.1-rc1"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_depends_on_the_tests_is_done_where_they_pass(
+    home: Home, bundled: Model, folder: Path, fails: bool
+) -> None:
+    (folder / "Makefile").write_text(f"test:\n\t{'false' if fails else 'true'}\n")
+    done(home, bundled, "run make test and if theyre green tag it v1.1, if not dont. dont push anything yet")
+    assert ("v1.1" in git(folder, "tag").split()) is not fails
