@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple, NoReturn
@@ -201,6 +201,8 @@ class _Reader:
         self.mentions: list[tuple[int, SchemaColumn, int]] = []
         self.terms: list[tuple[int, Term]] = []
         self._grouped_by_which = False
+        self.named: set[int] = set()
+        self.late = [timedelta(0)]  # how far behind a period its last reading may be
         self.given: dict[tuple[int, bool], list[tuple[str, ...]]] = {}
 
     # ---- the passes
@@ -231,6 +233,7 @@ class _Reader:
                 "/" in one.word and self.schema.path.casefold().startswith(one.word)
             ):
                 self.used.add(at)
+                self.named.add(at)
 
     def _computed(self) -> None:
         """“hours times rate”, perhaps with a name before it: “amount (hours times rate)”."""
@@ -380,7 +383,7 @@ class _Reader:
 
             def test(row: Row) -> bool:
                 moment = read_date(row[place].strip())
-                return moment is not None and one.holds(moment.date())
+                return moment is not None and any(one.holds(moment.date() - late) for late in self.late)
 
             return Test(f"{column.name} in {one.told}", place, test)
         if not one.month and not one.year:
@@ -962,6 +965,7 @@ class _Reader:
         one_column = term is not None and len(term.places) == 1 and not self.asked.groups
         if name == "sum" and term is not None and one_column and self._is_meter(term):
             name = "change"
+            self.late = [timedelta(0), timedelta(1)]
         one: tuple[FigureName, Term | None] = (name, term)  # type: ignore[assignment]
         if one not in self.asked.figures:
             self.asked.figures.append(one)
@@ -1016,7 +1020,8 @@ class _Reader:
     def _unread(self) -> None:
         """Refuse where words that say which rows are meant are none of the table's."""
         asked = self.asked
-        linked = {self.words[at].clause for at in self.used}
+        linked = {self.words[at].clause for at in self.used - self.named}
+        texts = bool(self.schema.of("text"))
         everything = not (asked.tests or asked.ordered or asked.columns or asked.figures or asked.groups)
         for at, one in enumerate(self.words):
             if at in self.used or self._empty(at) or one.number is not None or not one.word[0].isalnum():
@@ -1025,6 +1030,8 @@ class _Reader:
                 continue
             if one.clause not in linked and not everything:
                 continue
+            if not texts and not everything and not self._forbidden(at):
+                continue  # no column says which
             if (self._binds(at) or not self._tolerated(at, everything=everything)) and not self._typo(at):
                 self._unclear(one.said, self.schema.columns)
 
@@ -1048,6 +1055,10 @@ class _Reader:
         if everything:
             return False
         return at + 1 < len(self.words) and at + 1 in self.used and self.link(at + 1) is not None
+
+    def _forbidden(self, at: int) -> bool:
+        before = (one for one in range(max(0, at - 3), at) if self.words[one].clause == self.words[at].clause)
+        return any(length_of("negation", self.plain, one) for one in before)
 
     def _binds(self, at: int) -> bool:
         """Whether a word stands behind one that makes it a condition: on books, without Anna."""
