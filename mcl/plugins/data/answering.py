@@ -11,11 +11,12 @@ from executor.core.errors import ExecutorError
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.data.question import read_question, spoken_of
-from mcl.plugins.data.tools.data.schema import schema_of
+from mcl.plugins.data.tools.data.schema import TableSchema, schema_of
 
 _ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl")
-_MOST: Final = 40  # tables that are looked at
-_BYTES: Final = 1 << 20  # of one
+_MOST: Final = 40  # tables that are looked at, those at the top first
+_BYTES: Final = 1 << 17  # of one
+_ALL_BYTES: Final = 1 << 19
 _LEAST: Final = 3  # what must be said of a table
 _NEAR: Final = 1  # less is said of one that may be meant too
 
@@ -25,16 +26,28 @@ def answering(prose: str, workspace: Workspace, paths: Sequence[str]) -> tuple[s
     or where a path of one is in the goal."""
     clock = SystemClock()
     bench, today = Bench(workspace, clock, "read", 0, ""), date.fromisoformat(clock.now()[:10])
-    found: list[tuple[int, str]] = []
-    for path in [one for one in paths if one.casefold().endswith(_ENDINGS)][:_MOST]:
+    spoken: list[tuple[int, TableSchema]] = []
+    left = _ALL_BYTES
+    tables = sorted(
+        (one for one in paths if one.casefold().endswith(_ENDINGS)), key=lambda one: one.count("/")
+    )
+    for path in tables[:_MOST]:
         try:
-            if workspace.read(path, 1)[1] > _BYTES:
+            size = workspace.read(path, 1)[1]
+            left -= size if size <= min(_BYTES, left) else 0
+            if size > min(_BYTES, left + size):
                 continue
             schema = schema_of(path, bench, lambda: None)
-            if schema.rows:
-                read_question(prose, schema, today)
-                found.append((spoken_of(prose, schema, today), path))
+            spoken.append((spoken_of(prose, schema, today) if schema.rows else 0, schema))
         except ExecutorError:
             continue
-    best = max(found, default=(0, ""))[0]
-    return tuple(path for said, path in found if said >= max(_LEAST, best - _NEAR))
+    found: list[tuple[int, str]] = []
+    for said, schema in sorted(spoken, key=lambda one: -one[0]):
+        if said < max(_LEAST, *(best - _NEAR for best, _ in found), 0):
+            break
+        try:
+            read_question(prose, schema, today)
+            found.append((said, schema.path))
+        except ExecutorError:
+            continue
+    return tuple(path for _, path in found)

@@ -589,7 +589,7 @@ class _Reader:
 
     def _spoken_of(self, at: int, length: int) -> list[SchemaColumn]:
         """The columns that a superlative speaks of by itself: of the longest, those of lengths."""
-        about = members_of("speaks_of", self.plain[at : at + length])
+        about = members_of("speaks_of", tuple(self.plain[at : at + length]))
         if "age" in about:
             aged = self.schema.about({"birth"}) or self.schema.about({"age"})
             aged = aged or self.schema.of("date") or self.schema.about({"year"})
@@ -711,7 +711,7 @@ class _Reader:
 
     def _yes_or_no(self, at: int) -> bool:
         for length in (3, 2, 1):
-            words = self.plain[at : at + length]
+            words = tuple(self.plain[at : at + length])
             if len(words) < length or self.used.intersection(range(at, at + length)):
                 continue
             things = members_of("things", words)
@@ -1236,7 +1236,7 @@ class _Reader:
 
     def _unit(self, at: int) -> None:
         """The unit behind a number belongs to it."""
-        if at + 1 < len(self.words) and members_of("things", self.plain[at + 1 : at + 2]):
+        if at + 1 < len(self.words) and members_of("things", tuple(self.plain[at + 1 : at + 2])):
             self.used.add(at + 1)
 
     def _skip(self, at: int) -> int:
