@@ -19,16 +19,17 @@ from scipy.optimize import minimize
 
 from mcl.compiler.stages.rules import Rules
 from mcl.language.mtx.core import load_core
-from mcl.language.skills import Skills, find_skills
+from mcl.language.skills import Skills, find_skills, skill_folders
 from mcl.model.encoder import EncoderModel
 from mcl.model.loader import load_model
 from mcl.model.protocol import Candidate
 from mcl.plugins.train.tuner import development
-from training import corpora
+from mcl.plugins.train.tuner.generator.skills import GENERAL
+from training import corpora, written
 from training.answers import calibration_error
 from training.corpus_skills import OUT_OF_SCOPE, shelf_id, shelf_of, write_shelf
 
-OWN = "own goals"
+OWN, HANDS = "own goals", "goals of other writers"
 _LEAST = 1e-6
 
 
@@ -101,6 +102,12 @@ def all_sets(model: EncoderModel, data: Path, limit: int) -> dict[str, ChosenGoa
                 found[name] = asked(model, find_skills([Path(folder)]), goals)
     own = [(one.text, "" if one.skill[1] == "none" else one.skill[1]) for one in development.load()]
     found[OWN] = asked(model, development.shipped(), own)
+    shipped = find_skills(skill_folders(None))
+    hands = [
+        (text, (skill if skill in shipped.ids else GENERAL.name) if verb else "")
+        for text, skill, verb in written.of_one_wish(("development",))
+    ]
+    found[HANDS] = asked(model, shipped, hands)
     return found
 
 

@@ -16,7 +16,7 @@ import random
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ SOURCES = ("clinc", "banking77", "hwu64", "snips", "sgd")
 NOBODYS = ("banking77", "sgd", "own")
 """Sources whose skills take nothing of what nobody takes (clinc and hwu64 have skills for small talk)."""
 SHOWN = 3  # times that a shipped skill's own examples count
+AGAINST = 3.0  # what a goal counts that a shipped skill says not to be for it
 HARDER = {"own": 0.2}
 """What is taken off the margins of a source: its skills are few, and much that people want is for none."""
 STRANGERS = {
@@ -61,12 +62,21 @@ STRANGERS = {
 
 @dataclass
 class GoalSource:
-    """Goals and their skills' names ("" for strangers), what is known of the skills."""
+    """Goals and their skills' names ("" for strangers), and what each counts.
+
+    against: goals that are surely not for one skill, of which nothing more is known.
+    """
 
     name: str
     texts: list[str]
     skills: list[str]
     weights: list[float]
+    against: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def every_text(self) -> list[str]:
+        """Its goals, and those against behind them."""
+        return [*self.texts, *(text for text, _ in self.against)]
 
 
 @dataclass
@@ -114,23 +124,10 @@ def merged(utterance: Utterance) -> str:
     return plain(name) if source == "sgd" else name
 
 
-def by_many_hands() -> Iterable[tuple[str, str, str]]:
-    """Goals of one wish, the skill that takes each ("" for none of the shelf), and its verb."""
-    shelf = written.shelf()
-    for writer in written.writers(parts=("train",)):
-        for goal in writer.goals:
-            one = goal.before or goal
-            if len(one.wishes) > 1 or (goal.change and not goal.before):
-                continue
-            wish = one.wishes[0] if one.wishes else None
-            known = shelf[wish.skill].shipped(wish) if wish is not None and wish.skill in shelf else ""
-            yield one.text, known, wish.verb if wish else ""
-
-
 def sources(data: Path) -> dict[str, GoalSource]:
     """What each machine learns from."""
     r = random.Random(SEED)
-    corpus, goals, hands = corpora.load(data), handwritten.load(), list(by_many_hands())
+    corpus, goals, hands = corpora.load(data), handwritten.load(), list(written.of_one_wish(("train",)))
     said: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for one in corpus.train:
         if one.opens and one.skill[0] in SOURCES:
@@ -141,9 +138,11 @@ def sources(data: Path) -> dict[str, GoalSource]:
         if one.skill != handwritten.NOBODY
     ]
     said["own"] += [(text, skill) for text, skill, _ in hands if skill]
+    against: list[tuple[str, str]] = []
     for shipped_skill in find_skills(skill_folders(None)):
         if not shipped_skill.takes_any:
             said["own"] += [(text, shipped_skill.id) for text in shipped_skill.examples] * SHOWN
+            against += [(text, shipped_skill.id) for text in shipped_skill.not_for]
     said["open"] = [(text, "") for text in corpora.open_texts(data)]
     said["hands"] = [(text, "") for text, skill, _ in hands if not skill]
     nobodys = [one.text for one in goals if one.skill == handwritten.NOBODY]
@@ -162,7 +161,11 @@ def sources(data: Path) -> dict[str, GoalSource]:
         ]
         others += nobodys if name in NOBODYS else []
         found[name] = GoalSource(
-            name, texts + others, skills + [""] * len(others), weights + [1.0] * len(others)
+            name,
+            texts + others,
+            skills + [""] * len(others),
+            weights + [1.0] * len(others),
+            against if name == "own" else [],
         )
     verbal = [(one.text, one.verb) for one in goals if one.verb]
     verbal += [(text, verb) for text, _, verb in hands if verb]
@@ -173,14 +176,15 @@ def sources(data: Path) -> dict[str, GoalSource]:
 def learn(
     source: GoalSource, hashed: Hashed, vectors: Vectors, *, cost: float = COST, share: float = SHARE
 ) -> Learned:
-    """Train one machine. vectors: of the source's goals, of length one."""
+    """Train one machine. vectors: of the source's goals and those against, of length one."""
     skills = sorted(set(source.skills) - {""})
-    grams = hashed.vectors(source.texts).astype(np.float32)
+    grams = hashed.vectors(source.every_text).astype(np.float32)
     dense = np.hstack([vectors * share, np.ones((len(vectors), 1))]).astype(np.float32)
-    sides = np.array(
-        [[1.0 if one == skill else -1.0 for skill in skills] for one in source.skills], np.float32
-    )
-    costs = cost * np.array(source.weights, np.float32)[:, None]
+    known = [*source.skills, *[""] * len(source.against)]
+    sides = np.array([[1.0 if one == skill else -1.0 for skill in skills] for one in known], np.float32)
+    costs = cost * np.repeat(np.array(source.weights, np.float32)[:, None], len(skills), 1)
+    alone = [[AGAINST * (one == skill) for skill in skills] for _, one in source.against]
+    costs = np.vstack([costs, cost * np.array(alone, np.float32).reshape(-1, len(skills))])
     exact = _separated(grams, dense, sides, costs)
     weights, scales = _bytes(exact[:BUCKETS].T)
     directions, stretches = _bytes(exact[BUCKETS:-1].T * share)
@@ -190,8 +194,8 @@ def learn(
 def _separated(grams: sp.csr_matrix, dense: Vectors, sides: Vectors, costs: Vectors) -> np.ndarray:
     """Support vector machines (squared hinge) for all classes at once: [features, classes].
 
-    grams, dense: features of each goal; sides: [goals, classes], 1 or -1; costs: [goals, 1]. By L-BFGS, since
-    all classes then share each product of matrices; liblinear takes them one by one, ten times as long.
+    grams, dense: features of each goal; sides: [goals, classes], 1 or -1; costs: [goals, classes]. By L-BFGS,
+    since all classes then share each product of matrices; liblinear takes them one by one, ten times as long.
     """
     turned = sp.csr_matrix(grams.T)
     shape = grams.shape[1] + dense.shape[1], sides.shape[1]
@@ -241,11 +245,11 @@ def train(data: Path, gguf: Path, out: Path) -> bytes:
     started = time.monotonic()
     known, keys = sources(data), named(data)
     read = GoalVectorFiles(gguf, out)
-    read.read(text for one in known.values() for text in one.texts)
-    hashed = Hashed(dict.fromkeys(text for one in known.values() for text in one.texts))
+    read.read(text for one in known.values() for text in one.every_text)
+    hashed = Hashed(dict.fromkeys(text for one in known.values() for text in one.every_text))
     learned: list[tuple[str, Learned]] = []
     for source in known.values():
-        learned.append((source.name, learn(source, hashed, read.of(source.texts))))
+        learned.append((source.name, learn(source, hashed, read.of(source.every_text))))
         took = f"{time.monotonic() - started:.0f} s"
         print(
             f"{source.name}: {len(source.texts)} goals, {len(learned[-1][1].skills)} classes, {took}",

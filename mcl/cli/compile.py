@@ -13,6 +13,7 @@ from mcl.cli.arguments import (
     ModelPath,
     NoAi,
     SkillDirectories,
+    Workspace,
     argument,
     as_typed,
     option,
@@ -89,6 +90,7 @@ def compile_command(
         list[str] | None,
         option("--constraint KIND=JSON", "A constraint of a plug-in (x:…); may be given several times."),
     ] = None,
+    workspace: Workspace = None,
     skills: SkillDirectories = None,
     batch: Batch = None,
     out_path: BatchOut = None,
@@ -120,6 +122,7 @@ def compile_command(
             "--goal": goal_id,
             "--expires": expires,
             "--constraint": constraint,
+            "--workspace": workspace,
         },
     )
     if batch is not None:
@@ -160,6 +163,7 @@ def compile_command(
         goal_id=goal_id,
         expires=expires,
         constraints=assignments(constraint or [], "constraint"),
+        workspace=workspace,
     )
     if not dry_run and may_ask(out, no_ask=no_ask):
         from mcl.cli.asking import Asking

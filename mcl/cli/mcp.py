@@ -223,7 +223,7 @@ def serve(
         place, agent = workspace or _started_in(), agent or os.environ.get(AGENT, "")
         home = stack.enter_context(use_home(signs=True))
         allowed_roots(home.allowed, home.path)  # a wrong one is told to who started this, not to a client
-        compiler = GoalCompiler(home, model=model, ai=ai, skills=skills)
+        compiler = GoalCompiler(home, model=model, ai=ai, skills=skills, workspace=place)
         if not http:
             anyio.run(serve_stdio, home, place, compiler, agent, incoming, outgoing)
             return 0

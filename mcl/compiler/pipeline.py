@@ -328,7 +328,8 @@ class _Goal:
         held = any(words.pointing.conditional(one) for one in said)
         held = held or (takes_all(self.model) and any(any(words.pointing.found(one)) for one in said))
         share = chosen.skill_probability
-        surer = share > sure or (held and self.rules.routing(share).route != "clarify")
+        held = held and not chosen.skill.takes_any and self.rules.routing(share).route != "clarify"
+        surer = share > sure or held
         return replace(chosen, begins=begins) if surer else found
 
     def prefetch(self) -> Outcome | None:

@@ -118,12 +118,19 @@ class GoalCompiler:
     """The compiler of one process.
 
     model: a GGUF, None for the one in use. ai: False for the deterministic matcher. skills: further folders.
+    workspace: where words for files are looked up.
     """
 
     def __init__(
-        self, home: Home, *, model: Path | None = None, ai: bool = True, skills: Sequence[Path] = ()
+        self,
+        home: Home,
+        *,
+        model: Path | None = None,
+        ai: bool = True,
+        skills: Sequence[Path] = (),
+        workspace: Path | None = None,
     ) -> None:
-        self._home = home
+        self._home, self._workspace = home, workspace
         self.model, self.ai, self.skills = model, ai, tuple(skills)
         self._turn = CapacityLimiter(1)  # a model is not for several threads
 
@@ -142,6 +149,7 @@ class GoalCompiler:
                 ai=self.ai,
                 skills=self.skills,
                 home=self._home,
+                workspace=self._workspace,
             )
         )
 

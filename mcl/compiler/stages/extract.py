@@ -22,6 +22,7 @@ from mcl.compiler.stages.phrase_places import with_phrase
 from mcl.compiler.stages.repeats import FIRST, REPEATS
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
+from mcl.compiler.stages.selections import ChosenFiles, chosen_files
 from mcl.compiler.stages.signoff import NO_KEYS, KeyNames
 from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
@@ -113,6 +114,8 @@ def extract(
     if content is not None:
         clauses = Clauses(request.prose, skill, rules.coverage, [content])
         held = [one for one in held if free(one, [content])]
+    chosen = chosen_files(request, skill, clauses)
+    clauses.covered.extend(chosen.read)
     held = [one for one in held if not within(one, clauses.covered)]
     inputs = [*_places(request, skill), *(place_of(one) for one in answered if _is_value(one))]
     wishes = clauses.wishes(classified.begins, held, inputs)
@@ -147,12 +150,13 @@ def extract(
             one for one in spans if not (one.field.startswith("slot.") and leads.is_empty(one.value))
         )
     spans = request.files.whole_names(skill, request.prose, spans)
-    spans = (*spans, *_named_files(request, skill, spans, clauses))
+    spans = (*(one for one in spans if not _is_chosen(one, chosen)), *chosen.spans)
+    spans = (*spans, *(() if chosen.stopped else _named_files(request, skill, spans, clauses)))
     if skill.takes_goal and request.prose:
         whole = span_at(f"slot.{GOAL_SLOT}", request.prose, TextPlace(0, len(request.prose)), 1.0)
         spans = (*spans, _before(wishes, whole, clauses))
     rest = [one for one in marked if one.field == REST and clauses.says(place_of(one))]
-    rest = [one for one in rest if free(place_of(one), said)]
+    rest = [one for one in rest if free(place_of(one), [*said, *chosen.read])]
     found.left(rest, spans, frozenset() if clauses.takes_any else clauses.own_words)
     found.slots += said
     for slot in skill.slots:
@@ -230,6 +234,14 @@ def _named_files(
         if named is not None:
             taken.append(place_of(named))
             yield named
+
+
+def _is_chosen(span: Span, chosen: ChosenFiles) -> bool:
+    """Whether a value is one of a slot that the choice of files fills, or a text in its words."""
+    if span.field.removeprefix("slot.") in chosen.slots:
+        return True
+    texts = _is_value(span) and span.field == "slot.target"
+    return texts and within(place_of(span), chosen.read)
 
 
 def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, int, int]]:

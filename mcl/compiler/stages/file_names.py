@@ -1,7 +1,7 @@
 """What the words of a goal for a file mean in the workspace: “the budget” is budget.csv, where there is one.
 
-Names of what is there, and nothing else, are compared; no file is opened. What was found is kept in the
-draft, so that a replay, which sees another workspace, reads the same.
+Names of what is there are compared; a file is opened only where a goal says what stands in it. What was found
+is kept in the draft, so that a replay, which sees another workspace, reads the same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
@@ -37,7 +37,8 @@ _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
     for name in ("all", "folder", "file", "empty", "beside", "fresh", "skipped", "called")
 )
 _EVERYTHING: Final = frozenset(("everything", "allt", "allting", "all files", "alla filer"))
-_PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
+_POINTING: Final = frozenset(_LISTS["pointing"].split(" | "))
+PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
 _REWORDED: Final = "@goal"
@@ -45,10 +46,11 @@ _TOLD: Final = 8  # names that a question offers
 
 
 class NamedFile(NamedTuple):
-    """What is there. folder: whether it is one."""
+    """What is there. folder: whether it is one. modified: when it was changed (nanoseconds since 1970)."""
 
     path: str
     folder: bool
+    modified: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,10 @@ class Meant:
 
 @dataclass(frozen=True)
 class FileNames:
-    """The names of a workspace, in the order of a walk."""
+    """The names of a workspace, in the order of a walk. text: what stands in a file, "" where it is none."""
 
     entries: tuple[NamedFile, ...]
+    text: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
 
     def meant(self, text: str, use: PathUse, most: int) -> Meant | None:
         """What words for a path mean, at most so many; None where they are to be taken as they are."""
@@ -102,9 +105,7 @@ class FileNames:
         if words[0] in _EMPTY or words[-1] in _EMPTY:
             return None
         found = self.meant(text, "there", most)
-        whole = found is not None and all(
-            _has(_folded(text).split()[:1], _name(path)) for path in found.paths
-        )
+        whole = found is not None and all(_has(folded(text).split()[:1], _name(path)) for path in found.paths)
         return found if whole else None
 
     def in_words(self, prose: str) -> Iterator[tuple[int, int]]:
@@ -117,7 +118,7 @@ class FileNames:
 
     def _into(self, bare: str, text: str) -> Meant | None:
         """The folder that something goes to: one that is there, or the name without the words around it."""
-        same = [one.path for one in self.entries if one.folder and _folded(one.path) == _folded(bare)]
+        same = [one.path for one in self.entries if one.folder and folded(one.path) == folded(bare)]
         if len(same) == 1:
             return Meant((same[0],))
         return Meant((f"{bare}/" if " " not in bare else bare,)) if bare != text.rstrip("/") else None
@@ -152,14 +153,14 @@ class FileNames:
         if re.search(r"\.[A-Za-z0-9]{1,5}$", bare):  # a whole name: elsewhere, or spelled nearly so
             same = [one.path for one in there if _name(one.path).casefold() == _name(bare).casefold()]
             return same or (self._near(bare, there) if use == "there" else [])
-        same = [one.path for one in there if _folded(_stem(one.path)) == _folded(bare)]
+        same = [one.path for one in there if folded(_stem(one.path)) == folded(bare)]
         if same:
             return same
         words = [word for word in _WORD.findall(bare.casefold()) if word not in _EMPTY]
-        by_name = [one.path for one in there if _has(words, _name(one.path))]
+        by_name = [one.path for one in there if _has(words, _name(one.path)) and _is_like(words, one.path)]
         if by_name:
             return by_name
-        by_path = [one.path for one in there if _has(words, one.path)]
+        by_path = [one.path for one in there if _has(words, one.path) and _is_like(words, one.path)]
         return by_path or self._near(bare, there)
 
     @staticmethod
@@ -171,8 +172,8 @@ class FileNames:
     @staticmethod
     def _near(bare: str, there: Sequence[NamedFile]) -> list[str]:
         whole = "." in bare
-        names = {_folded(_name(one.path) if whole else _stem(one.path)): one.path for one in reversed(there)}
-        close = difflib.get_close_matches(_folded(bare), names, 2, _ALIKE)
+        names = {folded(_name(one.path) if whole else _stem(one.path)): one.path for one in reversed(there)}
+        close = difflib.get_close_matches(folded(bare), names, 2, _ALIKE)
         return [names[close[0]]] if len(close) == 1 else []
 
     def _chosen(self, found: Sequence[str], bare: str, wanted: _Wanted, most: int) -> Meant | None:
@@ -180,7 +181,7 @@ class FileNames:
             return None
         if len(found) == 1:
             return Meant((found[0],))
-        several = wanted.all or (_PLURAL.search(bare.casefold()) is not None and not wanted.folder)
+        several = wanted.all or (PLURAL.search(bare.casefold()) is not None and not wanted.folder)
         if most > 1 and several:
             files = [path for path in found if path not in self._folders]
             return Meant(tuple(files)) if 0 < len(files) <= most else None
@@ -212,15 +213,31 @@ def _stem(path: str) -> str:
     return _name(path).rpartition(".")[0] or _name(path)
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Its words in small letters without accents."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return " ".join(_WORD.findall("".join(char for char in plain if not unicodedata.combining(char))))
 
 
 def _has(words: Sequence[str], text: str) -> bool:
-    there = _folded(text).split()
-    return bool(words) and all(any(_alike(_folded(word), one) for one in there) for word in words)
+    there = folded(text).split()
+    return bool(words) and all(any(_alike(folded(word), one) for one in there) for word in words)
+
+
+def _is_most(words: Sequence[str], path: str) -> bool:
+    """Whether words are at least half of those that the name of a file has."""
+    there = [one for one in folded(_stem(path)).split() if not one.isdigit()]
+    return 2 * sum(any(_alike(folded(word), one) for word in words) for one in there) >= len(there)
+
+
+def _is_like(words: Sequence[str], path: str) -> bool:
+    """Whether words are most of a name, or stand in it, or in its folders, letter for letter or there with
+    another ending: a jumper is no clock that jumps."""
+    said, above = [folded(word) for word in words], folded(path.rpartition("/")[0]).split()
+    there = folded(_name(path)).split()
+    return _is_most(words, path) or all(
+        word in there or any(_alike(word, one) for one in above) for word in said
+    )
 
 
 def _alike(word: str, other: str) -> bool:
@@ -258,6 +275,19 @@ def path_uses(skill: Skill, find: Callable[[str], Any]) -> dict[str, PathUse]:
                 if place:
                     uses.setdefault(place[1], use)
     return uses
+
+
+def changed_slots(skill: Skill, find: Callable[[str], Any]) -> dict[str, str]:
+    """The inputs whose files do not stay as and where they are, each with how a tool says so."""
+    found: dict[str, str] = {}
+    for call in _calls(case.root for case in skill.template.cases) if skill.template else ():
+        manifest, args = find(str(call.get("tool_ref"))), call.get("args")
+        if manifest is None or not isinstance(args, Mapping):
+            continue
+        for name, mode in manifest.scope.paths.items():
+            place = _PLACE.fullmatch(str(args.get(name))) if mode in ("move", "write") else None
+            found |= {place[1]: mode} if place else {}
+    return found
 
 
 def _calls(roots: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
@@ -356,9 +386,20 @@ class FileReading:
         """The inputs that are paths, with what is done there."""
         return path_uses(skill, self._find()) if self._find is not None else {}
 
+    def changed(self, skill: Skill) -> Mapping[str, str]:
+        """The inputs whose files are changed or taken away ("write"), or moved ("move")."""
+        return changed_slots(skill, self._find()) if self._find is not None else {}
+
+    @property
+    def there(self) -> FileNames | None:
+        """What is in the workspace; None where nothing more is looked up."""
+        return self._names() if self._names is not None else None
+
     def _looked_up(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
         if self._names is None:
             return None
         use = self.uses(skill).get(slot)
         names = self._names() if use is not None else None
+        if use == "there" and slot != "folder" and text.casefold() in _POINTING:
+            return Meant((), unsure=True)
         return names.meant(text, use, most) if use is not None and names is not None else None

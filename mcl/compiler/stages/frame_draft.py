@@ -305,7 +305,8 @@ class FrameDraft:
         if not reading.unsure:
             filled = [self._fill(slot, path, span) for path in reading.paths]
             return all(filled)
-        why = f"“{span.value}” may be any of {', '.join(reading.paths)}"
+        of = f"may be any of {', '.join(reading.paths)}" if reading.paths else "names no file here"
+        why = f"“{span.value}” {of}"
         question = f"{sentence(why)}. {slot_question(slot.name, slot.hint)}"
         self.gaps.append(Gap(f"slot.{slot.name}", slot.type, "blocking", why, question, reading.paths))
         return True

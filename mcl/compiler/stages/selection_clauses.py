@@ -1,0 +1,379 @@
+"""What a clause of a goal says of files: which it names, what must hold of them, where they go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Final
+
+from mcl.compiler.stages.clauses import Clause, Clauses
+from mcl.compiler.stages.selection_names import NamedSets
+from mcl.compiler.stages.selection_words import Facts, SaidWord, Test, age, amount, says, when, words
+from mcl.model.cues import TextPlace, within
+from mcl.values.kinds import kind_of_ending
+
+_LEADING: Final = 5  # words before the name of a target
+NO_PLACE: Final = TextPlace(0, 0)
+
+
+@dataclass
+class Noun:
+    """A run of words that names files together. all, one: a word before it says how many; tests: what must
+    hold of them."""
+
+    tokens: list[SaidWord] = field(default_factory=list)
+    all: bool = False
+    one: bool = False
+    folder: str = ""
+    tests: list[Test] = field(default_factory=list)
+
+
+@dataclass
+class Said:
+    """What was read of a clause. tests: of all that it names; but: what is left out; everything, pronoun,
+    there: whether it says “everything”, “it”, “in there”; left: a word in it that says something else; first,
+    last: where it speaks of files; end: as far as it was read."""
+
+    nouns: list[Noun] = field(default_factory=list)
+    tests: list[Test] = field(default_factory=list)
+    but: list[Said] = field(default_factory=list)
+    target: TextPlace = NO_PLACE
+    everything: bool = False
+    pronoun: bool = False
+    there: bool = False
+    left: str = ""
+    first: int = -1
+    last: int = 0
+    end: int = 0
+
+    @property
+    def speaks(self) -> bool:
+        """Whether it says which files."""
+        return bool(self.nouns or self.tests or self.everything or self.pronoun)
+
+    def marked(self, token: SaidWord) -> None:
+        """Take a word as one that speaks of files."""
+        self.first = token.start if self.first < 0 else self.first
+        self.last = token.end
+
+
+class ClauseReader:
+    """Reads clauses of one goal. targeted: whether what is chosen goes somewhere; keeps: whether it stays
+    where it is all the same; own: words of the skill's fixed phrases."""
+
+    def __init__(
+        self,
+        clauses: Clauses,
+        sets: NamedSets,
+        today: date,
+        own: frozenset[str],
+        *,
+        targeted: bool,
+        keeps: bool,
+    ) -> None:
+        self.clauses, self.sets, self.today, self.own = clauses, sets, today, own
+        self.targeted, self.keeps, self.words = targeted, keeps, words()
+
+    def read(self, tokens: Sequence[SaidWord]) -> Said:
+        """What a clause says of files, word for word; up to a word that says something else."""
+        said, at, noun, since, tested = Said(), 0, Noun(), 0, 0
+        group: list[Noun] = []
+        placing = any(one.text in self.words.sets["placing"] for one in tokens)
+
+        def end_noun() -> None:
+            nonlocal noun
+            if noun.tokens:
+                said.nouns.append(noun)
+            noun = Noun()
+
+        while at < len(tokens):
+            token = tokens[at]
+            if self.words.at("aside", tokens, at) and at:
+                at = len(tokens)  # what it is for changes nothing
+                break
+            if many := self.words.at("but", tokens, at):
+                one = self.read(tokens[at + many :])
+                if one.left or not self.known(one):
+                    said.left = token.text
+                said.but.append(one)
+                said.target = said.target if said.target.end else one.target
+                said.last = one.last or token.end
+                at = len(tokens)
+                break
+            step, test = self._held(tokens, at)
+            if step:
+                end_noun()
+                group = said.nouns[tested:] or group
+                tested = len(said.nouns)
+                for each in group:
+                    each.tests += [test] if test is not None else []
+                said.tests += [test] if test is not None and not group else []
+                said.marked(token)
+                said.last, at = tokens[at + step - 1].end, at + step
+                continue
+            if many := self.words.at("there", tokens, at):
+                said.there, said.last, at = True, tokens[at + many - 1].end, at + many
+                continue
+            out = self.words.at("out", tokens, at)
+            folder, step = self._folder(tokens, at + out) if out else ("", 0)
+            into = self.words.at("into", tokens, at)
+            within_one = self.words.at("within", tokens, at) if self.targeted and at else 0
+            if within_one and (placing or self._is_new(tokens, at + within_one)):
+                into, folder = max(into, out), folder if not said.nouns and not noun.tokens else ""
+            if folder:
+                end_noun()
+                for each in said.nouns[since:]:
+                    each.folder = folder
+                since = len(said.nouns)
+                if not since:
+                    said.nouns.append(Noun(folder=folder))
+                    since = 1
+                said.last, at = tokens[at + out + step - 1].end, at + out + step
+                continue
+            if into and self.targeted and not said.target.end:
+                place, step = self._target(tokens, at + into)
+                if token.text in self.words.sets["to_last"] and "." not in self.clauses.prose[slice(*place)]:
+                    step = 0
+                if step:
+                    end_noun()
+                    said.target, at = place, at + into + step
+                    continue
+            if out or into:
+                at += out or into
+                continue
+            if step := self._making(tokens, at, said):
+                at += step
+                continue
+            at += 1
+            if token.text == "," or token.text in self.words.sets["joins"]:
+                end_noun()
+            elif not self._word(token, noun, said, commanded=at > 1 and self._is_verb(tokens[0])):
+                said.left = token.text
+                break
+        end_noun()
+        said.nouns = [one for one in said.nouns if one.tokens or one.folder]
+        said.end = tokens[at - 1].end if at else 0
+        return said
+
+    def _word(self, token: SaidWord, noun: Noun, said: Said, *, commanded: bool) -> bool:
+        """Read a word that leads to nothing. Gives whether it says no more than which files."""
+        sets, inside = self.words.sets, bool(noun.tokens or noun.one or noun.all)
+        if token.text in (";", "!", "?"):
+            return True
+        if token.text in sets["subjects"] and commanded and (noun.tokens or said.nouns):
+            return False  # “the files I need”
+        if token.text in sets["all"] and not self.sets.is_whole(token.text):
+            noun.all = said.pronoun = True
+        elif token.text in sets["everything"] and not self.sets.is_whole(token.text):
+            said.everything = True
+            said.marked(token)
+        elif not noun.tokens and not self._names(token, noun) and self._is_nothing(token, inside=inside):
+            noun.one = noun.one or token.text in sets["one"]
+            said.pronoun = said.pronoun or token.text in sets["pronouns"]
+        elif token.text in sets["folder"]:
+            if noun.tokens:
+                noun.tokens.append(token)
+                said.marked(token)
+        elif self.sets.of(token):
+            noun.tokens.append(token)
+            said.marked(token)
+        elif token.text in sets["file"]:
+            said.pronoun = said.pronoun or not noun.tokens
+        else:
+            return (token.text in sets["thing"] and inside) or self._is_nothing(token, inside=inside)
+        return True
+
+    def _held(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test | None]:
+        """What must hold of the files, as it is said from a token on; of how many tokens."""
+        led = 0
+        while at + led < len(tokens) and tokens[at + led].text in self.words.sets["dated"] and led < 3:
+            led += 1
+        many = 0
+        while at + led + many < len(tokens) and tokens[at + led + many].text == "the":
+            many += 1
+        for skip in (led + many, led, 0):
+            if found := when(tokens, at + skip, self.today, led=bool(led)):
+                picture = any(one.text in self.words.sets["photographed"] for one in tokens[at : at + skip])
+                step, test = skip + found[0], found[1]
+                while more := self._or_when(tokens, at + step):
+                    step, test = step + more[0], _either(test, more[1])
+                return step, _both(test, _is_picture) if picture else test
+        if found := age(tokens, at, self.today) or amount(tokens, at):
+            return found
+        if tokens[at].text in self.words.sets["photographed"]:
+            return 1, _is_picture
+        if tokens[at].text in self.words.sets["copied"]:
+            return 1, _is_copy
+        lead = self.words.at("says", tokens, at)
+        if lead and at + lead < len(tokens):
+            quoted = tokens[at + lead].quoted
+            sure = tokens[at].text not in ("where", "där", "that", "som") or lead > 1
+            if quoted or sure:
+                return self._content(tokens, at, lead)
+        return 0, None
+
+    def _or_when(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test] | None:
+        if at + 1 >= len(tokens) or tokens[at].text not in self.words.sets["joins"]:
+            return None
+        led = tokens[at + 1].text in self.words.sets["dated"]
+        found = when(tokens, at + 1 + led, self.today, led=True)
+        return (1 + led + found[0], found[1]) if found else None
+
+    def _content(self, tokens: Sequence[SaidWord], at: int, lead: int) -> tuple[int, Test]:
+        said = [tokens[at + lead]]
+        if not said[0].quoted:
+            for one in tokens[at + lead + 1 :]:
+                place = tokens.index(one)
+                ends = any(self.words.at(name, tokens, place) for name in ("into", "out", "but", "aside"))
+                if ends or one.text in (",", ";", "?", "!"):
+                    break
+                said.append(one)
+        text = self.clauses.prose[said[0].start : said[-1].end]
+        return lead + len(said), says(text.removeprefix("the ").rstrip(".?! "))
+
+    def _folder(self, tokens: Sequence[SaidWord], at: int) -> tuple[str, int]:
+        """The folder here that words name, and how many there are."""
+        step = 0
+        skipped = self.words.sets["one"] | self.words.sets["folder"] | self.words.sets["called"]
+        while at + step < len(tokens) - 1 and tokens[at + step].text in skipped:
+            step += 1
+        if at + step >= len(tokens):
+            return "", 0
+        path = self.sets.folder(tokens[at + step].text)
+        step += 1
+        if path and at + step < len(tokens) and tokens[at + step].text in self.words.sets["folder"]:
+            step += 1
+        return (path, step) if path else ("", 0)
+
+    def _target(self, tokens: Sequence[SaidWord], at: int) -> tuple[TextPlace, int]:
+        """Where the name of what things go to stands, and how many tokens it is; a place of none where only
+        its kind is said."""
+        around = self.words.sets["fresh"] | self.words.sets["called"] | self.words.sets["folder"]
+        around |= self.words.sets["packed"]
+        step, first = 0, at
+        while at < len(tokens) and tokens[at].text in around and step < _LEADING:
+            at, step = at + 1, step + 1
+        if at >= len(tokens) or tokens[at].text in (",", ";", "?", "!", "and", "och", "o", "so", "så"):
+            packs = any(one.text in self.words.sets["packed"] for one in tokens[first:at])
+            return NO_PLACE, step if packs else 0
+        start, end = tokens[at].start, tokens[at].end
+        if tokens[at].text in self.words.sets["pronouns"] or self._is_filler(tokens[at]):
+            return NO_PLACE, 0
+        at, step = at + 1, step + 1
+        whole = 1
+        while at < len(tokens) and not self._ends_target(tokens, at) and whole < 3:
+            if tokens[at].text in self.words.sets["folder"]:
+                return TextPlace(start, end), step + 1
+            end, at, step, whole = tokens[at].end, at + 1, step + 1, whole + 1
+        return TextPlace(start, end), step
+
+    def _is_new(self, tokens: Sequence[SaidWord], at: int) -> bool:
+        """Whether words are for a folder or an archive that is not there yet: “a zip called …”."""
+        fresh = self.words.sets["fresh"] | self.words.sets["indefinite"]
+        holds = self.words.sets["folder"] | self.words.sets["packed"]
+        return (
+            at + 1 < len(tokens)
+            and tokens[at].text in fresh
+            and (any(one.text in holds for one in tokens[at + 1 : at + 3]))
+        )
+
+    def _ends_target(self, tokens: Sequence[SaidWord], at: int) -> bool:
+        token = tokens[at]
+        if token.text in (",", ";", "?", "!", "and", "och", "o", "&") or self._is_filler(token):
+            return True
+        leads = ("into", "out", "but", "aside", "only", "there")
+        if any(self.words.at(name, tokens, at) for name in leads) or self._held(tokens, at)[0]:
+            return True
+        return self._is_nothing(token) and token.text not in self.words.sets["folder"]
+
+    def verb(self, tokens: Sequence[SaidWord]) -> int:
+        """Where the verb stands, where no word before it names a file: “my boss says i may delete …”."""
+        verbs = (at for at, one in enumerate(tokens) if self._is_verb(one))
+        at = next(verbs, 0)
+        return at if not any(self.sets.of(one) for one in tokens[:at]) else 0
+
+    def _is_verb(self, token: SaidWord) -> bool:
+        return token.text in self.words.sets["verbs"] or self.clauses.words.is_verb(token.text)
+
+    def _making(self, tokens: Sequence[SaidWord], at: int, said: Said) -> int:
+        """How many tokens only say that a folder is to be made, where all goes: “make a folder x and …”."""
+        if not self.targeted or said.target.end or tokens[at].text not in self.words.sets["making"]:
+            return 0
+        around = self.words.sets["fresh"] | self.words.sets["called"]
+        behind = next((one for one in tokens[at + 1 :] if one.text not in around), None)
+        if behind is None or behind.text not in self.words.sets["folder"]:
+            return 0
+        said.target, step = self._target(tokens, at + 1)
+        return 1 + step if step else 0
+
+    def kept(self, tokens: Sequence[SaidWord], clause: Clause, *, after: bool) -> Said | None:
+        """What a clause says is left out; None where it says no such thing."""
+        lead = self.words.at("keep", tokens, 0)
+        tail = next((at for at in range(1, len(tokens)) if self.words.at("stays", tokens, at)), 0)
+        ends = self.words.at("stays", tokens, tail) if tail else 0
+        if tail and not all(self._is_nothing(one) for one in tokens[tail + ends :]):
+            tail = 0
+        also = after and clause.joined.split()[:1] in (["also"], ["också"], ["även"])
+        also = also or (after and bool(tokens) and tokens[0].text in ("also", "even", "även", "också"))
+        if not (lead or tail or also):
+            return None
+        inner = list(tokens[lead : tail or None])
+        inner = [one for one in inner if one.text not in ("eller", "or", "nor", "also", "även", "too")]
+        if any(self.words.at("rest", inner, at) for at in range(len(inner))):
+            return Said()
+        if any(one.text in self.words.sets["originals"] for one in inner):
+            return Said(left="" if self.keeps else "original")
+        one = self.read(inner)
+        if not one.nouns or not self.known(one):
+            one.left = one.left or "?"
+        return one
+
+    def _is_filler(self, token: SaidWord) -> bool:
+        place = TextPlace(token.start, token.end)
+        return within(place, self.clauses.filler) or token.text in ("please", "pls", "plz", "tack", "thanks")
+
+    def _is_nothing(self, token: SaidWord, *, inside: bool = False) -> bool:
+        """Whether a word says nothing of which files: one around names, or a verb, which a word behind “the”
+        is not. inside: whether it stands there."""
+        if token.quoted:
+            return False
+        others = self.words.sets["doing"] | self.words.sets["one"] | self.words.sets["pronouns"]
+        if token.text in others or token.text in self.clauses.words.empty or self._is_filler(token):
+            return True
+        place = token.text in self.words.sets["making"] | self.words.sets["placing"] | self.own
+        return place or (not inside and self._is_verb(token))
+
+    def _names(self, token: SaidWord, noun: Noun) -> bool:
+        """Whether a word that says nothing elsewhere names a file: its whole name does, and a verb does
+        behind “the” or “all”."""
+        if self.sets.is_whole(token.text):
+            return True
+        return (noun.one or noun.all) and self._is_verb(token) and bool(self.sets.of(token))
+
+    def known(self, said: Said) -> bool:
+        """Whether all words that name files name some that are here."""
+        return all(self.sets.of(word) for noun in said.nouns for word in noun.tokens)
+
+    def topic(self, tokens: Sequence[SaidWord]) -> Said | None:
+        """What a clause tells something of: “downloads is a mess”."""
+        tells = (at for at, one in enumerate(tokens) if one.text in self.words.sets["tells"])
+        one = self.read(tokens[: next(tells, 0)])
+        return one if one.nouns and not one.left else None
+
+
+def _both(*tests: Test) -> Test:
+    return lambda facts: all(test(facts) for test in tests)
+
+
+def _either(*tests: Test) -> Test:
+    return lambda facts: any(test(facts) for test in tests)
+
+
+def _is_copy(facts: Facts) -> bool:
+    return re.search(r"\(\d+\)|copy|kopia|dubb?lett", facts.path.rpartition("/")[2].casefold()) is not None
+
+
+def _is_picture(facts: Facts) -> bool:
+    return kind_of_ending(f".{facts.path.rpartition('.')[2]}") in ("pictures", "videos")

@@ -1,0 +1,149 @@
+"""The files here that a single word of a goal may be about: by their kind, their folder or their name."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final
+
+from executor.core.errors import GlobError
+from executor.core.globs import anywhere
+from mcl.compiler.stages.file_names import FileNames, NamedFile, folded
+from mcl.compiler.stages.selection_words import SaidWord, words
+from mcl.values.slots import read_pattern
+
+_TYPO: Final = 0.85
+_COMPOUND: Final = 5  # letters that the first part of a compound has
+
+
+class NamedSets:
+    """The sets of files that words stand for. names: of the workspace."""
+
+    def __init__(self, names: FileNames) -> None:
+        self.names, self.words = names, words()
+
+    def of(self, token: SaidWord) -> frozenset[str]:
+        """The files that a word may be about, by their kind, folder or name."""
+        key = (token.text, token.quoted)
+        if key not in self._found:
+            self._found[key] = frozenset(self._looked_up(token))
+        return self._found[key]
+
+    @cached_property
+    def _found(self) -> dict[tuple[str, bool], frozenset[str]]:
+        return {}
+
+    @cached_property
+    def files(self) -> list[NamedFile]:
+        """The files of the workspace."""
+        return [one for one in self.names.entries if not one.folder]
+
+    def _looked_up(self, token: SaidWord) -> Iterator[str]:
+        text = token.text.removeprefix("./")
+        exact = [one for one in self.names.entries if text.rstrip("/") == one.path.casefold()]
+        if exact:
+            yield from self._below(exact[0])
+            return
+        whole = [one.path for one in self.files if base(one.path).casefold() == text]
+        if whole or token.quoted:
+            yield from whole
+            return
+        parts = [one for one in text.replace("’", "'").split("-") if one]
+        if len(parts) > 1 and parts[-1] in self.words.sets["file"] | self.words.sets["folder"]:
+            parts = parts[:-1]
+        sets = [frozenset(self._by_part(one)) for one in parts]
+        if sets:
+            yield from frozenset.intersection(*sets)
+
+    def _below(self, one: NamedFile) -> Iterator[str]:
+        if not one.folder:
+            yield one.path
+        yield from (other.path for other in self.files if other.path.startswith(f"{one.path}/"))
+
+    def _by_part(self, text: str) -> Iterator[str]:
+        if text.startswith("*") or (text.startswith(".") and len(text) > 1):
+            yield from self._of_kind(text)
+            return
+        if text not in self.words.sets["no_kind"] and (kind := list(self._of_kind(text))):
+            yield from kind
+            return
+        plain = text.partition(":")[0] or text
+        stems = self.words.stems(folded(plain))
+        if not (plain.isdigit() or any(len(one) > 1 for one in stems)):
+            return
+        found = [one.path for one in self.files if self._stems_in(one.path) & stems]
+        if not found:
+            found = [one.path for one in self.files if self._is_compound(folded(plain), one.path)]
+            found = found or self._misspelled(plain)
+        yield from found
+
+    def _of_kind(self, text: str) -> Iterator[str]:
+        said = read_pattern(text)
+        if "*" not in said:
+            return
+        try:
+            pattern = anywhere(said.casefold())
+        except GlobError:
+            return
+        for one in self.files:
+            if pattern.fits(tuple(one.path.casefold().split("/"))):
+                yield one.path
+
+    def _misspelled(self, word: str) -> list[str]:
+        if len(word) < 5:
+            return []
+        there = {part for one in self.files for part in _parts(one.path) if part[0] == folded(word)[:1]}
+        close = difflib.get_close_matches(folded(word), sorted(there), 1, _TYPO)
+        return [one.path for one in self.files if close and close[0] in _parts(one.path)]
+
+    def _stems_in(self, path: str) -> frozenset[str]:
+        if path not in self._stems:
+            self._stems[path] = frozenset(stem for part in _parts(path) for stem in self.words.stems(part))
+        return self._stems[path]
+
+    @cached_property
+    def _stems(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def folder(self, text: str) -> str:
+        """The one folder here that is called so, "" where there is none or several."""
+        plain = text.rstrip("/").removeprefix("./")
+        for end in ("mappen", "-mappen", "-folder"):
+            plain = plain.removesuffix(end) or plain
+        there = [one.path for one in self.names.entries if one.folder]
+        exact = [path for path in there if path.casefold() == plain]
+        if exact:
+            return exact[0]
+        wanted = self.words.stems(folded(plain))
+        found = [path for path in there if self.words.stems(folded(path.rpartition("/")[2])) & wanted]
+        top = [path for path in found if "/" not in path] or found
+        return top[0] if len(top) == 1 else ""
+
+    def is_whole(self, text: str) -> bool:
+        """Whether a word is the whole name or path of something here."""
+        plain = text.rstrip("/")
+        return any(plain in (one.path.casefold(), base(one.path).casefold()) for one in self.names.entries)
+
+    def _is_compound(self, word: str, path: str) -> bool:
+        """Whether a word is one of a path, with another behind it that says no more: “kassaboken”."""
+        parts = _parts(path)
+        for part in parts:
+            if len(part) >= _COMPOUND and word.startswith(part):
+                rest = word[len(part) :]
+                stems = self.words.stems(rest.removeprefix("s")) | {rest}
+                if stems & (self.words.sets["behind"] | set(self.words.endings) | set(parts)):
+                    return True
+        return False
+
+
+def base(path: str) -> str:
+    """The name of a file without its folder."""
+    return path.rpartition("/")[2]
+
+
+def _parts(path: str) -> list[str]:
+    """The words of a path, its ending left out."""
+    stem = path.rpartition(".")[0] if "." in base(path) else path
+    return re.findall(r"[^\W\d_]+|\d+", folded(stem))

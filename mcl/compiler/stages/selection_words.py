@@ -1,0 +1,284 @@
+"""What words say of files beside their names: from when they are, how old, what stands in them, a number in
+them. Pure; the words are in selections.toml.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from mcl.values.numbers import read_number
+
+_TOKEN: Final = re.compile(
+    r"\"[^\"\n]+\"|“[^”\n]+”|«[^»\n]+»|(?<!\w)['‘][^'’\n]{2,}['’](?!\w)|[^\s,;!?()\"“”«»]+|[,;!?]"
+)
+_DAY: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_. ]?(0[1-9]|1[0-2])[-_. ]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_MONTH: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_](0[1-9]|1[0-2])(?!\d)")
+_YEAR: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
+_NUMBER: Final = re.compile(r"\d[\d .,]*\d|\d")
+_NS: Final = 10**9
+
+
+class SaidWord(NamedTuple):
+    """A word of a goal or a quote, with its place; text: in small letters, without the marks around it."""
+
+    text: str
+    start: int
+    end: int
+    quoted: bool = False
+
+
+def tokens_of(prose: str, start: int, end: int) -> list[SaidWord]:
+    """The words between two places of a goal, and the marks that part them."""
+    found = []
+    for match in _TOKEN.finditer(prose, start, end):
+        word = match[0]
+        quoted = len(word) > 2 and word[0] in "\"“«'‘"
+        text = word[1:-1] if quoted else word.rstrip(".:") or word
+        first = match.start() + quoted
+        found.append(SaidWord(text.strip().casefold(), first, first + len(text), quoted))
+    return found
+
+
+@dataclass(frozen=True)
+class Words:
+    """The lists of selections.toml: those of single words as sets, of phrases as runs of words, the longest
+    first."""
+
+    sets: Mapping[str, frozenset[str]]
+    phrases: Mapping[str, tuple[tuple[str, ...], ...]]
+    tables: Mapping[str, Mapping[str, int]]
+    endings: tuple[str, ...]
+    alike: Mapping[str, frozenset[str]]
+
+    def at(self, name: str, tokens: Sequence[SaidWord], place: int) -> int:
+        """How many of the tokens from a place on are one of these phrases; 0 where none is."""
+        for phrase in self.phrases[name]:
+            said = tokens[place : place + len(phrase)]
+            if len(said) == len(phrase) and all(
+                one.text == word and not one.quoted for one, word in zip(said, phrase, strict=True)
+            ):
+                return len(phrase)
+        return 0
+
+    def number_at(self, name: str, tokens: Sequence[SaidWord], place: int) -> tuple[int, int | None]:
+        """The same of a table: how many tokens, and what it says of them."""
+        for many in (3, 2, 1):
+            said = " ".join(one.text for one in tokens[place : place + many])
+            if len(tokens) >= place + many and said in self.tables[name]:
+                return many, self.tables[name][said]
+        return 0, None
+
+    def stems(self, word: str) -> frozenset[str]:
+        """A word, and it without each of the endings that it may have."""
+        shorter = {word[: -len(end)] for end in self.endings if word.endswith(end)}
+        found = {word, *(one for one in shorter if len(one) > 2)}
+        found |= {f"{one}y" for one in shorter if word.endswith("ies")}
+        return frozenset(found.union(*(self.alike.get(one, ()) for one in found)))
+
+
+@cache
+def words() -> Words:
+    """The words, read once."""
+    table: dict[str, Any] = tomllib.loads(
+        Path(__file__).with_name("selections.toml").read_text(encoding="utf-8")
+    )
+    tables = {name: table.pop(name) for name in ("units", "years", "seasons")}
+    endings = table.pop("endings")
+    groups = [frozenset(map(_plain, said.split())) for said in table.pop("alike")["words"]]
+    sets, phrases = {}, {}
+    for name, said in table.items():
+        sets[name] = frozenset(said.replace("|", " ").split())
+        runs = (
+            (tuple(one.split()) for one in said.split("|")) if "|" in said else ((one,) for one in sets[name])
+        )
+        phrases[name] = tuple(sorted(runs, key=len, reverse=True))
+    return Words(
+        sets,
+        phrases,
+        tables,
+        tuple(one for group in endings.values() for one in group.split()),
+        {word: group for group in groups for word in group},
+    )
+
+
+def _plain(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+# ---- What must hold of a file. Each is read at a place of the goal: how many tokens it takes, and a test.
+
+
+class Facts(NamedTuple):
+    """What is known of a file: its path, when it was changed (nanoseconds since 1970). read: gives what
+    stands in one."""
+
+    path: str
+    modified: int
+    read: Callable[[str], str]
+
+    def text(self) -> str:
+        """What stands in it."""
+        return self.read(self.path)
+
+
+Test = Callable[[Facts], bool]
+Read = tuple[int, Test]
+
+
+def _between(first: date, last: date) -> Test:
+    def test(facts: Facts) -> bool:
+        name = facts.path.rpartition("/")[2]
+        said = _named_days(name)
+        if said is not None and (said[1] < first or said[0] > last):
+            return False
+        if said is not None and first <= said[0] and said[1] <= last:
+            return True
+        return first <= _changed(facts) <= last
+
+    return test
+
+
+def _changed(facts: Facts) -> date:
+    return datetime.fromtimestamp(facts.modified // _NS, UTC).date()
+
+
+def _named_days(name: str) -> tuple[date, date] | None:
+    """The days that a name says: one, those of a month, or of a year."""
+    for pattern in (_DAY, _MONTH, _YEAR):
+        if match := pattern.search(name):
+            year, month, day = (*map(int, match.groups()), 0, 0)[:3]
+            try:
+                if day:
+                    return date(year, month, day), date(year, month, day)
+            except ValueError:
+                continue
+            return _months(year, month, 1) if month else _months(year, 1, 12)
+    return None
+
+
+def _months(year: int, month: int, many: int) -> tuple[date, date]:
+    after = date(year + (month + many - 1) // 12, (month + many - 1) % 12 + 1, 1)
+    return date(year, month, 1), after - timedelta(days=1)
+
+
+def when(tokens: Sequence[SaidWord], place: int, today: date, *, led: bool) -> Read | None:
+    """From when a file is: “july”, “juli 2025”, “2025”, “last year”, “höstens”, “2026-10”. led: behind a word
+    such as “from”."""
+    said = words()
+    many, shift = said.number_at("years", tokens, place)
+    if shift is not None:
+        return many, _between(*_months(today.year + shift, 1, 12))
+    many, month = said.number_at("seasons", tokens, place)
+    if month is not None:
+        year = today.year - (month > today.month)
+        return many, _between(*_months(year, month, 3))
+    word = tokens[place].text if place < len(tokens) else ""
+    if word in said.sets["months" if led else "bare_months"]:
+        names = sorted(said.sets["months"])
+        number = next(_month_number(one) for one in names if one == word)
+        after = tokens[place + 1].text if place + 1 < len(tokens) else ""
+        if re.fullmatch(r"(?:19|20)\d\d", after):
+            return 2, _between(*_months(int(after), number, 1))
+        return 1, _between(*_months(today.year - (number > today.month), number, 1))
+    if led and (match := re.fullmatch(r"((?:19|20)\d\d)(?:-(0[1-9]|1[0-2]))?(?:-(\d\d))?", word)):
+        days = _named_days(word)
+        return (1, _between(*days)) if days is not None and match else None
+    return None
+
+
+@cache
+def _month_number(name: str) -> int:
+    begins = ("jan", "feb", "mar", "apr", "ma", "jun", "jul", "aug", "sep", "o", "nov", "dec")
+    return next(number for number, start in enumerate(begins, 1) if name.startswith(start))
+
+
+def age(tokens: Sequence[SaidWord], place: int, today: date) -> Read | None:
+    """How old a file is at least: “older than a year”, “over 6 months old”, “äldre än ett år”."""
+    said = words()
+    lead = said.at("older", tokens, place)
+    if not lead:
+        return None
+    at = place + lead
+    number, at = _count(tokens, at)
+    unit = said.tables["units"].get(tokens[at].text) if at < len(tokens) else None
+    if number is None or unit is None:
+        return None
+    at += 1
+    named = tokens[place].text not in said.sets["above"]
+    if at < len(tokens) and tokens[at].text in said.sets["old"]:
+        at += 1
+    elif not named:
+        return None  # “over a week” says nothing of age by itself
+    last = today - timedelta(days=round(number * unit))
+
+    def test(facts: Facts) -> bool:
+        day = _named_days(facts.path.rpartition("/")[2])
+        exact = day is not None and day[0] == day[1]
+        return (day[0] if day is not None and exact else _changed(facts)) <= last
+
+    return at - place, test
+
+
+def _count(tokens: Sequence[SaidWord], at: int) -> tuple[float | None, int]:
+    said = words()
+    if at < len(tokens) and tokens[at].text in said.sets["half"]:
+        return 0.5, at + 1 + (at + 1 < len(tokens) and tokens[at + 1].text in ("a", "an"))
+    if at + 1 < len(tokens) and tokens[at + 1].text in said.sets["half"]:
+        return 0.5, at + 2
+    if at >= len(tokens):
+        return None, at
+    text = tokens[at].text
+    if text in ("a", "an", "en", "ett", "one"):
+        return 1.0, at + 1
+    if text == "halvår":
+        return 1.0, at
+    number = read_number(text)
+    return (float(number), at + 1) if number is not None else (None, at)
+
+
+def amount(tokens: Sequence[SaidWord], place: int) -> Read | None:
+    """A number that stands behind a word in a file: “with a total above 500”."""
+    said, at = words(), place
+    while at < len(tokens) and tokens[at].text in said.sets["lead_amount"]:
+        at += 1
+    if at == place or at >= len(tokens):
+        return None
+    stems, at = said.stems(tokens[at].text), at + 1
+    if at < len(tokens) and tokens[at].text in ("is", "of", "är", "på"):
+        at += 1
+    above = said.at("above", tokens, at)
+    many = above or said.at("below", tokens, at)
+    number = read_number(tokens[at + many].text) if many and at + many < len(tokens) else None
+    if number is None:
+        return None
+    at += many + 1
+    if at < len(tokens) and re.fullmatch(r"kr|kronor|sek|eur|euros?|usd|dollars?|:-", tokens[at].text):
+        at += 1
+    bound = float(number)
+
+    def test(facts: Facts) -> bool:
+        for line in facts.text().casefold().splitlines():
+            if not any(said.stems(one) & stems for one in re.findall(r"[^\W\d_]+", line)):
+                continue
+            figures = [read_number(one.strip(" .,")) for one in _NUMBER.findall(line)]
+            values = [float(one) for one in figures if one is not None]
+            if values and (values[-1] > bound if above else values[-1] < bound):
+                return True
+        return False
+
+    return at - place, test
+
+
+def says(text: str) -> Test:
+    """These words stand in a file, one after the other."""
+    wanted = " ".join(text.casefold().split())
+    return lambda facts: wanted in " ".join(facts.text().casefold().split())

@@ -1,0 +1,282 @@
+"""Which of the files here a goal means as a whole: “the mp3 and setup.exe from downloads, rest stays”.
+
+Each word of such a goal names a file, a kind or a folder, says something that must hold of the files, or says
+nothing. Where one does none of it, nothing is chosen: what it says may leave files out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from mcl.compiler.stages.clauses import Clause, Clauses
+from mcl.compiler.stages.file_names import PLURAL, folded
+from mcl.compiler.stages.request import GoalRequest
+from mcl.compiler.stages.selection_clauses import NO_PLACE, ClauseReader, Noun, Said
+from mcl.compiler.stages.selection_names import NamedSets, base
+from mcl.compiler.stages.selection_words import Facts, SaidWord, Test, tokens_of
+from mcl.language.skills import Skill
+from mcl.model.cues import TextPlace, span_at
+from mcl.model.protocol import Span
+
+_BESIDE: Final = ("pattern", "folder", "scope", "days")  # inputs that would say the same in other ways
+_SURE: Final = 0.97
+_POINTED: Final = 20  # characters of “that one photo”
+
+
+class Selection(NamedTuple):
+    """What a goal means. place: where it says so; paths: of the files; unsure: a person has to say which, of
+    these or of any; target: where the name of what they go to stands; read: where all stands that was
+    understood."""
+
+    place: TextPlace
+    paths: tuple[str, ...]
+    unsure: bool
+    target: TextPlace
+    read: tuple[TextPlace, ...]
+
+
+@dataclass
+class _Goal:
+    """What the clauses of a goal say. aside: where those stand that say what stays, or only what counts;
+    topic: what one tells something of; stopped: a word of it says what is not understood."""
+
+    said: list[tuple[Clause, Said]] = field(default_factory=list)
+    but: list[Said] = field(default_factory=list)
+    only: list[Said] = field(default_factory=list)
+    aside: list[TextPlace] = field(default_factory=list)
+    topic: Said | None = None
+    target: TextPlace = NO_PLACE
+    stopped: bool = False
+
+
+class Selections:
+    """Reads what the words of one goal choose."""
+
+    def __init__(self, clauses: Clauses, sets: NamedSets, reader: ClauseReader) -> None:
+        self.clauses, self.sets, self.reader, self.words = clauses, sets, reader, reader.words
+        self.goal = self._read()
+
+    # ---- its clauses
+
+    def _read(self) -> _Goal:
+        goal, done, kept = _Goal(), False, False
+        for clause in self.clauses.all:
+            tokens = tokens_of(self.clauses.prose, *clause.place)
+            if (left := self.reader.kept(tokens, clause, after=kept)) is not None:
+                kept = True
+                goal.stopped = goal.stopped or bool(left.left)
+                goal.but.append(left)
+                goal.aside.append(clause.place)
+            elif many := self.words.at("only", tokens, 0):
+                one = self.reader.read(tokens[many:])
+                if one.nouns and not one.left and self.reader.known(one):
+                    goal.only.append(one)
+                    goal.aside.append(clause.place)
+            elif done and self.clauses.does(clause) and not self._places(tokens, goal):
+                break  # a wish of its own
+            else:
+                done = self._take(clause, tokens, goal) or done
+        return goal
+
+    def _take(self, clause: Clause, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
+        """Add what a clause says. Gives whether what is wanted is known by it."""
+        main, does = clause is self.clauses.main, self.clauses.does(clause)
+        one = self.reader.read(tokens)
+        if one.left and (main or does):
+            one = self.reader.read(tokens[self.reader.verb(tokens) :])
+        if one.left:
+            goal.stopped = goal.stopped or does
+            goal.topic = goal.topic or self.reader.topic(tokens)
+            return False
+        goal.but += one.but
+        goal.target = goal.target if goal.target.end else one.target
+        if one.speaks or one.target.end:
+            goal.said.append((clause, one))
+        return (main or does) and one.speaks
+
+    def _places(self, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
+        """Whether a clause that begins with a verb only says where what was named goes: “lägg dem i x”."""
+        one = self.reader.read(tokens) if self.reader.targeted and not goal.target.end else Said(left="?")
+        return bool(one.target.end) and not one.left and not one.nouns
+
+    # ---- all of it
+
+    def chosen(self) -> Selection | None:
+        """What the goal chooses; None where its words say more, or nothing, of files."""
+        goal, place = self.goal, self._place()
+        if goal.stopped or not place.end:
+            return None
+        nouns = [noun for _, one in goal.said for noun in one.nouns]
+        for _, one in goal.said:
+            for noun in one.nouns:
+                noun.tests += one.tests
+        tests = [test for _, one in goal.said if not one.nouns for test in one.tests]
+        folder = next((noun.folder for noun in nouns if not noun.tokens), "")
+        points = any(one.pronoun for _, one in goal.said)
+        everything = any(one.everything for _, one in goal.said)
+        about = next((noun for noun in goal.topic.nouns if noun.tokens), None) if goal.topic else None
+        if about is not None and not any(noun.tokens for noun in nouns):
+            if self._is_folder(about):
+                folder = folder or self.sets.folder(about.tokens[0].text)
+            elif points and not tests:
+                nouns.append(about)
+        whole = [noun for noun in nouns if noun.tokens and self._is_folder(noun)]
+        wanted = [noun for noun in nouns if noun.tokens and noun not in whole]
+        if whole and (tests or wanted or goal.but or goal.only or any(noun.tests for noun in whole)):
+            tests += [test for noun in whole for test in noun.tests]
+            folder = self.sets.folder(whole[0].tokens[0].text) or folder
+        elif whole:
+            return None  # the folder itself
+        if not wanted:
+            if not (tests or goal.only or goal.but):
+                return self._pointed(place) if points and not (everything or folder) else None
+            if not (everything or folder or points):
+                return None
+            wanted = [Noun(all=True)]
+        return self._selection(wanted, tests, folder, place)
+
+    def _selection(
+        self, wanted: Sequence[Noun], tests: Sequence[Test], folder: str, place: TextPlace
+    ) -> Selection:
+        goal, paths, unsure = self.goal, list[str](), False
+        excluded = {path for one in goal.but for path in self._all_of(one)}
+        kept = {path for one in goal.only for path in self._all_of(one)}
+        for noun in wanted:
+            noun.folder = noun.folder or folder
+            bounds = [*tests, *noun.tests]
+            found = [path for path in self._files(noun, bounds, narrow=True) if path not in excluded]
+            if goal.only:
+                found = [path for path in found if path in kept]
+            several = self._several(noun, bounded=bool(bounds or goal.only))
+            unsure = unsure or not found or (len(found) > 1 and not several)
+            paths += [path for path in found if path not in paths]
+        return Selection(place, tuple(paths), unsure, goal.target, tuple(self._all_read()))
+
+    def _pointed(self, place: TextPlace) -> Selection:
+        """What “it” and “the file” mean: the one file that there is."""
+        paths = tuple(one.path for one in self.sets.files) if len(self.sets.files) == 1 else ()
+        return Selection(place, paths, not paths, self.goal.target, tuple(self._all_read()))
+
+    def _files(self, noun: Noun, tests: Sequence[Test], *, narrow: bool) -> list[str]:
+        """The files that a noun means, in their order. narrow: of a kind, those that lie highest."""
+        sets = [files for one in noun.tokens if (files := self.sets.of(one))]
+        below = f"{noun.folder}/" if noun.folder else ""
+        found = [
+            one.path
+            for one in self.sets.files
+            if one.path.startswith(below)
+            and all(one.path in each for each in sets)
+            and all(test(Facts(one.path, one.modified, self.sets.names.text)) for test in tests)
+        ]
+        if narrow and not tests and all(_is_unnamed(noun, path) for path in found):
+            depth = min((path.count("/") for path in found), default=0)
+            found = [path for path in found if path.count("/") == depth]
+        return found
+
+    def _all_of(self, said: Said) -> list[str]:
+        nouns = said.nouns or ([Noun()] if said.tests else [])
+        tests = said.tests
+        return [path for one in nouns for path in self._files(one, [*tests, *one.tests], narrow=False)]
+
+    def _is_folder(self, noun: Noun) -> bool:
+        """Whether a noun is the name of a folder here: its path, or its name with “folder”."""
+        named = [one for one in noun.tokens if one.text not in self.words.sets["folder"]]
+        path = self.sets.folder(named[0].text) if len(named) == 1 else ""
+        whole = bool(path) and named[0].text.rstrip("/") == path.casefold()
+        return whole or (bool(path) and len(named) < len(noun.tokens))
+
+    @staticmethod
+    def _several(noun: Noun, *, bounded: bool) -> bool:
+        """Whether a noun means all files that it fits. bounded: something more must hold of them."""
+        last = noun.tokens[-1].text if noun.tokens else ""
+        if noun.all or not last or PLURAL.search(last):
+            return True
+        return bounded and not last.endswith("et") and not (noun.one and not last.endswith("en"))
+
+    def _place(self) -> TextPlace:
+        """Where the goal says which files: in the first clause that names some, else where it points."""
+        for _, one in self.goal.said:
+            if one.last > one.first >= 0:
+                cut = one.target.start if one.first < one.target.start < one.last else one.last
+                return self.clauses.ended(TextPlace(one.first, cut))
+        for clause, one in self.goal.said:
+            pointing = self.words.sets["pronouns"] | self.words.sets["file"] if one.pronoun else ()
+            told = [one for one in tokens_of(self.clauses.prose, *clause.place) if one.text in pointing]
+            if told:
+                near = told[-1].end - told[0].start < _POINTED
+                return TextPlace(told[0].start, told[-1].end if near else told[0].end)
+        return NO_PLACE
+
+    def _all_read(self) -> Iterator[TextPlace]:
+        for clause, one in self.goal.said:
+            yield TextPlace(clause.place.start, min(clause.place.end, one.end or clause.place.end))
+        yield from self.goal.aside
+
+
+def _is_unnamed(noun: Noun, path: str) -> bool:
+    """Whether no word of a noun stands in the name of a file itself: it is one of its kind or folder."""
+    name = folded(base(path).rpartition(".")[0])
+    return not any(folded(one.text)[:4] in name for one in noun.tokens if len(one.text) > 3)
+
+
+# ---- What it fills of a skill. It is kept with what else was found, so that a replay reads the same.
+
+
+class ChosenFiles(NamedTuple):
+    """The spans that fill slots; the slots that are filled so, or left empty; where the words stand. stopped:
+    a word of the goal says what is not understood, and the files of others would be taken."""
+
+    spans: tuple[Span, ...] = ()
+    slots: frozenset[str] = frozenset()
+    read: tuple[TextPlace, ...] = ()
+    stopped: bool = False
+
+
+def chosen_files(request: GoalRequest, skill: Skill, clauses: Clauses) -> ChosenFiles:
+    """What a goal chooses of the files here for the inputs of a skill; nothing where it speaks of none."""
+    files, key = request.files, f"@chosen={skill.id}"
+    if key not in files.found and files.there is not None:
+        _choose(request, skill, clauses, key)
+    if key not in files.found:
+        return ChosenFiles()
+    told = [one.partition("=") for one in files.found[key]]
+    places = [(slot, TextPlace(*map(int, place.split("-")))) for slot, _, place in told]
+    spans = tuple(span_at(f"slot.{slot}", request.prose, place, _SURE) for slot, place in places if slot)
+    filled = {slot for slot, _ in places if slot}
+    own = frozenset(slot.name for slot in skill.slots if filled and slot.name in (*filled, *_BESIDE))
+    return ChosenFiles(spans, own, tuple(place for slot, place in places if not slot), stopped=not told)
+
+
+def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> None:
+    files, uses = request.files, request.files.uses(skill)
+    lists = [one for one in skill.slots if one.most > 1 and uses.get(one.name) == "there"]
+    given = [one for one in lists if one.name in request.slots or f"slot.{one.name}" in request.answers]
+    if len(lists) != 1 or given or files.there is None:
+        return
+    [slot] = lists
+    into = next((name for name, use in uses.items() if use == "folder"), "")
+    today = datetime.fromisoformat(request.at).astimezone(ZoneInfo(request.zone)).date()
+    sets, changed = NamedSets(files.there), files.changed(skill).get(slot.name, "")
+    own = frozenset(
+        word
+        for phrase in skill.phrases
+        for part in phrase.split()
+        if "{" not in part
+        for word in part.removesuffix("?").split("|")
+    )
+    reader = ClauseReader(clauses, sets, today, own, targeted=bool(into), keeps=not changed)
+    selections = Selections(clauses, sets, reader)
+    found = selections.chosen()
+    if found is None or len(found.paths) > slot.most:
+        if selections.goal.stopped and changed == "write":
+            files.found[key] = ()
+        return
+    text = request.prose[found.place.start : found.place.end]
+    files.found[f"{slot.name}={text}"] = ("", *found.paths) if found.unsure else found.paths
+    told = [(slot.name, found.place), *(("", place) for place in found.read)]
+    told += [(into, found.target)] if found.target.end and into not in request.slots else []
+    files.found[key] = tuple(f"{name}={place.start}-{place.end}" for name, place in told)

@@ -1,0 +1,138 @@
+"""Which files a goal means: by name, kind, folder, date and content, less what stays, and where they go."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import mcl
+from executor import Home
+from mcl.compiler.outcome import Clarify, Compiled
+from mcl.usecases.replay import replay
+
+FILES = {
+    "bills/2026-03-04-power.txt": ("Power\nSUM 812.00\nOverdue", "2026-03-04"),
+    "bills/2026-09-12-power.txt": ("Power\nSUM 640.50", "2026-09-12"),
+    "bills/2026-10-02-water.txt": ("Water\nSUM 1 240.00\nOverdue", "2026-10-02"),
+    "bills/scan.pdf": ("-", "2026-10-02"),
+    "shots/DSC_1.jpg": ("-", "2026-05-02"),
+    "shots/DSC_2.jpg": ("-", "2026-05-20"),
+    "shots/DSC_3.png": ("-", "2026-08-20"),
+    "shots/older/DSC_0.jpg": ("-", "2024-05-02"),
+    "temp/setup.msi": ("-", "2024-01-01"),
+    "temp/talk.mp3": ("-", "2025-01-01"),
+    "temp/bundle.zip": ("-", "2024-02-01"),
+    "temp/guide.pdf": ("-", "2026-11-01"),
+    "ljud/genrep-2026-10-01.mp3": ("-", "2026-10-01"),
+    "ljud/genrep-2026-11-05.mp3": ("-", "2026-11-05"),
+    "ljud/konsert-2025.mp3": ("-", "2025-12-01"),
+    "essay.md": ("-", "2026-11-01"),
+    "essay (1).md": ("-", "2026-11-02"),
+    "test_clocks_that_jump.py": ("-", "2026-11-02"),
+}
+BILLS = ("2026-03-04-power", "2026-09-12-power", "2026-10-02-water")
+GENREP = ("ljud/genrep-2026-10-01.mp3", "ljud/genrep-2026-11-05.mp3")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("work")
+    for name, (text, day) in FILES.items():
+        path = place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        moment = datetime.fromisoformat(day).replace(hour=12, tzinfo=UTC).timestamp()
+        os.utime(path, (moment, moment))
+    return place
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    with Home.open(tmp_path_factory.mktemp("home")) as opened:
+        yield opened
+
+
+def read(folder: Path, home: Home, skill: str, goal: str, *, dry_run: bool = True) -> Compiled | Clarify:
+    made = mcl.compile_goal(
+        goal, home=home, skill=skill, dry_run=dry_run, ai=False, workspace=folder, at="2026-11-27T09:00:00Z"
+    )
+    assert isinstance(made, Compiled | Clarify)
+    return made
+
+
+def slots(made: Compiled | Clarify, name: str) -> tuple[str, ...]:
+    return tuple(one.value for one in made.intent.frame.objects if one.name == name)
+
+
+@pytest.mark.parametrize(
+    ("skill", "goal", "files", "target"),
+    [
+        ("files-delete", "bin setup.msi and the mp3 from temp. rest stays",
+         "temp/setup.msi temp/talk.mp3", ""),
+        ("files-delete", "temp is a mess. bin whatever is over a year old in there, but keep the zip",
+         "temp/setup.msi temp/talk.mp3", ""),
+        ("files-delete", "släng dubbletten av essay", "essay (1).md", ""),
+        ("files-copy", "copy the .txt bills with a sum above 700 to bills/big, originals stay put",
+         "bills/2026-03-04-power.txt bills/2026-10-02-water.txt", "bills/big"),
+        ("files-copy", 'bills where it says "overdue" i want copies of in a new folder called late',
+         "bills/2026-03-04-power.txt bills/2026-10-02-water.txt", "late"),
+        ("files-copy", "gör mapp till-bo o kopiera in alla genrep, men inte konserten från ifjol. "
+         "originalen ska ligga kvar", " ".join(GENREP), "till-bo"),
+        ("files-move", "allt som e plåtat i maj, lägg i shots/maj",
+         "shots/DSC_1.jpg shots/DSC_2.jpg", "shots/maj"),
+        ("files-move", "move the photos in shots to best, not the png",
+         "shots/DSC_1.jpg shots/DSC_2.jpg", "best"),
+        ("files-zip", "packa höstens genrep ur ljud i en zip som heter rep.zip så jag kan ge den till Bo",
+         " ".join(GENREP), "rep.zip"),
+        ("files-zip", "zip the bills from september and october as autumn.zip, only the txts",
+         "bills/2026-09-12-power.txt bills/2026-10-02-water.txt", "autumn.zip"),
+    ],
+)  # fmt: skip
+def test_a_goal_chooses_the_files_that_are_signed(
+    folder: Path, home: Home, skill: str, goal: str, files: str, target: str
+) -> None:
+    made = read(folder, home, skill, goal)
+    assert isinstance(made, Compiled), made
+    wanted = ("essay (1).md",) if "(1)" in files else tuple(files.split())
+    assert slots(made, "files") == wanted
+    assert [*slots(made, "target"), *slots(made, "archive")] == ([target] if target else [])
+
+
+@pytest.mark.parametrize(
+    ("skill", "goal"),
+    [
+        ("files-move", "flytta filen till arkiv"),
+        ("files-move", "move it to archive"),
+        ("file-rename", "that one has a silly name, rename it"),
+        ("files-delete", "could you take one thing off the essay"),
+        ("files-delete", "delete the bills that i have paid already"),
+        ("files-delete", "do not delete the pdfs"),
+        ("files-delete", "knit a jumper for the cat"),
+        ("files-copy", "copy the photos that mum likes to mum"),
+    ],
+)
+def test_words_that_say_more_than_which_files_choose_none(
+    folder: Path, home: Home, skill: str, goal: str
+) -> None:
+    made = read(folder, home, skill, goal)
+    chosen = {*slots(made, "files"), *slots(made, "file")}
+    assert not chosen.intersection(FILES)
+    assert isinstance(made, Clarify) or not chosen
+
+
+def test_one_name_of_several_files_is_asked_about_and_a_replay_reads_the_same(
+    folder: Path, home: Home
+) -> None:
+    asked = read(folder, home, "files-delete", "delete the power bill", dry_run=False)
+    assert isinstance(asked, Clarify)
+    [question] = [one for one in asked.questions if one.field == "slot.files"]
+    assert question.options == ("bills/2026-03-04-power.txt", "bills/2026-09-12-power.txt")
+    made = read(folder, home, "files-move", "move the bills from march to spring", dry_run=False)
+    assert isinstance(made, Compiled)
+    assert slots(made, "files") == ("bills/2026-03-04-power.txt",)
+    again = replay(made.intent.id, home=home)
+    assert again.same, [one for one in again.items if one.verdict != "same"]
