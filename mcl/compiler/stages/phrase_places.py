@@ -72,7 +72,8 @@ def fits(prose: str, slots: Mapping[str, SlotForm], match: PhraseMatch) -> bool:
             and FILE_SLOT.search(slot.name)
             and len(prose[region.start : region.end].split()) > 1
         ):
-            called = prose[region.start : region.end].split()[-1].casefold() in CALLED
+            words = prose[region.start : region.end].casefold().split()
+            called = any(word.strip(TIDY) in CALLED for word in words)
             if not called and next(_patterns(prose, region, slot, cues), None) is None:
                 return False  # words, and the name of no file among them
             continue
