@@ -11,7 +11,8 @@ from typing import Final
 
 from mcl.compiler.stages.coverage_words import FILLER, KINDS, MANNER, WORD, CoverageWords
 from mcl.language.skills import Skill
-from mcl.model.cues import TextPlace, free, within
+from mcl.model.cues import TextPlace, free, place_of, within
+from mcl.model.protocol import Span
 
 TIDY: Final = " \t\n,;:.!?-–—()[]"  # what no clause begins or ends with
 _QUOTED: Final = re.compile(
@@ -240,6 +241,12 @@ class Clauses:
         head = _HEAD.match(self.prose, start)
         return head is None or not self._heads(self.prose[start:]) or head[0].casefold() in self.own_words
 
+    def makes(self, span: Span) -> bool:
+        """Whether a word in the clause before a name says that something is put there."""
+        place = place_of(span)
+        before = self.prose[self.clause_of(place).start : place.start].casefold()
+        return any(word in self.words.placing for word in WORD.findall(before))
+
     def _places(self, clause: Clause, inputs: Sequence[TextPlace]) -> bool:
         """Whether a clause only says where the result goes, and that is an input of the skill."""
         head = _HEAD.match(self.said(clause.place))
@@ -284,6 +291,11 @@ class Clauses:
     def does(self, clause: Clause) -> bool:
         """Whether a clause begins with a verb that says what is to be done."""
         return self._heads(self.said(clause.place))
+
+    def is_own(self, clause: Clause) -> bool:
+        """Whether the first word of a clause is one that the skill says of itself."""
+        head = _HEAD.match(self.said(clause.place))
+        return head is not None and head[0].casefold() in self.own_words
 
     def _plain(self, place: TextPlace) -> bool:
         """Whether a clause says more than please and hello."""

@@ -19,6 +19,7 @@ from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.list_values import with_entries
 from mcl.compiler.stages.phrase_places import form_of as form_of
 from mcl.compiler.stages.phrase_places import with_phrase
+from mcl.compiler.stages.repeats import FIRST, REPEATS
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.selections import ChosenFiles, chosen_files
@@ -82,7 +83,9 @@ def extract(
     asked = tuple(
         slot
         for slot in skill.slots
-        if slot.name not in request.slots and not (skill.takes_goal and slot.name == GOAL_SLOT)
+        if slot.name not in request.slots
+        and slot.name not in (REPEATS, FIRST)
+        and not (skill.takes_goal and slot.name == GOAL_SLOT)
     )
     given = {
         slot.name: texts_of(slot, request.slots[slot.name])
@@ -156,6 +159,8 @@ def extract(
             one for one in spans if not (one.field.startswith("slot.") and leads.is_empty(one.value))
         )
     spans = request.files.whole_names(skill, request.prose, spans)
+    if skill.takes_goal:
+        spans = tuple(request.files.placed(skill, request.prose, spans, clauses.makes))
     spans = (*(one for one in spans if not _is_chosen(one, chosen)), *chosen.spans)
     spans = (*spans, *(() if chosen.stopped else _named_files(request, skill, spans, clauses)))
     if skill.takes_goal and request.prose:
@@ -236,9 +241,11 @@ def _named_files(
             continue
         if any(one.field == field or (one.field == "slot.pattern" and not slot.required) for one in spans):
             continue
-        named = request.files.mentioned(skill, slot.name, _runs(clauses, taken), slot.most)
+        read = skill.takes_goal and slot.required and request.files.uses(skill).get(slot.name) == "there"
+        named = request.files.answered(slot.name, request.prose) if read else None
+        named = named or request.files.mentioned(skill, slot.name, _runs(clauses, taken), slot.most)
         if named is not None:
-            taken.append(place_of(named))
+            taken += [place_of(named)] if named.start is not None else []
             yield named
 
 

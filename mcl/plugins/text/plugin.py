@@ -11,6 +11,7 @@ PLUGIN = Plugin(
         "calc/sum",
         "text/answer",
         "text/count",
+        "text/entry",
         "text/head",
         "text/join",
         "text/lines",
