@@ -19,7 +19,7 @@ from ir import (
     with_hash,
 )
 from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
-from mcl.compiler.promised import Finder, with_promises
+from mcl.compiler.promised import Finder, always_undone, is_undone, with_promises
 from mcl.compiler.skill_plans import SkillPlans
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.clauses import Clauses
@@ -32,7 +32,7 @@ from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
 from mcl.compiler.stages.signoff import FIELD as PROMISE
-from mcl.compiler.stages.signoff import KeyNames, asked_about, open_words
+from mcl.compiler.stages.signoff import KeyNames, asked_about, left_open, open_words
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core
 from mcl.language.mtx.procedure import ResolveRule, SlotValue
@@ -184,7 +184,11 @@ class Pipeline:
             plan, goal.attempts = self._plans.of(goal.classified, intent, model)
             if isinstance(plan, PlanTree):
                 plan = with_promises(self.home, intent, plan, self._finder)
-                if unsure := (*_left_out(goal, intent, verdict), *self._unsure(goal, plan)):
+                opens = self._opens(goal, plan)
+                if not opens <= goal.request.opens:  # what was read is compiled again without them
+                    request = replace(goal.request, opens=goal.request.opens | opens)
+                    return self.run(request, goal.model, snapshot)
+                if unsure := (*self._left_out(goal, intent, verdict, plan), *self._unsure(goal, plan)):
                     verdict = _asking(verdict, unsure)
                     return self._clarify(goal, verdict, intent_of(verdict))
             if isinstance(plan, Refused):
@@ -217,6 +221,37 @@ class Pipeline:
     def keys(self, request: GoalRequest) -> KeyNames:
         """Whom names in a goal may mean, as the keys were when it was said."""
         return KeyNames.of(self.home.keyring.entries(), request.at)
+
+    def _left_out(
+        self, goal: "_Goal", intent: Intent, verdict: ScoreVerdict, plan: PlanTree
+    ) -> tuple[Gap, ...]:
+        """What is open of the goal's own words, where a plan would leave out a wish, or do what no undo puts
+        back, and its further wishes that no skill does: a plan that a model writes does the first. One for
+        any goal keeps all."""
+        if goal.classified.skill.takes_any:
+            return ()
+        undone = (one.prose for one in intent.frame.further if not one.skill_ref)
+        further = [open_words(SECOND, words, goal.rules.choices) for words in undone]
+        gaps = [gap for gap in verdict.gaps if gap.field.startswith(PROMISE) and gap.severity != "optional"]
+        # Where nothing of a goal was read for a skill that may not be meant, what is open may be all of it.
+        sure = self.rules.routing(goal.classified.skill_probability).route == "compiled"
+        read = any(mark.field.startswith("frame.objects") for mark in goal.understood.extraction.spans)
+        if gaps and (sure or read) and self._is_undone(plan):
+            gaps = [gap for gap in gaps if gap.field in goal.understood.wished]
+        return tuple(replace(gap, severity="blocking") for gap in (*gaps, *further))
+
+    def _is_undone(self, plan: PlanTree) -> bool:
+        """Whether a person can take back what a plan does; of a replay, whether it was thought so."""
+        if self.known is None:
+            return self._again
+        return is_undone(plan, self.skills, self.known().find)
+
+    def _opens(self, goal: "_Goal", plan: PlanTree) -> frozenset[str]:
+        """The words of what a plan that can be undone promises, and nobody here can check."""
+        unseen = unchecked(plan.promises)
+        if not unseen or goal.classified.skill.takes_any or not self._is_undone(plan):
+            return frozenset()
+        return left_open(unseen, goal.understood.extraction.said)
 
     def _unsure(self, goal: "_Goal", plan: PlanTree) -> tuple[Gap, ...]:
         """The questions about what it promises and nobody here can check."""
@@ -366,7 +401,10 @@ class _Goal:
         return None
 
     def score(self) -> Outcome | None:
-        self.verdict = score(self.understood, self.rules)
+        known, skill = self.pipeline.known, self.classified.skill
+        left = any(gap.field.startswith(PROMISE) for gap in self.understood.extraction.gaps)
+        undone = left and known is not None and always_undone(skill, known().find)
+        self.verdict = score(self.understood, self.rules, undone=undone)
         return None
 
     @property
@@ -429,17 +467,6 @@ def _asking(verdict: ScoreVerdict, gaps: tuple[Gap, ...]) -> ScoreVerdict:
     fields = {gap.field for gap in gaps}
     others = (gap for gap in verdict.gaps if gap.field not in fields)
     return replace(verdict, outcome="clarify", gaps=(*gaps, *others), asked=len(gaps))
-
-
-def _left_out(goal: _Goal, intent: Intent, verdict: ScoreVerdict) -> tuple[Gap, ...]:
-    """What is open of the goal's own words, where a plan would leave it out, and its further wishes that no
-    skill does: a plan that a model writes does the first. One for any goal keeps all."""
-    if goal.classified.skill.takes_any:
-        return ()
-    undone = (one.prose for one in intent.frame.further if not one.skill_ref)
-    gaps = [gap for gap in verdict.gaps if gap.field.startswith(PROMISE)]
-    gaps += [open_words(SECOND, words, goal.rules.choices) for words in undone]
-    return tuple(replace(gap, severity="blocking") for gap in gaps)
 
 
 def _only_verb(request: GoalRequest, gap: Gap) -> str:

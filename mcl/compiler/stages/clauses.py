@@ -334,6 +334,17 @@ class Clauses:
         others = set(self.content(place, [*manner, *self.filler]))
         return bool(manner) and others <= self.words.beside_manner
 
+    def is_aside(self, place: TextPlace) -> bool:
+        """Whether the clause that a place stands in only tells something: it wants, forbids and bounds
+        nothing."""
+        clause = next((one for one in self.all if not free(one.place, [place])), None)
+        begins = self.words.aside.match(self.prose, *clause.place) if clause is not None else None
+        if clause is None or begins is None or clause is self.main:
+            return False
+        amounts = (self.said(place) for place, kind in self.marks(clause) if kind == "amount")
+        bounds = any(not any(letter.isdigit() for letter in words) for words in amounts)
+        return not bounds and self.words.claims.search(self.prose, begins.end(), clause.place.end) is None
+
     def clause_of(self, place: TextPlace) -> TextPlace:
         """The clause that a place stands in, or begins in."""
         return next((one.place for one in self.all if not free(one.place, [place])), place)

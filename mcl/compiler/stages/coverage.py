@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from mcl.compiler.stages.clauses import TIDY, Clause, Clauses
-from mcl.compiler.stages.coverage_words import KINDS, SECOND
+from mcl.compiler.stages.coverage_words import ASIDE, KINDS, SECOND
 from mcl.model.cues import TextPlace, free, within
 
 _OWN: Final = ("condition", "grouping", SECOND)  # kinds of words that a skill may say of itself
@@ -21,7 +21,8 @@ _BOUND: Final = ("condition", "time", "negation", "amount")
 
 @dataclass(frozen=True)
 class Uncovered:
-    """Words that belong to nothing. kind: why they need an answer; "" where they are only shown."""
+    """Words that belong to nothing. kind: why they need an answer; of an aside, which is signed with the rest
+    and needs none, ASIDE; "" where they are only shown."""
 
     place: TextPlace
     kind: str = ""
@@ -58,7 +59,8 @@ class Coverage:
         asked: list[Uncovered] = []
         shown: list[Uncovered] = []
         for clause in self.clauses.all:
-            found = list(self._blocking(clause))
+            aside = self.clauses.is_aside(clause.place) and free(clause.place, self.limits)
+            found = [Uncovered(clause.place, ASIDE)] if aside else list(self._blocking(clause))
             asked += found
             if not found:
                 shown += self._left(clause)

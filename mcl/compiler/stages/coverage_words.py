@@ -14,6 +14,7 @@ from mcl.language.mtx.core import CoreModule
 from mcl.model.cues import TextPlace, free
 
 SECOND: Final = "second"
+ASIDE: Final = "aside"
 KINDS: Final = ("negation", "amount", "time", "recurrence", "condition", "grouping", SECOND)
 FILLER: Final = "filler"
 MANNER: Final = "manner"
@@ -49,7 +50,8 @@ class CoverageWords:
     clause), wanting, telling: what forbids, wants and tells; also: what makes of what is wanted a further
     wish. Of words that need an answer: bounds, repeats: what does so of the whole goal; adverb: what never
     stands behind an adverb that does; each: before what is counted; told: before what is said of a thing;
-    reason: what begins a reason; asked, asked_if: before and of a condition that is only asked about; duty,
+    reason: what begins a reason; aside: what begins a clause that only tells something, claims: what makes
+    it no such clause; asked, asked_if: before and of a condition that is only asked about; duty,
     mine: a duty, and whose it is; seeking: what looks for something. pointing: how a wish speaks of what an
     earlier one gives.
     """
@@ -81,6 +83,8 @@ class CoverageWords:
     each: re.Pattern[str]
     told: re.Pattern[str]
     reason: re.Pattern[str]
+    aside: re.Pattern[str]
+    claims: re.Pattern[str]
     asked: re.Pattern[str]
     asked_if: re.Pattern[str]
     duty: re.Pattern[str]
@@ -140,6 +144,8 @@ class CoverageWords:
                 rf"\b(?:{either(limits.phrases('relative'))}|{said('purpose')})\s+(?:\S+\s+){{0,2}}$"
             ),
             reason=any_of(module.phrases("reasons")),
+            aside=compiled(rf"{said('asides')}(?!\w)|{said('asides.persons')}(?:['’]\w+)?\s+(?=\w)"),
+            claims=any_of(module.phrases("asides.not")),
             asked=compiled(rf"{said('asking')}\s+$"),
             asked_if=any_of(module.phrases("asking.if")),
             duty=any_of(module.phrases("duties")),

@@ -22,6 +22,7 @@ from mcl.compiler.stages.phrase_places import with_phrase
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.selections import ChosenFiles, chosen_files
+from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import NO_KEYS, KeyNames
 from mcl.core.errors import InputError
 from mcl.language.mtx.procedure import ResolveRule, SlotValue, interpret
@@ -46,6 +47,12 @@ class Understanding:
     def skill(self) -> Skill:
         """The skill that the goal is for."""
         return self.classified.skill
+
+    @property
+    def wished(self) -> frozenset[str]:
+        """The fields of the Unknowns about further wishes that are open: nothing is done for one of two."""
+        prose = self.request.prose
+        return frozenset(f"{PROMISE}{prose[one.start : one.end]}" for one in self.extraction.wishes)
 
 
 LookUp: TypeAlias = Callable[[ResolveRule, str], SlotValue | None]
@@ -134,11 +141,13 @@ def extract(
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))
     spans = tuple(_before(wishes, one, clauses) for one in spans)
-    # What the skill does in any case is no limit, and needs no answer.
+    # What the skill does in any case is no limit, and needs no answer; nor is what only tells something.
     spans = tuple(
         one
         for one in spans
-        if one.start is None or _is_value(one) or not within(place_of(one), clauses.covered)
+        if one.start is None
+        or _is_value(one)
+        or not (within(place_of(one), clauses.covered) or _only_tells(one, clauses, held))
     )
     found.limits += clauses.covered
     leads = rules.coverage.leads
@@ -260,6 +269,10 @@ def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, i
                 continue
             if free(place, taken) and not any(mark in text for mark in ",;:!?\n"):
                 yield text, place.start, place.end
+
+
+def _only_tells(span: Span, clauses: Clauses, held: Sequence[TextPlace]) -> bool:
+    return span.field == "rule" and place_of(span) not in held and clauses.is_aside(place_of(span))
 
 
 def _with_members(spans: list[Span], skill: Skill, clauses: Clauses) -> list[Span]:

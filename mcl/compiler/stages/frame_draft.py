@@ -22,7 +22,7 @@ from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import Declared
 from mcl.compiler.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, SIGNS, Reading, Stated, state
 from mcl.compiler.stages.coverage import Account, Coverage
-from mcl.compiler.stages.coverage_words import SECOND
+from mcl.compiler.stages.coverage_words import ASIDE, SECOND
 from mcl.compiler.stages.evidence import CHECKED
 from mcl.compiler.stages.expiry import FIELD as EXPIRY
 from mcl.compiler.stages.expiry import clauses_of
@@ -243,7 +243,7 @@ class FrameDraft:
             elif self.skill is not None and self.skill.tells_goal and one.kind != SECOND:
                 rest.append(clauses.said(one.place))
             elif (one.kind or self._left_out(clauses, one.place)) and "rule" in self.rules.kinds:
-                self.open("rule", one.place)
+                self.open("rule", one.place, aside=one.kind == ASIDE)
             else:
                 rest.append(clauses.said(one.place))
         self.rest = tuple(rest)
@@ -253,15 +253,16 @@ class FrameDraft:
         """Whether words say something to whoever does a goal that no skill here is for: they read it all."""
         return clauses.takes_any and clauses.tells_much(place)
 
-    def open(self, name: str, place: TextPlace) -> None:
-        """What nothing that was read says: as it was answered, else an Unknown that quotes it."""
+    def open(self, name: str, place: TextPlace, *, aside: bool = False) -> None:
+        """What nothing that was read says: as it was answered, else an Unknown that quotes it. aside: as of
+        `open_words`."""
         span = self.span(name, place)
         self.limits.append(place)
         if f"{PROMISE}{span.value}" in self.request.answers:
             self._state(name, span, held=False)
         else:
             self.wishes += (place,) if name == SECOND else ()
-            self.gaps.append(open_words(name, span.value, self.rules.choices))
+            self.gaps.append(open_words(name, span.value, self.rules.choices, aside=aside))
 
     def span(self, name: str, place: TextPlace) -> Span:
         """The span of these words for a field, as patterns find it."""
@@ -339,6 +340,9 @@ class FrameDraft:
             question = f"{sentence(found.why)}. {self.rules.questions[name]}"
             self.signs += [place_of(span)] if span.start is not None else []  # one question about a clause
             self.gaps.append(replace(found, severity=severity, prompt=question))
+        elif span.value in self.request.opens and span.start is not None:
+            self.limits.append(place_of(span))
+            self.gaps.append(open_words(name, span.value, self.rules.choices))
         else:
             self._put(found, span)
 

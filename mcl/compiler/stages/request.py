@@ -103,8 +103,8 @@ class GoalRequest:
     of plug-ins. when: words that say when it is to run. slots: values by slot name; answers: texts by the
     field of the Unknown they answer (a field with an empty answer is dropped from the goal). drafted: skill
     and verb as they were before any answer. files: what words for files mean. changes: what was corrected
-    since, in that order;
-    `answers` has their fields too.
+    since, in that order; `answers` has their fields too. opens: words that promise what nobody here can
+    check, and that stay open, as the plan can be undone.
     """
 
     id: str
@@ -123,6 +123,7 @@ class GoalRequest:
     extensions: tuple[ExtensionConstraint, ...] = ()
     changes: tuple[GoalChange, ...] = ()
     when: str = ""
+    opens: frozenset[str] = frozenset()
     files: FileReading = field(default_factory=FileReading, compare=False, repr=False)
 
     @property

@@ -34,6 +34,8 @@ from mcl.language.skills import Slot
 from mcl.values.slots import is_memory
 
 _LOOKS = ("frame.verb",)
+_OPEN = "nothing here does or keeps {}"
+_LEFT = "{} belongs to nothing that was read: see whether something is missing"
 
 
 class ConfidencePart(NamedTuple):
@@ -69,13 +71,13 @@ class Provenance:
     snapshot: str
 
 
-def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
+def score(goal: Understanding, rules: Rules, *, undone: bool = False) -> ScoreVerdict:
     """Weigh the parts of a compile as the confidence module says, and go the way that it says.
 
     An answer closes its gap unless it left something open that blocks. Somebody is asked where a gap blocks,
     or where a part is by itself so uncertain that the module says so, and nowhere else. What is not certain
     enough to go unread, a word that may say something and was not read among it, makes the compile one that
-    is to be read with care.
+    is to be read with care. undone: an undo puts back whatever a plan of the skill may do.
     """
     goal = with_missing(goal, rules)
     gaps = _open(goal)
@@ -90,9 +92,13 @@ def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
     doubts = _doubts(goal, rules)
     if doubts or any(gap.severity == "blocking" for gap in gaps):
         # One round for all that is open; what is only worth a look is not asked beside it.
-        worth_a_look = _LOOKS if goal.skill.does_goals else (*_LOOKS, PROMISE)
+        worth_a_look = _LOOKS if goal.skill.does_goals and not undone else (*_LOOKS, PROMISE)
         looks = tuple(
-            gap for gap in gaps if gap.severity != "blocking" and gap.field.startswith(worth_a_look)
+            gap
+            for gap in gaps
+            if gap.severity != "blocking"
+            and gap.field.startswith(worth_a_look)
+            and not (undone and gap.field in goal.wished)
         )
         asked = _as_asked(
             goal, one_a_field((*(gap for gap in gaps if gap not in looks), *doubts)), confidence
@@ -101,9 +107,12 @@ def score(goal: Understanding, rules: Rules) -> ScoreVerdict:
         others = tuple(gap for gap in looks if gap.field not in fields)
         return ScoreVerdict("clarify", whole, (*asked, *others), parts=parts, asked=len(asked))
     opened = tuple(gap.field.removeprefix(PROMISE) for gap in gaps if gap.field.startswith(PROMISE))
-    rest = (*opened, *goal.extraction.rest) or ((over.value,) if over is not None else ())
-    quoted = ", ".join(f"“{words}”" for words in rest)
-    left = f"{quoted} belongs to nothing that was read: see whether something is missing" if rest else ""
+    rest = goal.extraction.rest or ((over.value,) if over is not None and not opened else ())
+    left = "; ".join(
+        said.format(", ".join(f"“{words}”" for words in words_of))
+        for said, words_of in ((_OPEN, opened), (_LEFT, rest))
+        if words_of
+    )
     if rules.routing(whole).route == "compiled" and not opened:
         return ScoreVerdict("compiled", whole, gaps, left, parts)
     said = rules.routing(rules.least("clarify")).said

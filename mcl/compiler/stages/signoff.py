@@ -182,13 +182,23 @@ def require_person(fields: Iterable[str], *, fix: str) -> None:
         )
 
 
-def open_words(kind: str, words: str, choices: Choices) -> Gap:
-    """The Unknown about words of a goal that nothing which was read says. It blocks where there is a plan,
-    which leaves them out; where there is none, whoever works at the goal reads it."""
+def open_words(kind: str, words: str, choices: Choices, *, aside: bool = False) -> Gap:
+    """The Unknown about words of a goal that nothing which was read says. It blocks where there is a plan
+    that leaves them out and cannot be undone, but for an aside; else whoever signs it, or works at the goal,
+    reads it."""
     template = choices.second if kind == "second" else choices.open
     prompt = template.replace("{words}", words)
-    why = f"nothing that was read says “{words}”"
-    return Gap(f"{FIELD}{words}", "string", "preferred", why, prompt, choices.options)
+    why = f"“{words}” was said besides" if aside else f"nothing that was read says “{words}”"
+    return Gap(
+        f"{FIELD}{words}", "string", "optional" if aside else "preferred", why, prompt, choices.options
+    )
+
+
+def left_open(unchecked: Sequence[PromiseStanding], said: Mapping[str, tuple[str, str]]) -> frozenset[str]:
+    """The words of those that nobody can check, whatever keys and grants there are. said: as of
+    `asked_about`."""
+    read = (said.get(one.place, ("", "")) for one in unchecked)
+    return frozenset(words for kind, words in read if kind in ("rule", "recurrence", "delivered"))
 
 
 def asked_about(
