@@ -159,6 +159,8 @@ def extract(
             one for one in spans if not (one.field.startswith("slot.") and leads.is_empty(one.value))
         )
     spans = request.files.whole_names(skill, request.prose, spans)
+    if skill.takes_goal:
+        spans = tuple(request.files.placed(skill, request.prose, spans, clauses.makes))
     spans = (*(one for one in spans if not _is_chosen(one, chosen)), *chosen.spans)
     if chosen.stopped:  # what is to be gone is named to the letter, or asked about
         spans = tuple(one for one in spans if request.files.is_path(one.value) or not _is_list(one, skill))
@@ -241,9 +243,11 @@ def _named_files(
             continue
         if any(one.field == field or (one.field == "slot.pattern" and not slot.required) for one in spans):
             continue
-        named = request.files.mentioned(skill, slot.name, _runs(clauses, taken), slot.most)
+        read = skill.takes_goal and slot.required and request.files.uses(skill).get(slot.name) == "there"
+        named = request.files.answered(slot.name, request.prose) if read else None
+        named = named or request.files.mentioned(skill, slot.name, _runs(clauses, taken), slot.most)
         if named is not None:
-            taken.append(place_of(named))
+            taken += [place_of(named)] if named.start is not None else []
             yield named
 
 
