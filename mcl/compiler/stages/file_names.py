@@ -450,6 +450,11 @@ class FileReading:
         """What is in the workspace; None where nothing more is looked up."""
         return self._names() if self._names is not None else None
 
+    def is_path(self, text: str) -> bool:
+        """Whether a text is the whole path or name of something here. Nothing else was read of a draft."""
+        names = self.there
+        return names is None or any(text.rstrip("/") in (one.path, _name(one.path)) for one in names.entries)
+
     def _looked_up(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
         if self._names is None:
             return None
