@@ -10,7 +10,10 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
+
+from dateutil.rrule import rrulestr
 
 from benchmarks.everyday.folders import ZONE, git
 from benchmarks.everyday.goals import Goal, Want
@@ -309,16 +312,21 @@ def unwanted(goal: Goal, seen: Observation) -> list[str]:
     return min(found, key=len)
 
 
+_RULE = re.compile(r"^RRULE:(\S+)", re.MULTILINE)
+_MOST_TIMES = 12  # of an entry that repeats
 _START = re.compile(r"^DTSTART[^:\n]*:(\d{8})T(\d{4})\d\d(Z?)", re.MULTILINE)
 
 
 def _starts(data: bytes) -> list[str]:
     """The beginnings of the entries of a calendar, in order."""
     found = []
-    for day, clock, utc in _START.findall(_text(data)):
-        moment = datetime.strptime(day + clock, "%Y%m%d%H%M")
-        local = moment.replace(tzinfo=UTC).astimezone(ZONE) if utc else moment
-        found.append(local.strftime("%Y-%m-%dT%H:%M"))
+    for entry in _text(data).split("BEGIN:VEVENT")[1:]:
+        rule = _RULE.search(entry)
+        for day, clock, utc in _START.findall(entry):
+            moment = datetime.strptime(day + clock, "%Y%m%d%H%M")
+            local = moment.replace(tzinfo=UTC).astimezone(ZONE).replace(tzinfo=None) if utc else moment
+            times = islice(rrulestr(rule[1], dtstart=local), _MOST_TIMES) if rule else [local]
+            found += [time.strftime("%Y-%m-%dT%H:%M") for time in times]
     return sorted(found)
 
 

@@ -28,6 +28,7 @@ from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.extract import Understanding, extract
 from mcl.compiler.stages.gaps import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
+from mcl.compiler.stages.repeats import with_repeats
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
@@ -347,7 +348,10 @@ class _Goal:
         begins = found.begins if isinstance(found, Classified) else ()
         clauses = Clauses(prose, None, words)
         wishes = clauses.wishes(begins)
-        first = clauses.ended(TextPlace(0, wishes[0].start)) if wishes else None
+        # What only tells how things are, before what is wanted, says little of what that is.
+        start = next((one.place.start for one in clauses.all if one.begins and clauses.does(one)), 0)
+        end = next((one.start for one in wishes if one.start > start), len(prose))
+        first = clauses.ended(TextPlace(start, end)) if wishes or start else None
         if first is None or first.end <= first.start:
             return found
         request = replace(self.request, prose=clauses.said(first))
@@ -371,6 +375,7 @@ class _Goal:
         known = self._known if self._remembers else None
         if self._remembers:
             self.request = self.recall.fields(self.request, self.classified.skill, self.rules)
+        self.request = with_repeats(self.request, self.classified.skill)
         keys = self.pipeline.keys(self.request)
         rules, model = self.rules, self.model
         declared = partial(declared_in, self.pipeline.home.path)

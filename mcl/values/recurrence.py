@@ -15,7 +15,14 @@ from mcl.values.numbers import read_number
 from mcl.values.recurrence_words import EVERY, RuleParts, read_rule
 
 _LONGEST: Final = 160
+_TIME: Final = re.compile(
+    r"(?<!\w)(?:at|kl\.?|klockan|@) (?:[0-9]{1,2}(?:[:.][0-9]{2})?(?: ?[ap]\.?m\.?(?!\w))?|noon|midnight"
+    r"|(?:halv |kvart i |kvart över |half past |quarter past |quarter to )?[^\W\d_]+(?= ))"
+    r"(?: (?:in the|på) (?:morning|afternoon|evening|morgonen|förmiddagen|eftermiddagen|kvällen))?(?!\w)",
+    re.IGNORECASE,
+)
 _MOST_WORDS: Final = 16
+_BEFORE: Final = 8  # words before one that repeats: "at half past seven in the morning every Monday"
 _UNTIL = re.compile(r"\b(?:until|till|til|tills|fram till|to the end of|t\.o\.m\.) (?P<until>.+)$")
 _TIMES = re.compile(r",? ?\b(?P<n>[0-9]{1,4}|[^\W\d_]+) (?:times|gånger)$")
 _FOR = re.compile(
@@ -162,6 +169,48 @@ def split_goal(goal: str, at: str, zone: str = "UTC", *, once: bool = False) -> 
     if not rest or rest.lower() in EVERY or (begin and _RELATIVE.search(rest)):
         return None
     return rest, said
+
+
+def split_inside(goal: str, at: str, zone: str = "UTC") -> tuple[str, Recurrence] | None:
+    """A goal without the words in it that say how often, wherever they stand; and what they say. None where
+    it says nothing of it that can be read."""
+    words = [(found.start(), found.end()) for found in re.finditer(r"\S+", goal)]
+    for repeats in _REPEATS.finditer(goal):
+        near = [place for place, (_, end) in enumerate(words) if end > repeats.start()][:1]
+        first = near[0] if near else 0
+        runs = [
+            (words[begin][0], words[end][1])
+            for begin in range(max(0, first - _BEFORE), first + 1)
+            for end in range(first, min(len(words), first + _MOST_WORDS))
+        ]
+        for begin, end in sorted(runs, key=lambda one: one[0] - one[1]):
+            said = goal[begin:end].strip(_CLAUSE)
+            if re.search(r"[.!?;:](?=\s)", said):
+                continue
+            if (read := read_recurrence(said, at, zone)) is not None and read.rule:
+                start = begin + goal[begin:end].index(said)
+                behind = goal[start + len(said) :].lstrip()
+                gap = "" if behind[:1] in ",.;:!?" else " "
+                rest = f"{goal[:start].rstrip()}{gap}{behind}".strip(_CLAUSE)
+                return _with_time(rest, said, at, zone) or (rest, read)
+    return None
+
+
+def with_time(goal: str, said: Recurrence, at: str, zone: str = "UTC") -> tuple[str, Recurrence]:
+    """The same, with the time of day that the rest of a goal says by itself: "every day … at 8pm"."""
+    return _with_time(goal, said.words, at, zone) or (goal, said)
+
+
+def _with_time(goal: str, words: str, at: str, zone: str) -> tuple[str, Recurrence] | None:
+    clock = _TIME.search(goal)
+    if clock is None or _TIME.search(words):
+        return None
+    read = read_recurrence(f"{words} {clock[0]}", at, zone)
+    if read is None:
+        return None
+    behind = goal[clock.end() :].lstrip()
+    gap = "" if behind[:1] in ",.;:!?" else " "
+    return f"{goal[: clock.start()].rstrip()}{gap}{behind}".strip(_CLAUSE), read
 
 
 def _spans(goal: str, *, once: bool) -> list[tuple[int, int]]:

@@ -56,8 +56,8 @@ _ADVERBS: Final = {
 _PARTS: Final = {
     name: at
     for at, names in {
-        MORNING: "morning mornings morgon morgnar morgonen förmiddag",
-        time(13): "afternoon afternoons eftermiddag",
+        MORNING: "morning mornings morgon morgnar morgonen förmiddag förmiddagen",
+        time(13): "afternoon afternoons eftermiddag eftermiddagen",
         time(18): "evening evenings kväll kvällar kvällen", time(3): "night nights natt nätter natten",
         time(12): "noon lunch lunchtime",
     }.items()
@@ -85,6 +85,11 @@ _CLOCK = re.compile(
 )
 _WORDS: Final = {"noon": time(12), "midday": time(12), "midnight": time(0), "midnatt": time(0),
                  "lunch": time(12), "lunchtime": time(12)}  # fmt: skip
+_SPOKEN = re.compile(
+    r"(?<!\S)(?:(?P<at>at|kl\.?|klockan) )?"
+    r"(?:(?:a )?(?P<size>half|quarter|kvart|five|ten|twenty|fem|tio|tjugo) "
+    r"(?P<way>past|to|över|i) |(?P<halved>halv) )(?P<hour>[^\W\d_]+|1[0-2]|[1-9])(?!\S)"
+)
 _AT_WORD = re.compile(r"(?<!\S)(at|kl|klockan) ([^\W\d_]+)\b")
 
 
@@ -98,7 +103,23 @@ class RuleParts:
     hours: tuple[int, ...] = ()
 
 
+def _figures(found: re.Match[str]) -> str:
+    """A spoken time of day in figures: "halv åtta", "half past seven", "kvart i fem"."""
+    number = read_number(found["hour"])
+    if number is None or not 1 <= number <= 12:
+        return found[0]
+    hour, minutes = int(number), 0
+    if size := found["size"]:
+        minutes = {"half": 30, "quarter": 15, "kvart": 15}.get(size) or int(read_number(size) or 0)
+        if found["way"] in ("to", "i"):
+            hour, minutes = (hour - 2) % 12 + 1, 60 - minutes
+    elif found["halved"]:
+        hour, minutes = (hour - 2) % 12 + 1, 30
+    return f"{found['at'] or 'kl'} {hour}:{minutes:02}" if found["size"] or found["halved"] else found[0]
+
+
 def read_rule(text: str) -> RuleParts | None:
+    text = _SPOKEN.sub(_figures, text)
     text = _AT_WORD.sub(lambda found: f"{found[1]} {read_number(found[2]) or found[2]}", text)
     text, times = _times(text)
     if times is None:

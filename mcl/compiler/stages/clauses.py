@@ -285,6 +285,11 @@ class Clauses:
         """Whether a clause begins with a verb that says what is to be done."""
         return self._heads(self.said(clause.place))
 
+    def is_own(self, clause: Clause) -> bool:
+        """Whether the first word of a clause is one that the skill says of itself."""
+        head = _HEAD.match(self.said(clause.place))
+        return head is not None and head[0].casefold() in self.own_words
+
     def _plain(self, place: TextPlace) -> bool:
         """Whether a clause says more than please and hello."""
         return any(self.content(place, self.found.get(FILLER, ())))

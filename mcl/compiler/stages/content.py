@@ -27,22 +27,23 @@ def with_content(
     colon = next(colons, None)
     if colon is None or main is None or clauses.takes_any:
         return kept, None
-    if main.place.start >= colon.start() or not clauses.does(main):
+    named = not clauses.does(main)  # "reminder: …", where the skill says that word of itself
+    if main.place.start >= colon.start() or (named and not clauses.is_own(main)):
         return kept, None
     place = TextPlace(colon.end(), len(prose.rstrip()))
     if any(not free(one, [place]) for one in clauses.quotes):
         return kept, None  # the quote is the text
     inside = [one for one in spans if one.start is not None and not free(place_of(one), [place])]
     before = {one.field for one in spans if one not in inside}
-    slot = _slot(form, inside, before)
+    slot = _slot(form, inside, before, first=named)
     if slot is None or not all(within(place_of(one), [place]) for one in inside):
         return kept, None
     text = span_at(f"slot.{slot.name}", prose, place, load_cues().probability["phrase"])
     return (*(one for one in kept if one not in inside), text), place
 
 
-def _slot(form: ExtractForm, inside: Sequence[Span], before: set[str]) -> SlotForm | None:
-    """The slot that the text is for."""
+def _slot(form: ExtractForm, inside: Sequence[Span], before: set[str], *, first: bool) -> SlotForm | None:
+    """The slot that the text is for. first: the first that takes a text, where none must be filled."""
     cues = load_cues()
     texts = {
         f"slot.{slot.name}": slot
@@ -57,4 +58,6 @@ def _slot(form: ExtractForm, inside: Sequence[Span], before: set[str]) -> SlotFo
         paths = [one for one in inside if one.field == field and _PATH.fullmatch(one.value)]
         return None if paths else texts[field]
     needed = [slot for field, slot in texts.items() if slot.required and field not in before]
+    if first and not needed:
+        return next((slot for field, slot in texts.items() if field not in before), None)
     return needed[0] if len(needed) == 1 else None

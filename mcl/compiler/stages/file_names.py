@@ -28,12 +28,13 @@ PathUse = Literal["there", "new", "folder"]
 _MODES: Final[Mapping[str, PathUse]] = {
     "read": "there", "list": "there", "move": "there", "write": "new", "add": "folder",
 }  # fmt: skip
+_CHANGES: Final = ("/fs/edit@", "/text/entry@")  # tools that write what is there
 _PLACE: Final = re.compile(r"\$\{slot\.(\w+)\}/?")
 _WORD: Final = re.compile(r"[^\W_]+")
 _LISTS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-_ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED = (
+_ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
     frozenset(str(_LISTS[name]).split())
-    for name in ("all", "folder", "file", "empty", "beside", "fresh", "skipped")
+    for name in ("all", "folder", "file", "empty", "beside", "fresh", "skipped", "called")
 )
 _EVERYTHING: Final = frozenset(("everything", "allt", "allting", "all files", "alla filer"))
 _POINTING: Final = frozenset(_LISTS["pointing"].split(" | "))
@@ -263,8 +264,10 @@ def path_uses(skill: Skill, find: Callable[[str], Any]) -> dict[str, PathUse]:
         if manifest.history:  # what a tool for a repository is told of its files
             paths |= {name: "read" for name in ("path", "paths") if name in args}
         for name, mode in paths.items():
-            use = _MODES[mode]
-            if mode == "write" and (manifest.operation == "destructive" or "/fs/edit@" in manifest.uri):
+            use = "new" if "/fs/append@" in manifest.uri else _MODES[mode]
+            if mode == "write" and (
+                manifest.operation == "destructive" or any(one in manifest.uri for one in _CHANGES)
+            ):
                 use = "there"
             value = args.get(name)
             for text in value if isinstance(value, list) else [value]:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final
 
 from mcl.compiler.stages.clauses import TIDY, Clauses, quotes_of
+from mcl.compiler.stages.file_names import CALLED
 from mcl.language.phrases import FILE_SLOT, PhraseAround, PhraseMatch, SlotWords, find_phrase, goal_words
 from mcl.language.skills import Slot
 from mcl.model.cues import Cues, TextPlace, free, load_cues, pattern_spans, place_of, span_at, typed, within
@@ -71,7 +72,9 @@ def fits(prose: str, slots: Mapping[str, SlotForm], match: PhraseMatch) -> bool:
             and FILE_SLOT.search(slot.name)
             and len(prose[region.start : region.end].split()) > 1
         ):
-            if next(_patterns(prose, region, slot, cues), None) is None:
+            words = prose[region.start : region.end].casefold().split()
+            called = any(word.strip(TIDY) in CALLED for word in words)
+            if not called and next(_patterns(prose, region, slot, cues), None) is None:
                 return False  # words, and the name of no file among them
             continue
         if slot is None or not (slot.options or typed(slot, cues)):

@@ -10,6 +10,7 @@ PLUGIN = Plugin(
         "calc/expression",
         "calc/sum",
         "text/count",
+        "text/entry",
         "text/head",
         "text/join",
         "text/lines",

@@ -27,8 +27,21 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Add the event, unless the same one is there."""
-    start = read_moment(str(args["start"]), "start")
+    start = _start_of(args)
     return await to_thread.run_sync(_add, args, start, bench)
+
+
+def _start_of(args: Mapping[str, object]) -> datetime | date:
+    """When it begins; what repeats does so by the clock on the wall, and its moment has no zone."""
+    said = str(args["start"])
+    if "repeats" in args:
+        try:
+            if (local := datetime.fromisoformat(said)).tzinfo is None:
+                return local
+        except ValueError as problem:
+            fix = "such as 2026-11-30T09:25:00"
+            raise ToolError("BAD_TIME", f"{said!r} is no moment", place="start", fix=fix) from problem
+    return read_moment(said, "start")
 
 
 def _add(args: Mapping[str, object], start: datetime | date, bench: Bench) -> dict[str, object]:
@@ -38,14 +51,20 @@ def _add(args: Mapping[str, object], start: datetime | date, bench: Bench) -> di
     minutes = int(str(args.get("minutes", _MINUTES)))
     remind = int(str(args.get("remind_minutes", _REMIND)))
     description = _plain(str(args.get("description", "")))
-    said = instant(start) if isinstance(start, datetime) else start.isoformat()
-    uid = hashlib.sha256(json_bytes([title, said, minutes, remind, description])).hexdigest()[:32] + "@mcl"
+    repeats, local = str(args.get("repeats", "")), isinstance(start, datetime) and start.tzinfo is None
+    said = instant(start) if isinstance(start, datetime) and not local else start.isoformat()
+    named = [title, said, minutes, remind, description, *([repeats] if repeats else [])]
+    uid = hashlib.sha256(json_bytes(named)).hexdigest()[:32] + "@mcl"
     stamp = datetime.fromisoformat(bench.clock.now()).replace(microsecond=0)
     length, before = timedelta(minutes=minutes), timedelta(minutes=remind)
     event = _event(uid, title, start, length, before, description, stamp)
+    if repeats:
+        _repeat(event, repeats)
     where, created, added = _put(path, uid, event, bench)
     when = f"{said[:16].replace('T', ' ')} UTC" if isinstance(start, datetime) else f"{said}, all day"
-    told = f"{when}: {title}"
+    if local:
+        when = said[:16].replace("T", " ")
+    told = f"{when}: {title}{f' ({repeats})' if repeats else ''}"
     return {
         "path": where,
         "uid": uid,
@@ -54,6 +73,16 @@ def _add(args: Mapping[str, object], start: datetime | date, bench: Bench) -> di
         "added": added,
         "text": f"added to {where}: {told}" if added else f"in {where} already: {told}",
     }
+
+
+def _repeat(event: Event, repeats: str) -> None:
+    from icalendar.prop import vRecur
+
+    try:
+        event.add("rrule", vRecur.from_ical(repeats))
+    except ValueError as problem:
+        fix = "such as FREQ=WEEKLY;BYDAY=MO"
+        raise ToolError("BAD_TIME", f"{repeats!r} is no rule", place="repeats", fix=fix) from problem
 
 
 def _plain(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from executor.core.errors import ScopeError, ToolError
@@ -57,10 +58,11 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 
 async def _called(git: Git, name: str) -> str:
-    """The one branch whose last part is the name, where nothing has it whole: typo is anna/typo."""
+    """The one branch of whose name it is a part, where nothing has it whole: typo is fix/typo-in-docs."""
     if await commit_of(git, name):
         return name
-    found = [one["name"] for one in await local_branches(git) if one["name"].endswith(f"/{name}")]
+    names = [one["name"] for one in await local_branches(git)]
+    found = [one for one in names if name in re.split(r"[/_-]", one)]
     return found[0] if len(found) == 1 else name
 
 

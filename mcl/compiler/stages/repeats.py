@@ -1,0 +1,33 @@
+"""How often something is to be, for a skill that takes that itself, as a calendar does. Pure."""
+
+from dataclasses import replace
+from typing import Final
+
+from mcl.compiler.stages.request import GoalRequest
+from mcl.language.skills import Skill
+
+REPEATS: Final = "repeats"  # the input that takes the rule (RRULE of RFC 5545)
+FIRST: Final = "first"  # and the one that takes its first local moment
+
+
+def with_repeats(request: GoalRequest, skill: Skill) -> GoalRequest:
+    """The request, with how often it says something is to be in the inputs of the skill; as it is where the
+    skill has none for that, or nothing is said of it."""
+    if not {REPEATS, FIRST} <= {slot.name for slot in skill.slots} or REPEATS in request.slots:
+        return request
+    from mcl.values.recurrence import may_recur, read_recurrence, split_inside, with_time  # few goals say it
+
+    prose, said = request.prose, None
+    if request.when:
+        said = read_recurrence(request.when, request.at, request.zone)
+        if said is not None:
+            prose, said = with_time(prose, said, request.at, request.zone)
+    if (said is None or not said.rule) and may_recur(prose):
+        prose, said = split_inside(prose, request.at, request.zone) or (prose, None)
+    if said is None or not said.rule:
+        return request
+    ends = f";COUNT={said.count}" if said.count else ""
+    if said.until:
+        ends = f";UNTIL={said.until[:19].replace('-', '').replace(':', '')}Z"
+    slots = {**request.slots, REPEATS: f"{said.rule}{ends}", FIRST: said.start}
+    return replace(request, prose=prose, when="", slots=slots)
