@@ -302,12 +302,29 @@ class _Goal:
 
             found = with_derived(found, self.request, skills, self.model, self.rules)
         if isinstance(found, OutOfScope) or found.skill.takes_any:
-            found = self._by_name_of_file() or found
+            found = self._by_answering_file(found) or self._by_name_of_file() or found
+        elif self.rules.routing(found.skill_probability).route != "compiled":
+            found = self._by_answering_file(found) or found
         found = self._beyond(found) or self._of_the_first(found)
         if isinstance(found, OutOfScope):
             return self.pipeline.out_of_scope(self, found)
         self.classified = found
         return None
+
+    def _by_answering_file(self, found: Classified | OutOfScope) -> Classified | None:
+        """The skill that takes a goal as it was said, where it is not clear which is meant, and what a file
+        that is here holds answers it."""
+        paths = () if self.request.skill else self.request.files.answering(self.request.prose)
+        shares = dict(found.shares) if paths else {}
+        asks = (skill for skill in self.pipeline.skills if skill.takes_goal)
+        best = max(asks, key=lambda skill: shares.get(skill.id, 0.0), default=None) if paths else None
+        share = shares.get(best.id, 0.0) if best is not None else 0.0
+        if best is None or share < _HEARD:
+            return None
+        chosen = classify(replace(self.request, skill=best.id), self.pipeline.skills, self.model, self.rules)
+        if isinstance(chosen, OutOfScope):
+            return None
+        return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
 
     def _beyond(self, found: Classified | OutOfScope) -> OutOfScope | None:
         """The refusal of a goal that wants first what nothing here can do."""
@@ -441,6 +458,7 @@ STAGES: Final[Mapping[str, Stage]] = {
     "score": Stage(_Goal.score, ("a Frame",), "a verdict"),
 }
 _LAST: Final = "score"
+_HEARD: Final = 0.03  # how sure a choice by what a file holds must be
 _LIKELY: Final = 0.5  # how sure a choice by the name of a file must be
 _QUICK: Final = ("normalise",)  # takes no time worth looking at the clock for
 

@@ -36,7 +36,8 @@ class Plugin:
     service by a document that describes it. offered: tools that are offered over MCP.
     checkouts: what has a say about a call in a folder for which work was signed
     (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what answers steps of
-    some plans and follows their runs (`mcl.usecases.runs.Runs`). distribution: its own.
+    some plans and follows their runs (`mcl.usecases.runs.Runs`). answers: of the files of a workspace, those
+    that answer a goal. distribution: its own.
     """
 
     def __init__(
@@ -54,11 +55,13 @@ class Plugin:
         services: str = "",
         checkouts: str = "",
         runs: str = "",
+        answers: str = "",
     ) -> None:
         self.name, self.package, self.needs = name, module.rpartition(".")[0], needs
         self.commands, self.tools, self.serves, self.skills = dict(commands or {}), tools, serves, skills
         self.services = services
         self.derived, self.offered, self.checkouts, self.runs = derived, offered, checkouts, runs
+        self.answers = answers
         self.distribution = ""
         self.folder = os.path.dirname(str(sys.modules[module].__file__))  # noqa: PTH120
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from mcl.compiler.stages.file_names import SKIPPED, FileNames, NamedFile
+from mcl.plugins.hooks import plugins
 
 _MOST_READ: Final = 1 << 20  # bytes of a file
 _MOST: Final = 20_000  # in a larger folder words for files are taken as they are
@@ -38,7 +40,9 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
         except ScopeError:
             return None
         try:
-            return _names(workspace, text)
+            entries = _names(workspace)
+            reads = partial(_answering, folder, home)
+            return FileNames(entries, text, reads) if entries is not None else None
         except ScopeError:
             return None
         finally:
@@ -47,11 +51,21 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
     return look
 
 
-def _names(workspace: Workspace, text: Callable[[str], str]) -> FileNames | None:
+def _names(workspace: Workspace) -> tuple[NamedFile, ...] | None:
     entries: list[NamedFile] = []
     for entry in workspace.walk(".", check=lambda: None, skip=SKIPPED.__contains__):
         if entry.kind in ("file", "folder") and not entry.path.rpartition("/")[2].startswith("."):
             entries.append(NamedFile(entry.path, entry.kind == "folder", entry.modified))
         if len(entries) > _MOST:
             return None
-    return FileNames(tuple(entries), text)
+    return tuple(entries)
+
+
+def _answering(folder: Path, home: Path, prose: str, files: Sequence[str]) -> tuple[str, ...]:
+    """The files that answer a goal, by what plug-ins read in them."""
+    found: list[str] = []
+    with closing(Workspace(folder, forbidden=[home])) as workspace:
+        for plugin in plugins():
+            if plugin.answers:
+                found += plugin.load_named(plugin.answers)(prose, workspace, files)
+    return tuple(found)

@@ -41,6 +41,7 @@ October,car,1800,1900
 {"nr": 2, "customer": "Ugglan", "status": "unpaid", "total": 250},
 {"nr": 3, "customer": "Nord", "status": "overdue", "total": 40}]""",
     "meter.csv": "date,kwh\n2026-06-01,10210\n2026-07-01,10388\n2026-08-01,10551\n2026-09-01,10742\n",
+    "narvaro.csv": "datum,antal\n2026-10-19,11\n2026-10-26,9\n",
     "songs.csv": "title,minutes,year\nDawn,3,1933\nWinter,6,1847\nBridge,5,1970\nHymn,3,1950\n",
 }
 
@@ -74,7 +75,9 @@ FIGURES = [
     ("budget.csv", "how much more than planned did we spend on food in september", "240"),
     ("invoices.json", "what do my customers still owe me, all together", "290"),
     ("invoices.json", "how much is unpaid for Ugglan", "250"),
-    ("meter.csv", "how much electricity did we use between june and august", "341"),
+    ("meter.csv", "how much electricity did we use between june and august", "532"),
+    ("meter.csv", "hur många kWh gick åt i juli", "163"),
+    ("narvaro.csv", "how many people come to the rehearsals on average?", "10"),
     ("songs.csv", "hur många minuter är alla låtarna tillsammans", "17"),
     ("songs.csv", "medel av minuter", "4.25"),
 ]

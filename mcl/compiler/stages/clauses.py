@@ -11,7 +11,8 @@ from typing import Final
 
 from mcl.compiler.stages.coverage_words import FILLER, KINDS, MANNER, WORD, CoverageWords
 from mcl.language.skills import Skill
-from mcl.model.cues import TextPlace, free, within
+from mcl.model.cues import TextPlace, free, place_of, within
+from mcl.model.protocol import Span
 
 TIDY: Final = " \t\n,;:.!?-–—()[]"  # what no clause begins or ends with
 _QUOTED: Final = re.compile(
@@ -239,6 +240,12 @@ class Clauses:
         biggest first", or with no verb of a wish."""
         head = _HEAD.match(self.prose, start)
         return head is None or not self._heads(self.prose[start:]) or head[0].casefold() in self.own_words
+
+    def makes(self, span: Span) -> bool:
+        """Whether a word in the clause before a name says that something is put there."""
+        place = place_of(span)
+        before = self.prose[self.clause_of(place).start : place.start].casefold()
+        return any(word in self.words.placing for word in WORD.findall(before))
 
     def _places(self, clause: Clause, inputs: Sequence[TextPlace]) -> bool:
         """Whether a clause only says where the result goes, and that is an input of the skill."""

@@ -42,6 +42,8 @@ PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
 _REWORDED: Final = "@goal"
+_ANSWERS, _PLACED = "@answers", "@placed"
+_TABLE: Final = "the file that answers this"
 _TOLD: Final = 8  # names that a question offers
 
 
@@ -63,10 +65,18 @@ class Meant:
 
 @dataclass(frozen=True)
 class FileNames:
-    """The names of a workspace, in the order of a walk. text: what stands in a file, "" where it is none."""
+    """The names of a workspace, in the order of a walk. text: what stands in a file, "" where it is none;
+    reads: which of some files answer a goal, by what is in them."""
 
     entries: tuple[NamedFile, ...]
     text: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
+    reads: Callable[[str, Sequence[str]], tuple[str, ...]] = field(
+        default=lambda prose, files: (), compare=False, repr=False
+    )
+
+    def answering(self, prose: str) -> tuple[str, ...]:
+        """The files that answer a goal."""
+        return self.reads(prose, [one.path for one in self.entries if not one.folder])
 
     def meant(self, text: str, use: PathUse, most: int) -> Meant | None:
         """What words for a path mean, at most so many; None where they are to be taken as they are."""
@@ -186,6 +196,10 @@ class FileNames:
             files = [path for path in found if path not in self._folders]
             return Meant(tuple(files)) if 0 < len(files) <= most else None
         return Meant(tuple(found[:_TOLD]), unsure=True)
+
+    def has(self, path: str) -> bool:
+        """Whether it is here."""
+        return path in self._known
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -368,6 +382,47 @@ class FileReading:
         start, end = next(around, (0, 0))
         return prose[start:end] if prose[start:end] != span.value else ""
 
+    def answering(self, prose: str) -> tuple[str, ...]:
+        """The files that answer a goal, by what is in them: looked for once."""
+        if _ANSWERS not in self.found and self._names is not None and (names := self._names()) is not None:
+            self.found |= {_ANSWERS: found} if (found := names.answering(prose)) else {}
+        return self.found.get(_ANSWERS, ())
+
+    def answered(self, slot: str, prose: str) -> Span | None:
+        """The file that answers a goal, for an input of which nothing was read; of several a person has to
+        choose one."""
+        paths = self.answering(prose)
+        if paths:
+            self.found[f"{slot}={_TABLE}"] = paths if len(paths) == 1 else ("", *paths)
+        return Span(f"slot.{slot}", _TABLE, None, None, _MENTIONED) if paths else None
+
+    def placed(
+        self, skill: Skill, prose: str, spans: Sequence[Span], makes: Callable[[Span], bool]
+    ) -> list[Span]:
+        """The spans of a skill that reads a file and may make one, each for the file that it names. What is
+        not here is made, and what is here read; words for a file say less than what one holds that answers.
+        makes: whether words before a name make a file."""
+        uses = self.uses(skill)
+        there = [f"slot.{name}" for name, use in uses.items() if use == "there"]
+        new = [f"slot.{name}" for name, use in uses.items() if use == "new" and f"slot.{name}" not in there]
+        names = self._names() if self._names is not None and len(there) == len(new) == 1 else None
+        if names is not None and _PLACED not in self.found:
+            read = [one for one in spans if one.field == there[0]]
+            made = [one for one in spans if one.field == new[0] and "." in one.value]
+            gone = len(read) == 1 and "." in read[0].value and names.meant(read[0].value, "there", 1) is None
+            other = names.has(made[0].value) if made else gone and makes(read[0])
+            turned = gone and other and not names.has(read[0].value)
+            words = [one.value for one in spans if one.field == new[0] and one not in made]
+            answers = self.answering(prose)
+            words += [one.value for one in read if answers and not turned and not names.has(one.value)]
+            self.found |= {_PLACED: (*((there[0], new[0]) if turned else ("", "")), *words)}
+        if _PLACED not in self.found:
+            return list(spans)
+        one, other_, *words = self.found[_PLACED]
+        fields = {one: other_, other_: one}
+        kept = [span for span in spans if span.value not in words or not span.field.startswith("slot.")]
+        return [replace(span, field=fields.get(span.field, span.field)) for span in kept]
+
     def reworded(self, prose: str) -> str:
         """The goal with the name of a file in place of what it calls it, "" where it calls none: whoever
         chooses a skill then sees that it is about a file."""
@@ -394,6 +449,11 @@ class FileReading:
     def there(self) -> FileNames | None:
         """What is in the workspace; None where nothing more is looked up."""
         return self._names() if self._names is not None else None
+
+    def is_path(self, text: str) -> bool:
+        """Whether a text is the whole path or name of something here. Nothing else was read of a draft."""
+        names = self.there
+        return names is None or any(text.rstrip("/") in (one.path, _name(one.path)) for one in names.entries)
 
     def _looked_up(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
         if self._names is None:

@@ -18,6 +18,7 @@ PLUGIN = Plugin(
         "json/query",
     ),
     skills=True,
+    answers="mcl.plugins.data.answering:answering",
     serves=("http/get", "http/request"),
     needs=("icalendar", "jmespath", "lxml", "pygal"),
 )

@@ -274,7 +274,8 @@ class _Asking:
         for at, (name, _) in enumerate(self.asked.figures):
             if name == "change":
                 first, last = found.first[at], found.last[at]
-                values.append(None if first is None or last is None else rounded(last - first))
+                few = first is None or last is None or found.rows < 2
+                values.append(None if few else rounded((last or Decimal(0)) - (first or Decimal(0))))
             else:
                 values.append(rounded(found.figures[at].figure(name)))
         return values

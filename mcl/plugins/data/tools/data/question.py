@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple, NoReturn
@@ -124,7 +124,7 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
     Raises:
         ToolError: UNCLEAR, with the words that say nothing here.
     """
-    words = list(_tokens(said, comma=True))
+    words = list(_tokens(said))
     parts = list(_parted(words, schema))
     asked: list[TableQuestion] = []
     for part in parts:
@@ -136,7 +136,13 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
     return asked
 
 
-def _tokens(said: str, *, comma: bool) -> Iterator[_Word]:
+def spoken_of(said: str, schema: TableSchema, today: date) -> int:
+    """How much of a text is about a table: its values and names count more than what is about the same."""
+    reader = _Reader(list(_tokens(said)), schema, today, None)
+    return sum(reader.weight(at) for at in range(len(reader.words)))
+
+
+def _tokens(said: str) -> Iterator[_Word]:
     clause = 0
     for match in _TOKEN.finditer(said):
         text = match[0]
@@ -195,6 +201,8 @@ class _Reader:
         self.mentions: list[tuple[int, SchemaColumn, int]] = []
         self.terms: list[tuple[int, Term]] = []
         self._grouped_by_which = False
+        self.named: set[int] = set()
+        self.late = [timedelta(0)]  # how far behind a period its last reading may be
         self.given: dict[tuple[int, bool], list[tuple[str, ...]]] = {}
 
     # ---- the passes
@@ -225,6 +233,7 @@ class _Reader:
                 "/" in one.word and self.schema.path.casefold().startswith(one.word)
             ):
                 self.used.add(at)
+                self.named.add(at)
 
     def _computed(self) -> None:
         """“hours times rate”, perhaps with a name before it: “amount (hours times rate)”."""
@@ -374,7 +383,7 @@ class _Reader:
 
             def test(row: Row) -> bool:
                 moment = read_date(row[place].strip())
-                return moment is not None and one.holds(moment.date())
+                return moment is not None and any(one.holds(moment.date() - late) for late in self.late)
 
             return Test(f"{column.name} in {one.told}", place, test)
         if not one.month and not one.year:
@@ -580,7 +589,7 @@ class _Reader:
 
     def _spoken_of(self, at: int, length: int) -> list[SchemaColumn]:
         """The columns that a superlative speaks of by itself: of the longest, those of lengths."""
-        about = members_of("speaks_of", self.plain[at : at + length])
+        about = members_of("speaks_of", tuple(self.plain[at : at + length]))
         if "age" in about:
             aged = self.schema.about({"birth"}) or self.schema.about({"age"})
             aged = aged or self.schema.of("date") or self.schema.about({"year"})
@@ -702,7 +711,7 @@ class _Reader:
 
     def _yes_or_no(self, at: int) -> bool:
         for length in (3, 2, 1):
-            words = self.plain[at : at + length]
+            words = tuple(self.plain[at : at + length])
             if len(words) < length or self.used.intersection(range(at, at + length)):
                 continue
             things = members_of("things", words)
@@ -956,6 +965,7 @@ class _Reader:
         one_column = term is not None and len(term.places) == 1 and not self.asked.groups
         if name == "sum" and term is not None and one_column and self._is_meter(term):
             name = "change"
+            self.late = [timedelta(0), timedelta(1)]
         one: tuple[FigureName, Term | None] = (name, term)  # type: ignore[assignment]
         if one not in self.asked.figures:
             self.asked.figures.append(one)
@@ -1010,7 +1020,8 @@ class _Reader:
     def _unread(self) -> None:
         """Refuse where words that say which rows are meant are none of the table's."""
         asked = self.asked
-        linked = {self.words[at].clause for at in self.used}
+        linked = {self.words[at].clause for at in self.used - self.named}
+        texts = bool(self.schema.of("text"))
         everything = not (asked.tests or asked.ordered or asked.columns or asked.figures or asked.groups)
         for at, one in enumerate(self.words):
             if at in self.used or self._empty(at) or one.number is not None or not one.word[0].isalnum():
@@ -1019,6 +1030,8 @@ class _Reader:
                 continue
             if one.clause not in linked and not everything:
                 continue
+            if not texts and not everything and not self._forbidden(at):
+                continue  # no column says which
             if (self._binds(at) or not self._tolerated(at, everything=everything)) and not self._typo(at):
                 self._unclear(one.said, self.schema.columns)
 
@@ -1042,6 +1055,10 @@ class _Reader:
         if everything:
             return False
         return at + 1 < len(self.words) and at + 1 in self.used and self.link(at + 1) is not None
+
+    def _forbidden(self, at: int) -> bool:
+        before = (one for one in range(max(0, at - 3), at) if self.words[one].clause == self.words[at].clause)
+        return any(length_of("negation", self.plain, one) for one in before)
 
     def _binds(self, at: int) -> bool:
         """Whether a word stands behind one that makes it a condition: on books, without Anna."""
@@ -1118,6 +1135,22 @@ class _Reader:
             test = Test(told, column.place, _valued(column.place, frozenset([value]), False))
             made.append(TableQuestion([*self.asked.tests, test], [("sum", term)]))
         return made
+
+    def weight(self, at: int) -> int:
+        """How much a word says of the table."""
+        if self._weak(at) or self.words[at].number is not None or length_of("people", self.plain, at):
+            return 0
+        if self.schema.is_own(self.plain[at]):
+            return 2
+        most = min(3, len(self.words) - at)
+        values = [value for length in range(1, most + 1) for value in self._valued(at, length)]
+        if values:
+            plain = words_in(self.words[at].said)
+            return 3 if any(value[: len(plain)] == plain for _, value in values) else 1
+        if self._empty(at) or member_of("figure", self.plain, at)[0]:
+            return 0
+        found = self.link(at)
+        return min(found.sure, 2) if found is not None else 0
 
     # ---- small things
 
@@ -1203,7 +1236,7 @@ class _Reader:
 
     def _unit(self, at: int) -> None:
         """The unit behind a number belongs to it."""
-        if at + 1 < len(self.words) and members_of("things", self.plain[at + 1 : at + 2]):
+        if at + 1 < len(self.words) and members_of("things", tuple(self.plain[at + 1 : at + 2])):
             self.used.add(at + 1)
 
     def _skip(self, at: int) -> int:

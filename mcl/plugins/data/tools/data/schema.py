@@ -65,7 +65,7 @@ class SchemaColumn:
 
 def things_of(words: Sequence[str]) -> frozenset[str]:
     """What words are about: all of them together, else each run of them."""
-    whole = members_of("things", words)
+    whole = members_of("things", tuple(words))
     if whole or len(words) < 2:
         return whole
     return frozenset(one for run in runs(words, 3) for one in members_of("things", run))

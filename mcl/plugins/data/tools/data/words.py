@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ def phrases(name: str) -> Mapping[str, tuple[Phrase, ...]]:
     found: dict[str, list[Phrase]] = {}
     for one in str(said[member] if member else said).split("|"):
         words = tuple(one.split())
-        first = "*" if _goes_on(words[0]) else words[0]
+        first = f"*{words[0][:2]}" if _goes_on(words[0]) else words[0]
         found.setdefault(first, []).append(words)
     return {first: tuple(sorted(some, key=len, reverse=True)) for first, some in found.items()}
 
@@ -41,7 +41,7 @@ def length_of(name: str, words: Sequence[str], at: int) -> int:
     """How many words from a place on are a phrase of a list, the longest; 0 for none."""
     there = phrases(name)
     best = 0
-    for phrase in (*there.get(words[at], ()), *there.get("*", ())):
+    for phrase in (*there.get(words[at], ()), *there.get(f"*{words[at][:2]}", ())):
         if best < len(phrase) <= len(words) - at and all(map(_fits, phrase, words[at : at + len(phrase)])):
             best = len(phrase)
     return best
@@ -54,7 +54,8 @@ def member_of(family: str, words: Sequence[str], at: int) -> tuple[str, int]:
     return (name, length) if length else ("", 0)
 
 
-def members_of(family: str, words: Sequence[str]) -> frozenset[str]:
+@lru_cache(maxsize=50_000)
+def members_of(family: str, words: Phrase) -> frozenset[str]:
     """All members of a family that have just these words."""
     return frozenset(one for one in lexicon()[family] if length_of(f"{family}.{one}", words, 0) == len(words))
 

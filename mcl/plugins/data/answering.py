@@ -1,0 +1,53 @@
+"""Which tables of a folder answer a goal that names none: those whose own names and values it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Final
+
+from executor.core.clock import SystemClock
+from executor.core.errors import ExecutorError
+from executor.sandbox.paths import Workspace
+from executor.tools.tool import Bench
+from mcl.plugins.data.tools.data.question import read_question, spoken_of
+from mcl.plugins.data.tools.data.schema import TableSchema, schema_of
+
+_ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl")
+_MOST: Final = 40  # tables that are looked at, those at the top first
+_BYTES: Final = 1 << 17  # of one
+_ALL_BYTES: Final = 1 << 19
+_LEAST: Final = 3  # what must be said of a table
+_NEAR: Final = 1  # less is said of one that may be meant too
+
+
+def answering(prose: str, workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
+    """The tables that the words of a goal can be read against, for which most speaks; none where little does,
+    or where a path of one is in the goal."""
+    clock = SystemClock()
+    bench, today = Bench(workspace, clock, "read", 0, ""), date.fromisoformat(clock.now()[:10])
+    spoken: list[tuple[int, TableSchema]] = []
+    left = _ALL_BYTES
+    tables = sorted(
+        (one for one in paths if one.casefold().endswith(_ENDINGS)), key=lambda one: one.count("/")
+    )
+    for path in tables[:_MOST]:
+        try:
+            size = workspace.read(path, 1)[1]
+            left -= size if size <= min(_BYTES, left) else 0
+            if size > min(_BYTES, left + size):
+                continue
+            schema = schema_of(path, bench, lambda: None)
+            spoken.append((spoken_of(prose, schema, today) if schema.rows else 0, schema))
+        except ExecutorError:
+            continue
+    found: list[tuple[int, str]] = []
+    for said, schema in sorted(spoken, key=lambda one: -one[0]):
+        if said < max(_LEAST, *(best - _NEAR for best, _ in found), 0):
+            break
+        try:
+            read_question(prose, schema, today)
+            found.append((said, schema.path))
+        except ExecutorError:
+            continue
+    return tuple(path for _, path in found)
