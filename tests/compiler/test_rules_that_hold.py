@@ -56,6 +56,8 @@ WORDS = [
     ),
     *((text, "no tool git/commit") for text in ("don't commit", "without committing", "committa inte")),
     *((text, "no tool git/push") for text in ("without pushing", "never push", "pusha inte")),
+    *((text, "no tool git/push") for text in ("dont push anything yet", "no push yet", "pusha inte än")),
+    *((text, "send nothing") for text in ("don't send it yet", "just a draft", "skicka inte än")),
     ("don't commit or push", "no tool git/commit, git/push"),
     ("change at most 3 files", "at most 3 files"),
     *((text, "ask before each") for text in ("ask me before each change", "fråga mig innan du ändrar något")),

@@ -21,6 +21,9 @@ UNREAD = (
     ("beställ paper varannan vecka", "varannan vecka"),
     ("order paper if the shelf gets empty", "if the shelf gets empty"),
     ("order paper, bara de blå", "bara de blå"),
+    ("order paper but keep the order", "keep the order"),
+    ("order paper, leave my list alone", "leave my list alone"),
+    ("beställ paper, låt listan vara", "låt listan vara"),
 )
 ASIDES = (
     *(
@@ -31,12 +34,14 @@ ASIDES = (
     ),
     *("nobody uses the old one", "no rush", "so I can give it to Hanna", "is for my mum"),
     *("jag orkar inte läsa allt", "dom står i hallen", "vet inte vilken", "hon kan inte engelska"),
+    *("everything else stays", "leave the rest", "inget annat", "resten ska ligga kvar"),
     *("så jag kan ge den till Hanna", "good morning", "är du snäll", "tack bror", "om du hinner"),
 )
 CLAIMS = (
     *("I never pay more than 50", "we must not be late", "I don't want plastic", "nobody may see it"),
     *("they should not know", "she must approve it", "jag vill inte ha plast", "ingen får veta"),
     *("hon måste godkänna först", "we need two boxes", "vi får inte överskrida 50", "nobody touches it"),
+    *("nothing else than the blue ones", "inget annat än de blå"),
 )
 
 

@@ -164,3 +164,61 @@ def test_what_depends_on_the_tests_is_done_where_they_pass(
     (folder / "Makefile").write_text(f"test:\n\t{'false' if fails else 'true'}\n")
     done(home, bundled, "run make test and if theyre green tag it v1.1, if not dont. dont push anything yet")
     assert ("v1.1" in git(folder, "tag").split()) is not fails
+
+
+def test_entries_of_a_list_are_added_as_they_stand_there_taken_off_and_ticked(
+    home: Home, bundled: Model, folder: Path
+) -> None:
+    (folder / "shopping.txt").write_text("milk\neggs\nmilk\n")
+    (folder / "todo.txt").write_text("[ ] call the plumber\n[x] buy a ticket\n")
+    done(home, bundled, "dedupe shopping.txt but keep the order, and whack butter on the end")
+    done(home, bundled, "take eggs off the shopping list")
+    done(home, bundled, "add honey and nappies to the shopping list please!")
+    assert (folder / "shopping.txt").read_text() == "milk\nbutter\nhoney\nnappies\n"
+    done(home, bundled, "mark the plumber as done in todo.txt")
+    done(home, bundled, "lägg till ringa banken i todo.txt")
+    assert (folder / "todo.txt").read_text() == "[x] call the plumber\n[x] buy a ticket\n[ ] ringa banken\n"
+    asked = understood(home, bundled, "could you take one thing off the shopping list?")
+    assert isinstance(asked, Clarify)
+    assert [one.field for one in asked.questions] == ["slot.entry"]
+
+
+def test_words_are_replaced_as_people_say_it(home: Home, bundled: Model, folder: Path) -> None:
+    (folder / "fikalista.txt").write_text("7 december: Lisa\n")
+    done(home, bundled, "det ska stå Elsa i stället för Lisa på fikalistan")
+    assert (folder / "fikalista.txt").read_text() == "7 december: Elsa\n"
+    done(home, bundled, "swap 30 for 32 in prices.txt")
+    assert (folder / "prices.txt").read_text() == "tea 32\n"
+
+
+@pytest.mark.parametrize(
+    ("goal", "rule", "first"),
+    [
+        ("nag me about standup at 9:25 every weekday", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "20261130T092500"),
+        (
+            "reminder varje måndag halv åtta på morgonen: packa rocken",
+            "FREQ=WEEKLY;BYDAY=MO",
+            "20261130T073000",
+        ),
+        (
+            "påminn mig varje onsdag klockan fem på eftermiddagen om nyckeln",
+            "FREQ=WEEKLY;BYDAY=WE",
+            "20261202T170000",
+        ),
+        ("daily reminder at 8pm: take the pills", "FREQ=DAILY", "20261127T200000"),
+    ],
+)
+def test_a_reminder_that_repeats_stands_in_the_calendar_with_its_rule(
+    home: Home, bundled: Model, folder: Path, goal: str, rule: str, first: str
+) -> None:
+    done(home, bundled, goal)
+    written = (folder / "reminders.ics").read_text()
+    assert f"RRULE:{rule}" in written
+    assert f"DTSTART:{first}" in written
+
+
+def test_a_mail_is_drafted_with_what_is_named_in_it(home: Home, bundled: Model, folder: Path) -> None:
+    goal = "draft a mail to kim@example.org, subject release today, text: 1.4 goes out at 14:00. dont send it"
+    found = wants(home, bundled, goal, "mail-draft")
+    assert found["headline"] == "release today"
+    assert found["message"].startswith("1.4 goes out at 14:00")

@@ -97,6 +97,9 @@ class Coverage:
         wanted = clause is not self.clauses.main and self.words.wants(text) and not asked
         if wanted and not found and free(clause.place, self.limits):
             found.append(Uncovered(clause.place, SECOND))
+        bans = clause is not self.clauses.main and self.words.forbids(text)
+        if bans and not found and free(clause.place, (*self.limits, *self.before)):
+            found.append(Uncovered(clause.place, "negation"))
         if not about and not found and not reason and self._stands_alone(clause):
             found.append(Uncovered(clause.place, "clause"))
         # A word alone, such as "never" or "also", says nothing by itself.

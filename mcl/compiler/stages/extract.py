@@ -162,6 +162,8 @@ def extract(
     if skill.takes_goal:
         spans = tuple(request.files.placed(skill, request.prose, spans, clauses.makes))
     spans = (*(one for one in spans if not _is_chosen(one, chosen)), *chosen.spans)
+    if chosen.stopped:  # what is to be gone is named to the letter, or asked about
+        spans = tuple(one for one in spans if request.files.is_path(one.value) or not _is_list(one, skill))
     spans = (*spans, *(() if chosen.stopped else _named_files(request, skill, spans, clauses)))
     if skill.takes_goal and request.prose:
         whole = span_at(f"slot.{GOAL_SLOT}", request.prose, TextPlace(0, len(request.prose)), 1.0)
@@ -255,6 +257,11 @@ def _is_chosen(span: Span, chosen: ChosenFiles) -> bool:
         return True
     texts = _is_value(span) and span.field == "slot.target"
     return texts and within(place_of(span), chosen.read)
+
+
+def _is_list(span: Span, skill: Skill) -> bool:
+    """Whether a value is one of a list of files."""
+    return any(span.field == f"slot.{slot.name}" for slot in skill.slots if slot.most > 1)
 
 
 def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, int, int]]:

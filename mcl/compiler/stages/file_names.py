@@ -28,6 +28,7 @@ PathUse = Literal["there", "new", "folder"]
 _MODES: Final[Mapping[str, PathUse]] = {
     "read": "there", "list": "there", "move": "there", "write": "new", "add": "folder",
 }  # fmt: skip
+_ADDS: Final = ("/fs/append@", "/text/add@")  # and those that add to it, or make it
 _CHANGES: Final = ("/fs/edit@", "/text/entry@")  # tools that write what is there
 _PLACE: Final = re.compile(r"\$\{slot\.(\w+)\}/?")
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -278,7 +279,7 @@ def path_uses(skill: Skill, find: Callable[[str], Any]) -> dict[str, PathUse]:
         if manifest.history:  # what a tool for a repository is told of its files
             paths |= {name: "read" for name in ("path", "paths") if name in args}
         for name, mode in paths.items():
-            use = "new" if "/fs/append@" in manifest.uri else _MODES[mode]
+            use = "new" if any(one in manifest.uri for one in _ADDS) else _MODES[mode]
             if mode == "write" and (
                 manifest.operation == "destructive" or any(one in manifest.uri for one in _CHANGES)
             ):
@@ -449,6 +450,11 @@ class FileReading:
     def there(self) -> FileNames | None:
         """What is in the workspace; None where nothing more is looked up."""
         return self._names() if self._names is not None else None
+
+    def is_path(self, text: str) -> bool:
+        """Whether a text is the whole path or name of something here. Nothing else was read of a draft."""
+        names = self.there
+        return names is None or any(text.rstrip("/") in (one.path, _name(one.path)) for one in names.entries)
 
     def _looked_up(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
         if self._names is None:

@@ -9,10 +9,12 @@ from datetime import date
 from typing import Final
 
 from mcl.compiler.stages.clauses import Clause, Clauses
+from mcl.compiler.stages.file_names import PLURAL
 from mcl.compiler.stages.selection_names import NamedSets
 from mcl.compiler.stages.selection_words import Facts, SaidWord, Test, age, amount, says, when, words
 from mcl.model.cues import TextPlace, within
 from mcl.values.kinds import kind_of_ending
+from mcl.values.numbers import read_number
 
 _LEADING: Final = 5  # words before the name of a target
 NO_PLACE: Final = TextPlace(0, 0)
@@ -20,12 +22,13 @@ NO_PLACE: Final = TextPlace(0, 0)
 
 @dataclass
 class Noun:
-    """A run of words that names files together. all, one: a word before it says how many; tests: what must
-    hold of them."""
+    """A run of words that names files together. all, one, many: a word beside it says how many; tests: what
+    must hold of them."""
 
     tokens: list[SaidWord] = field(default_factory=list)
     all: bool = False
     one: bool = False
+    many: int = 0
     folder: str = ""
     tests: list[Test] = field(default_factory=list)
 
@@ -40,6 +43,7 @@ class Said:
     tests: list[Test] = field(default_factory=list)
     but: list[Said] = field(default_factory=list)
     target: TextPlace = NO_PLACE
+    parent: str = ""
     everything: bool = False
     pronoun: bool = False
     there: bool = False
@@ -164,7 +168,9 @@ class ClauseReader:
             return True
         if token.text in sets["subjects"] and commanded and (noun.tokens or said.nouns):
             return False  # “the files I need”
-        if token.text in sets["all"] and not self.sets.is_whole(token.text):
+        if token.text in sets["numerals"] and not noun.tokens:
+            noun.many = int(read_number(token.text) or 0)
+        elif token.text in sets["all"] and not self.sets.is_whole(token.text):
             noun.all = said.pronoun = True
         elif token.text in sets["everything"] and not self.sets.is_whole(token.text):
             said.everything = True
@@ -181,8 +187,10 @@ class ClauseReader:
             said.marked(token)
         elif token.text in sets["file"]:
             said.pronoun = said.pronoun or not noun.tokens
+            noun.all = noun.all or (bool(noun.tokens) and PLURAL.search(token.text) is not None)
         else:
-            return (token.text in sets["thing"] and inside) or self._is_nothing(token, inside=inside)
+            more = sets["thing"] | (sets["behind"] if noun.tokens else frozenset())
+            return (inside and token.text in more) or self._is_nothing(token, inside=inside)
         return True
 
     def _held(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test | None]:
@@ -271,6 +279,8 @@ class ClauseReader:
 
     def _is_new(self, tokens: Sequence[SaidWord], at: int) -> bool:
         """Whether words are for a folder or an archive that is not there yet: “a zip called …”."""
+        if at < len(tokens) and tokens[at].text.endswith(".zip") and not self.sets.is_whole(tokens[at].text):
+            return True
         fresh = self.words.sets["fresh"] | self.words.sets["indefinite"]
         holds = self.words.sets["folder"] | self.words.sets["packed"]
         return (
@@ -306,7 +316,12 @@ class ClauseReader:
         if behind is None or behind.text not in self.words.sets["folder"]:
             return 0
         said.target, step = self._target(tokens, at + 1)
-        return 1 + step if step else 0
+        step += 1 if step else 0
+        out = self.words.at("out", tokens, at + step) if step else 0
+        folder, more = self._folder(tokens, at + step + out) if out else ("", 0)
+        if folder:
+            said.parent, step = folder, step + out + more
+        return step
 
     def kept(self, tokens: Sequence[SaidWord], clause: Clause, *, after: bool) -> Said | None:
         """What a clause says is left out; None where it says no such thing."""
@@ -326,7 +341,7 @@ class ClauseReader:
         if any(one.text in self.words.sets["originals"] for one in inner):
             return Said(left="" if self.keeps else "original")
         one = self.read(inner)
-        if not one.nouns or not self.known(one):
+        if not (one.nouns or one.tests) or not self.known(one):
             one.left = one.left or "?"
         return one
 

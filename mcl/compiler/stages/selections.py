@@ -50,6 +50,7 @@ class _Goal:
     aside: list[TextPlace] = field(default_factory=list)
     topic: Said | None = None
     target: TextPlace = NO_PLACE
+    parent: str = ""
     stopped: bool = False
 
 
@@ -70,7 +71,7 @@ class Selections:
                 kept = True
                 goal.stopped = goal.stopped or bool(left.left)
                 goal.but.append(left)
-                goal.aside.append(clause.place)
+                goal.aside.append(self._with_joined(clause))
             elif many := self.words.at("only", tokens, 0):
                 one = self.reader.read(tokens[many:])
                 if one.nouns and not one.left and self.reader.known(one):
@@ -81,6 +82,22 @@ class Selections:
             else:
                 done = self._take(clause, tokens, goal) or done
         return goal
+
+    @property
+    def kept(self) -> list[TextPlace]:
+        """Where clauses stand that only say that the originals, or what is not named, stay as they are."""
+        found = []
+        for clause in self.clauses.all:
+            left = self.reader.kept(tokens_of(self.clauses.prose, *clause.place), clause, after=False)
+            if left is not None and not (left.left or left.nouns or left.tests):
+                found.append(self._with_joined(clause))
+        return found
+
+    def _with_joined(self, clause: Clause) -> TextPlace:
+        """Where a clause stands, with the words that join it to the one before."""
+        before = self.clauses.prose[: clause.place.start].rstrip()
+        joined = clause.joined if clause.joined and before.casefold().endswith(clause.joined) else ""
+        return TextPlace(len(before) - len(joined) if joined else clause.place.start, clause.place.end)
 
     def _take(self, clause: Clause, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
         """Add what a clause says. Gives whether what is wanted is known by it."""
@@ -93,15 +110,20 @@ class Selections:
             goal.topic = goal.topic or self.reader.topic(tokens)
             return False
         goal.but += one.but
-        goal.target = goal.target if goal.target.end else one.target
+        if not goal.target.end:
+            goal.target, goal.parent = one.target, one.parent
         if one.speaks or one.target.end:
             goal.said.append((clause, one))
         return (main or does) and one.speaks
 
     def _places(self, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
-        """Whether a clause that begins with a verb only says where what was named goes: “lägg dem i x”."""
-        one = self.reader.read(tokens) if self.reader.targeted and not goal.target.end else Said(left="?")
-        return bool(one.target.end) and not one.left and not one.nouns
+        """Whether a clause with a verb only says what is done with what was named: “lägg dem i x”."""
+        one = self.reader.read(tokens)
+        if one.left or one.nouns:
+            return False
+        told = not any(self.clauses.does(clause) for clause, _ in goal.said)
+        same = told and one.pronoun and tokens[0].text in self.reader.own  # “that can go, delete it”
+        return same or (self.reader.targeted and not goal.target.end and bool(one.target.end))
 
     # ---- all of it
 
@@ -151,8 +173,8 @@ class Selections:
             found = [path for path in self._files(noun, bounds, narrow=True) if path not in excluded]
             if goal.only:
                 found = [path for path in found if path in kept]
-            several = self._several(noun, bounded=bool(bounds or goal.only))
-            unsure = unsure or not found or (len(found) > 1 and not several)
+            several = self._several(noun, len(found), bounded=bool(bounds or goal.only))
+            unsure = unsure or not found or ((len(found) > 1 or noun.many > 1) and not several)
             paths += [path for path in found if path not in paths]
         return Selection(place, tuple(paths), unsure, goal.target, tuple(self._all_read()))
 
@@ -190,9 +212,12 @@ class Selections:
         return whole or (bool(path) and len(named) < len(noun.tokens))
 
     @staticmethod
-    def _several(noun: Noun, *, bounded: bool) -> bool:
-        """Whether a noun means all files that it fits. bounded: something more must hold of them."""
+    def _several(noun: Noun, count: int, *, bounded: bool) -> bool:
+        """Whether a noun means all files that it fits, of which there are so many. bounded: something more
+        must hold of them."""
         last = noun.tokens[-1].text if noun.tokens else ""
+        if noun.many:
+            return count == noun.many
         if noun.all or not last or PLURAL.search(last):
             return True
         return bounded and not last.endswith("et") and not (noun.one and not last.endswith("en"))
@@ -252,15 +277,16 @@ def chosen_files(request: GoalRequest, skill: Skill, clauses: Clauses) -> Chosen
 
 
 def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> None:
-    files, uses = request.files, request.files.uses(skill)
+    files, uses, names = request.files, request.files.uses(skill), request.files.there
     lists = [one for one in skill.slots if one.most > 1 and uses.get(one.name) == "there"]
     given = [one for one in lists if one.name in request.slots or f"slot.{one.name}" in request.answers]
-    if len(lists) != 1 or given or files.there is None:
+    if given or names is None:
         return
-    [slot] = lists
     into = next((name for name, use in uses.items() if use == "folder"), "")
     today = datetime.fromisoformat(request.at).astimezone(ZoneInfo(request.zone)).date()
-    sets, changed = NamedSets(files.there), files.changed(skill).get(slot.name, "")
+    sets, all_changed = NamedSets(names), files.changed(skill)
+    slot = lists[0] if len(lists) == 1 else None
+    changed = all_changed.get(slot.name, "") if slot is not None else next(iter(all_changed.values()), "")
     own = frozenset(
         word
         for phrase in skill.phrases
@@ -270,11 +296,18 @@ def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> N
     )
     reader = ClauseReader(clauses, sets, today, own, targeted=bool(into), keeps=not changed)
     selections = Selections(clauses, sets, reader)
+    if slot is None:
+        kept = tuple(f"={place.start}-{place.end}" for place in selections.kept if not changed)
+        files.found |= {key: kept} if kept else {}
+        return
     found = selections.chosen()
     if found is None or len(found.paths) > slot.most:
         if selections.goal.stopped and changed == "write":
             files.found[key] = ()
         return
+    if (parent := selections.goal.parent) and found.target.end:
+        name = request.prose[found.target.start : found.target.end]
+        files.found[f"{into}={name}"] = (f"{parent}/{name.rstrip('/')}/",)
     text = request.prose[found.place.start : found.place.end]
     files.found[f"{slot.name}={text}"] = ("", *found.paths) if found.unsure else found.paths
     told = [(slot.name, found.place), *(("", place) for place in found.read)]

@@ -9,6 +9,7 @@ PLUGIN = Plugin(
         "calc/days",
         "calc/expression",
         "calc/sum",
+        "text/add",
         "text/count",
         "text/entry",
         "text/head",

@@ -1,0 +1,68 @@
+"""Adds an entry to the end of a list in a text file, written as the others are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from anyio import from_thread, to_thread
+
+from executor.sandbox.redaction import visible
+from executor.tools.fs.edit import require_editable
+from executor.tools.tool import Bench
+from mcl.plugins.text.lines import MOST_BYTES, TextLines
+
+_MARK: Final = re.compile(r"\s*(?:[-*+]\s+(?:\[[ xX]?\]\s*)?|\[[ xX]?\]\s*)")
+_TICK: Final = re.compile(r"\[[xX]\]")
+_PARTS: Final = re.compile(r"\s*,\s*(?:(?:and|och)\s+)?|\s+(?:and|och|&)\s+")
+_SHORT: Final = 5  # words of an entry of a list at most
+_THING: Final = 3  # words of a thing to buy, say
+
+
+async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    """Add it; a file that is not there yet is made."""
+    return await to_thread.run_sync(_add, args, bench)
+
+
+def _add(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+    path, entry = str(args["path"]), " ".join(str(args["entry"]).split())
+    added: list[str] = []
+
+    def change(data: bytes | None) -> bytes:
+        text = TextLines.read(data or b"", path)
+        there = [line for line in text.lines if line.strip()]
+        mark = _mark(there)
+        added[:] = [f"{mark}{one}" for one in _entries(entry, there)]
+        lines = list(text.lines)
+        while lines and not lines[-1].strip():
+            lines.pop()
+        return TextLines(text.lines, text.end, True, text.mark).data([*lines, *added])
+
+    require_editable(bench.workspace.split(path), path)
+    written = bench.workspace.update(path, change, limit=MOST_BYTES, check=from_thread.check_cancelled)
+    told = f"{written.path}: {visible('; '.join(added))}"
+    return {
+        "path": written.path,
+        "size": written.size,
+        "sha256": written.sha256,
+        "created": written.created,
+        "entries": added,
+        "text": f"made {told}" if written.created else f"added to {told}",
+    }
+
+
+def _mark(there: Sequence[str]) -> str:
+    """What stands before an entry: as before the last one; nothing in a list of plain lines."""
+    if there and (found := _MARK.match(there[-1])):
+        return _TICK.sub("[ ]", found[0])
+    plain = all(len(line.split()) <= _SHORT and not line.startswith("#") for line in there)
+    return "" if there and plain else "- "
+
+
+def _entries(entry: str, there: Sequence[str]) -> list[str]:
+    """The entry, or each thing of it for a list that has one on each line."""
+    parts = [one for one in _PARTS.split(entry) if one]
+    things = [*(_MARK.sub("", line) for line in there), *parts]
+    single = len(there) > 1 and all(len(one.split()) <= _THING for one in things)
+    return parts if single else [entry]
