@@ -458,7 +458,7 @@ STAGES: Final[Mapping[str, Stage]] = {
     "score": Stage(_Goal.score, ("a Frame",), "a verdict"),
 }
 _LAST: Final = "score"
-_HEARD: Final = 0.03  # how sure a choice by what a file holds must be
+_HEARD: Final = 0.005  # how sure a choice by what a file holds must be
 _LIKELY: Final = 0.5  # how sure a choice by the name of a file must be
 _QUICK: Final = ("normalise",)  # takes no time worth looking at the clock for
 

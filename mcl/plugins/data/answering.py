@@ -23,7 +23,7 @@ _NEAR: Final = 1  # less is said of one that may be meant too
 
 def answering(prose: str, workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
     """The tables that the words of a goal can be read against, for which most speaks; none where little does,
-    or where a path of one is in the goal."""
+    and no other where the path of one is in the goal."""
     clock = SystemClock()
     bench, today = Bench(workspace, clock, "read", 0, ""), date.fromisoformat(clock.now()[:10])
     spoken: list[tuple[int, TableSchema]] = []
@@ -31,14 +31,16 @@ def answering(prose: str, workspace: Workspace, paths: Sequence[str]) -> tuple[s
     tables = sorted(
         (one for one in paths if one.casefold().endswith(_ENDINGS)), key=lambda one: one.count("/")
     )
-    for path in tables[:_MOST]:
+    named = [one for one in tables if one.casefold() in prose.casefold()]
+    for path in (named or tables)[:_MOST]:
         try:
             size = workspace.read(path, 1)[1]
             left -= size if size <= min(_BYTES, left) else 0
             if size > min(_BYTES, left + size):
                 continue
             schema = schema_of(path, bench, lambda: None)
-            spoken.append((spoken_of(prose, schema, today) if schema.rows else 0, schema))
+            said = spoken_of(prose, schema, today) + _LEAST * (path in named)
+            spoken.append((said if schema.rows else 0, schema))
         except ExecutorError:
             continue
     found: list[tuple[int, str]] = []
