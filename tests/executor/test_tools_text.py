@@ -136,6 +136,7 @@ def test_a_question_is_answered_by_the_lines_that_say_it(
     told = [(one["path"], one["line"]) for one in found["lines"]]
     assert line in told[:2]
     assert f"{line[0]}:{line[1]}: " in found["text"]
+    assert "Olle" not in found["text"]  # rows beside one say nothing of it
     assert found["searched"] == len(LETTERS)
 
 

@@ -15,6 +15,7 @@ from mcl.plugins.text.answers import answers
 
 _MOST_FILES, _MOST_FILE, _MOST_BYTES = 2000, 1 << 20, 32 << 20
 _LIMIT = 5
+_TABLES = (".csv", ".tsv")
 _WIDE = 400  # characters of a line that are shown
 
 
@@ -30,7 +31,8 @@ def _answer(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     shown: dict[tuple[str, int], str] = {}
     for one in found:
         lines = texts[one.path].splitlines()
-        for number in (one.number - 1, one.number, one.number + 1):
+        row = one.path.endswith(_TABLES)  # of which the names of its columns say more than the rows beside it
+        for number in (1, one.number) if row else (one.number - 1, one.number, one.number + 1):
             if 0 < number <= len(lines) and lines[number - 1].strip():
                 shown.setdefault((one.path, number), visible(lines[number - 1].strip()[:_WIDE]))
     told = [f"{path}:{number}: {line}" for (path, number), line in shown.items()]
