@@ -46,7 +46,8 @@ def test_a_file_is_changed_in_its_place_and_as_it_was_written(
 ) -> None:
     place = walks.workspace / "a.txt"
     place.write_bytes(before.encode())
-    walks.ask(node(name, path="a.txt", to="a.txt", **args))
+    places = {"paths": ["a.txt"]} if name == "text/replace" else {"path": "a.txt", "to": "a.txt"}
+    walks.ask(node(name, **places, **args))
     assert place.read_bytes().decode() == after
 
 
@@ -64,8 +65,6 @@ def test_another_file_gets_the_result_and_is_never_replaced(walks: Walks) -> Non
 @pytest.mark.parametrize(
     ("name", "args", "refused"),
     [
-        ("text/replace", {"old": "zzz", "new": "a"}, "NO_MATCH"),
-        ("text/replace", {"old": "a", "new": "a"}, "NO_CHANGE"),
         ("text/lines", {"what": "keep", "word": "zzz"}, "NO_MATCH"),
         ("text/lines", {"what": "drop"}, "NO_WORD"),
         ("text/sort", {"path": "missing.txt", "to": "missing.txt"}, "NOT_FOUND"),
@@ -216,9 +215,30 @@ def test_lines_that_are_not_changed_give_the_same_file(text: str) -> None:
         assert lines.data(lines.lines) == data
 
 
-def test_a_replacement_is_undone(walks: Walks) -> None:
-    place = walks.write("a.txt", "colour\n")
-    outcome = walks.go(node("text/replace", path="a.txt", to="a.txt", old="colour", new="color"))
-    assert (outcome.failure, place.read_text()) == (None, "color\n")
+def test_a_replacement_in_several_files_is_undone_in_all(walks: Walks) -> None:
+    places = [walks.write(name, f"colour of {name}\n") for name in ("a.txt", "b.txt")]
+    outcome = walks.go(node("text/replace", paths=["a.txt", "b.txt"], old="colour", new="color"))
+    assert outcome.failure is None
+    assert [place.read_text() for place in places] == ["color of a.txt\n", "color of b.txt\n"]
     assert undo(walks.home, outcome.intent_id).state == "undone"
-    assert place.read_text() == "colour\n"
+    assert [place.read_text() for place in places] == ["colour of a.txt\n", "colour of b.txt\n"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "old", "refused"),
+    [
+        (["a.txt", "b.txt"], "colour", "NO_MATCH"),
+        (["a.txt"], "color", "NO_CHANGE"),
+        (["a.txt", "gone.txt"], "colour", "NOT_FOUND"),
+        (["a.txt", "uv.lock"], "colour", "PROTECTED_PATH"),
+        (["a.txt", "../c.txt"], "colour", "OUT_OF_SCOPE"),
+    ],
+)
+def test_where_one_file_cannot_be_changed_none_is(
+    walks: Walks, paths: list[str], old: str, refused: str
+) -> None:
+    texts = {"a.txt": "colour\n", "b.txt": "blue\n", "uv.lock": "colour\n"}
+    for path, text in texts.items():
+        walks.write(path, text)
+    assert walks.refusal(node("text/replace", paths=paths, old=old, new="color")) == refused
+    assert {path: (walks.workspace / path).read_text() for path in texts} == texts

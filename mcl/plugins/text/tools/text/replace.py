@@ -1,16 +1,19 @@
-"""Replaces a word or phrase wherever it stands in a text file."""
+"""Replaces a word or phrase wherever it stands in text files."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from anyio import to_thread
 
 from executor.core.errors import ToolError
+from executor.sandbox.redaction import visible
+from executor.tools.fs.edit import require_editable
 from executor.tools.tool import Bench
 from mcl.core.text import counted
-from mcl.plugins.text.lines import TextLines, rewrite
+from mcl.plugins.text.lines import TextLines, read_lines, rewrite
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
@@ -19,22 +22,36 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 
 def _replace(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-    path, old, new = str(args["path"]), str(args["old"]), str(args["new"])
+    paths, old, new = [str(one) for one in _listed(args["paths"])], str(args["old"]), str(args["new"])
     if old == new:
-        raise ToolError("NO_CHANGE", "old and new are the same", place=path, fix="say what is to be there")
-    pattern, count = _pattern(old, args), 0
+        raise ToolError("NO_CHANGE", "old and new are the same", place="new", fix="say what is to be there")
+    pattern = _pattern(old, args)
+    counts: dict[str, int] = {}
 
-    def change(text: TextLines) -> Sequence[str]:
-        nonlocal count
-        whole, count = pattern.subn(lambda _: new, "\n".join(text.lines))
-        if not count:
+    def change(path: str, text: TextLines) -> Sequence[str]:
+        whole, counts[path] = pattern.subn(lambda _: new, "\n".join(text.lines))
+        if not counts[path]:
             fix = "look with fs/search how it is spelled there"
             raise ToolError("NO_MATCH", f"{old!r} is not in {path!r}", place=path, fix=fix)
         return whole.split("\n") if text.lines else []
 
-    done = rewrite(path, str(args.get("to", path)), bench, change)
-    told = f"{done.path}: {counted(count, 'place')} changed from {old!r} to {new!r}"
-    return done.answer(told, count=count)
+    for path in paths:  # nothing is written where one of them lacks it, or is not to be written
+        require_editable(bench.workspace.split(path), path)
+        change(path, read_lines(path, bench))
+    done = [(path, rewrite(path, path, bench, partial(change, path))) for path in dict.fromkeys(paths)]
+    files = [
+        {"path": one.path, "size": one.size, "sha256": one.sha256, "count": counts[path]}
+        for path, one in done
+    ]
+    told = [
+        f"{one['path']}: {counted(int(str(one['count'])), 'place')} changed from {old!r} to {new!r}"
+        for one in files
+    ]
+    return {"files": files, "count": sum(counts.values()), "text": visible("\n".join(told))}
+
+
+def _listed(value: object) -> Sequence[object]:
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def _pattern(old: str, args: Mapping[str, object]) -> re.Pattern[str]:
