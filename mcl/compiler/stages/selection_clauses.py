@@ -264,8 +264,10 @@ class ClauseReader:
         while at < len(tokens) and tokens[at].text in around and step < _LEADING:
             at, step = at + 1, step + 1
         if at >= len(tokens) or tokens[at].text in (",", ";", "?", "!", "and", "och", "o", "so", "så"):
-            packs = any(one.text in self.words.sets["packed"] for one in tokens[first:at])
-            return NO_PLACE, step if packs else 0
+            packed = [one for one in tokens[first:at] if one.text in self.words.sets["packed"]]
+            if packed and step == 1 and not packed[0].text.startswith("zip"):  # “to archive” is a name
+                return TextPlace(packed[0].start, packed[0].end), step
+            return NO_PLACE, step if packed else 0
         start, end = tokens[at].start, tokens[at].end
         if tokens[at].text in self.words.sets["pronouns"] or self._is_filler(tokens[at]):
             return NO_PLACE, 0
