@@ -15,6 +15,8 @@ from mcl.model.protocol import BOOLEAN, ExtractForm, SlotForm, Span
 from mcl.values.slots import read_slot
 
 _WORD_END: Final = re.compile(r"[.,;:!?]*(?:\s|$)")
+_WORD: Final = re.compile(r"[^\W_]+")
+_SAID: Final = ("message", "body")  # what takes words to the letter
 _MOST_WORDS: Final = 8  # of a text that is no quote
 _NOON: Final = "2000-01-01T12:00:00.000Z"  # whether words say a time at all is the same at any
 
@@ -43,8 +45,12 @@ def with_phrase(
         words = {word for part in match.phrase.parts for word in part.words}
         ends = match.places[-1].start
         kept = [one for one in kept if not _says_phrase(one, prose, words, ends, slots)]
+    ended = match.start
     for place in match.places:
-        slot = slots.get(place.slot)
+        slot, before = slots.get(place.slot), TextPlace(ended, place.start)
+        ended = place.end
+        if slot is not None and slot.name in _SAID:
+            place = place._replace(start=_begun(before, words, prose))
         found = list(islice(_values(place, slot, clauses), slot.many)) if slot is not None else []
         if found:
             places = [place_of(one) for one in found]
@@ -52,6 +58,13 @@ def with_phrase(
     said = _between(match)
     own = {f"slot.{place.slot}" for place in match.places}
     return [one for one in kept if one.field in own or _apart(one, said)], said
+
+
+def _begun(before: TextPlace, words: Collection[str], prose: str) -> int:
+    """Where what is said begins: right behind the last word of the phrase itself ("saying *the* keys …")."""
+    own = [one for one in _WORD.finditer(prose, before.start, before.end) if one[0].casefold() in words]
+    start = own[-1].end() if own else before.end
+    return start + len(prose[start:]) - len(prose[start:].lstrip(TIDY))
 
 
 def _between(match: PhraseMatch) -> list[TextPlace]:
