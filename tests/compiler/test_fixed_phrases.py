@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from grammars import core_modules
+from mcl import compile_goal
 from mcl.compiler.outcome import Compiled, CompileReasons
 from mcl.compiler.stages.rules import Rules
+from mcl.core.home import open_home
 from mcl.language.mtx.checks import check
 from mcl.language.mtx.core import Core, load_core
 from mcl.language.mtx.parser import parse
@@ -139,3 +141,19 @@ def test_what_a_phrase_counts_and_what_may_stand_around_it_are_settings(tmp_path
     assert find_phrase(goal, said, Rules.of(core).around_phrases)
     assert not find_phrase(goal, said, module("before.phrase", '"oh"').around_phrases)
     assert not find_phrase(goal, said, module("between.phrase", '"oh"').around_phrases)
+
+
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [
+        ("draft a mail to Olle saying the keys are under the mat", "the keys are under the mat"),
+        ("draft a mail to Olle saying that we come on friday", "we come on friday"),
+        ("draft a mail to Bo saying: hello there", "hello there"),
+    ],
+)
+@pytest.mark.parametrize("ai", [True, False])
+def test_what_a_message_says_is_taken_to_the_letter(tmp_path: Path, goal: str, said: str, ai: bool) -> None:
+    made = compile_goal(goal, home=open_home(tmp_path / "home"), ai=ai, dry_run=True)
+    assert isinstance(made, Compiled), made
+    told = {one.name: one.value for one in made.intent.frame.objects}
+    assert told["message"] == said

