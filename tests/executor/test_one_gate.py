@@ -90,6 +90,8 @@ DECLARED: Final = {
     ("mcl/plugins/text/lines.py", "a tool's module"),
     ("mcl/plugins/messages/notice.py", "a tool's module"),
     ("mcl/cli/output.py", "a tool's module"),
+    # What a question may be read against: tables are read by their reader, no adapter is run.
+    ("mcl/plugins/data/answering.py", "a tool's module"),
     # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
     ("mcl/serve/proxy/handlers.py", "upstreams.complete"),
     # Whether a package is there at all.
@@ -102,6 +104,7 @@ DECLARED: Final = {
     ("mcl/plugins/hooks.py", "by name"),
     ("mcl/cli/main.py", "by name"),
     ("mcl/usecases/runs.py", "by name"),
+    ("mcl/usecases/file_names.py", "by name"),
     ("mcl/serve/folders.py", "by name"),
     ("mcl/serve/offered/tools.py", "by name"),
     ("mcl/usecases/installed.py", "by name"),
