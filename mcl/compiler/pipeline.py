@@ -238,7 +238,8 @@ class Pipeline:
         sure = self.rules.routing(goal.classified.skill_probability).route == "compiled"
         read = any(mark.field.startswith("frame.objects") for mark in goal.understood.extraction.spans)
         if gaps and (sure or read) and self._is_undone(plan):
-            gaps = [gap for gap in gaps if gap.field in goal.understood.wished]
+            wished, signing = goal.understood.wished, self.rules.coverage.signing
+            gaps = [gap for gap in gaps if gap.field in wished or signing.search(gap.field)]
         return tuple(replace(gap, severity="blocking") for gap in (*gaps, *further))
 
     def _is_undone(self, plan: PlanTree) -> bool:

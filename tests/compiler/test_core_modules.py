@@ -23,6 +23,7 @@ from mcl.compiler.recompilation import compile_corrected
 from mcl.compiler.stages.commands import CommandWords
 from mcl.compiler.stages.pointing import PointingWords
 from mcl.compiler.stages.request import GoalChange
+from mcl.compiler.stages.rules import Rules
 from mcl.core.errors import SkillError
 from mcl.language.mtx.core import Core, CoreModule, core_of, load_core
 from mcl.language.skills import Skills, find_skills, mtx_digest, skill_folders
@@ -445,6 +446,11 @@ def handed_on(text: str, about: str) -> Look:
     return lambda kit, core: seen(kit.run(core, text, model, skills=find_skills(skill_folders(None)[:1])))
 
 
+def wants_signature(kit: Kit, core: Core) -> object:
+    """Whether words want a signature, and stay a question where a plan can be undone."""
+    return Rules.of(core).coverage.signing.search("Eve signs it") is not None
+
+
 def sent_too(kit: Kit, core: Core) -> object:
     """What comes of a goal of two verbs for a skill that says both of itself."""
     folder = kit.folder / f"both{next(kit.made)}" / "order"
@@ -465,6 +471,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("constraint", "behind.most", '"zzz"'), handed_on("order paper 50 tops", "paper 50 tops"), ()),
     (("coverage", "numerals", '"zzz"'), handed_on("order paper at most two", "paper at most two"), ()),
     (("coverage", "adding", '"zzz"'), sent_too, ()),
+    (("coverage", "signing", '"zzz"'), wants_signature, ()),
     (("promise", "question.second", '"So?"'), planned("order paper and send it"), ()),
     (("promise", "question.open", '"So?"'), planned("order paper every monday"), ()),
     (("constraint", "second preference", "preference"), goal("order paper and send it", item="paper"), ()),

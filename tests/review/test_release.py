@@ -278,6 +278,7 @@ def test_tests_that_do_not_run_block_a_release(shop: Path, runs: Home) -> None:
     write(shop, ".venv/bin/python", "#!/bin/sh\necho 'INTERNALERROR> broken'\nexit 3\n")
     (shop / ".venv/bin/python").chmod(0o755)
     write(shop, "tests/test_till.py", "")
+    write(shop, "pytest.ini", "[pytest]\n")
     report = check_release(shop, home=runs)
     assert (told(report, "tests"), report.verdict) == ([("TESTS_BROKEN", ".")], "blocked")
     assert "INTERNALERROR" in check(report, "tests").flaws[0].message

@@ -100,7 +100,19 @@ def fitting(schema: dict[str, object]) -> str:
     """A text that fits a pattern of ours."""
     import re
 
-    for text in ("main", "a" * 64, "a.svg", "https://e.org", "did:key:z", "1.0.0", "/a", "-", "$env:A", "A"):
+    for text in (
+        "main",
+        "a" * 64,
+        "a.svg",
+        "https://e.org",
+        "did:key:z",
+        "1.0.0",
+        "/a",
+        "-",
+        "$env:A",
+        "A",
+        "FREQ=DAILY",
+    ):
         if re.search(str(schema["pattern"]), text):
             return text
     raise AssertionError(f"add a text that fits {schema['pattern']}")

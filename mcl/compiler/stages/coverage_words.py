@@ -51,9 +51,9 @@ class CoverageWords:
     wish. Of words that need an answer: bounds, repeats: what does so of the whole goal; adverb: what never
     stands behind an adverb that does; each: before what is counted; told: before what is said of a thing;
     reason: what begins a reason; aside: what begins a clause that only tells something, claims: what makes
-    it no such clause; asked, asked_if: before and of a condition that is only asked about; duty,
-    mine: a duty, and whose it is; seeking: what looks for something. pointing: how a wish speaks of what an
-    earlier one gives.
+    it no such clause; signing: what wants a signature; asked, asked_if: before and of a condition that is
+    only asked about; duty, mine: a duty, and whose it is; seeking: what looks for something. pointing: how a
+    wish speaks of what an earlier one gives.
     """
 
     phrases: Mapping[str, tuple[WordRun, ...]]
@@ -85,6 +85,7 @@ class CoverageWords:
     reason: re.Pattern[str]
     aside: re.Pattern[str]
     claims: re.Pattern[str]
+    signing: re.Pattern[str]
     asked: re.Pattern[str]
     asked_if: re.Pattern[str]
     duty: re.Pattern[str]
@@ -146,6 +147,7 @@ class CoverageWords:
             reason=any_of(module.phrases("reasons")),
             aside=compiled(rf"{said('asides')}(?!\w)|{said('asides.persons')}(?:['’]\w+)?\s+(?=\w)"),
             claims=any_of(module.phrases("asides.not")),
+            signing=any_of(module.phrases("signing")),
             asked=compiled(rf"{said('asking')}\s+$"),
             asked_if=any_of(module.phrases("asking.if")),
             duty=any_of(module.phrases("duties")),

@@ -98,7 +98,7 @@ def score(goal: Understanding, rules: Rules, *, undone: bool = False) -> ScoreVe
             for gap in gaps
             if gap.severity != "blocking"
             and gap.field.startswith(worth_a_look)
-            and not (undone and gap.field in goal.wished)
+            and not (undone and (gap.field in goal.wished or rules.coverage.signing.search(gap.field)))
         )
         asked = _as_asked(
             goal, one_a_field((*(gap for gap in gaps if gap not in looks), *doubts)), confidence
