@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,9 @@ def test_a_commit_takes_all_that_has_changed_but_secret_files_and_runs_no_hook(r
     repo.write("a.txt", "two\n")
     repo.write("new file.txt", "n\n")
     repo.write(".env", "TOKEN=1\n")
+    outside = repo.workspace.parent / "outside.txt"
+    outside.write_text("nobody is to read this\n")
+    os.link(outside, repo.workspace / "hard.txt")
     (repo.workspace / "sub/b.txt").unlink()
     before = head(repo)
     found = repo.ask(commit(message="Fix the door\n\n#12 was loose"))
@@ -59,10 +63,10 @@ def test_a_commit_takes_all_that_has_changed_but_secret_files_and_runs_no_hook(r
     )
     assert (head(repo, "HEAD~1"), head(repo)) == (before, found["commit"])
     assert found["files"] == ["a.txt", "new file.txt", "sub/b.txt"]
-    assert found["left_out"] == [".env (a secret file)"]
+    assert found["left_out"] == [".env (a secret file)", "hard.txt (it has several hard links)"]
     assert found["hooks"] == ["pre-commit"]
     assert "pre-commit" in found["text"]
-    assert short(repo) == ["?? .env"]
+    assert short(repo) == ["?? .env", "?? hard.txt"]
     assert not (repo.workspace / "ran").exists()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,8 +69,8 @@ async def changed(git: Git, paths: Sequence[str]) -> list[Uncommitted]:
 
 
 async def stage(git: Git, repo: str, paths: Sequence[str], bench: Bench, *, tracked: bool = False) -> Staged:
-    """Put what has changed there into the index; with `tracked` no new files. Secret files are
-    left out, and refused where they are named.
+    """Put what has changed there into the index; with `tracked` no new files. Secret files and
+    those with several hard links are left out; secret ones are refused where they are named.
 
     Raises:
         ToolError: as ``changed``; NOT_FOUND, FILTERED. ScopeError: PROTECTED_PATH, OUT_OF_SCOPE.
@@ -88,6 +90,8 @@ async def stage(git: Git, repo: str, paths: Sequence[str], bench: Bench, *, trac
             left.append(f"{visible(one.path)} (a repository of its own)")
         elif _is_secret(f"{repo}/{one.path}", bench):
             left.append(f"{visible(one.path)} (a secret file)")
+        elif _has_other_names(f"{repo}/{one.path}", bench):
+            left.append(f"{visible(one.path)} (it has several hard links)")
         else:
             kept.append(one.path)
     if kept:
@@ -121,6 +125,17 @@ def _is_secret(path: str, bench: Bench) -> bool:
     except ScopeError:
         return True
     return False
+
+
+def _has_other_names(path: str, bench: Bench) -> bool:
+    """Whether a file has several hard links, one of which may lie outside the workspace: no tool reads it."""
+    folder, _, name = path.rpartition("/")
+    try:
+        with bench.workspace.open_folder(folder or ".") as below:
+            status = os.stat(name, dir_fd=below, follow_symlinks=False)
+    except (ScopeError, OSError):  # gone; git keeps a link as a link
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_nlink > 1
 
 
 async def _require_unfiltered(git: Git, names: bytes) -> None:
