@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 
 from executor import AlwaysApprove, Home, Outcome
-from executor.gate.grants import Grants
 from executor.walker.undo.undo import undo
-from mcl import accept, compile_goal, open_home, run
+from mcl import accept, compile_goal, run
 from mcl.compiler.outcome import Clarify, Compiled
 from mcl.model import Model
 from mcl.usecases.documents import of_unanswerable
-from mcl.usecases.models import Models
 
 AT = "2026-11-21T10:00:00Z"
 CALENDAR = """BEGIN:VCALENDAR
@@ -28,18 +26,6 @@ SUMMARY:Team lunch
 END:VEVENT
 END:VCALENDAR
 """
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    home = open_home(tmp_path_factory.mktemp("home"))
-    Grants(home).grant(home.keyring.agent.did, ["network", "shell"])
-    return home
-
-
-@pytest.fixture(scope="module")
-def bundled(home: Home) -> Model:
-    return Models(home).open()
 
 
 @pytest.fixture

@@ -8,27 +8,13 @@ from pathlib import Path
 import pytest
 
 from executor import AlwaysApprove, Home
-from executor.gate.grants import Grants
-from mcl import accept, compile_goal, open_home, run
+from mcl import accept, compile_goal, run
 from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
 from mcl.model import Model
 from mcl.usecases.documents import of_unanswerable
-from mcl.usecases.models import Models
 
 AT = "2026-11-27T09:00:00Z"
 ZONE = "Europe/Stockholm"
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    home = open_home(tmp_path_factory.mktemp("home"))
-    Grants(home).grant(home.keyring.agent.did, ["network", "shell"])
-    return home
-
-
-@pytest.fixture(scope="module")
-def bundled(home: Home) -> Model:
-    return Models(home).open()
 
 
 @pytest.fixture

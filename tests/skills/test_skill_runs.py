@@ -30,18 +30,6 @@ GIT = {
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    home = open_home(tmp_path_factory.mktemp("home"))
-    Grants(home).grant(home.keyring.agent.did, ["network", "shell"])
-    return home
-
-
-@pytest.fixture(scope="module")
-def bundled(home: Home) -> Model:
-    return Models(home).open()
-
-
-@pytest.fixture(scope="module")
 def matcher(home: Home) -> Model:
     return Models(home).open(ai=False)
 
