@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from anyio import to_thread
 
@@ -21,8 +22,9 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     return await to_thread.run_sync(_replace, args, bench)
 
 
-def _replace(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-    paths, old, new = [str(one) for one in _listed(args["paths"])], str(args["old"]), str(args["new"])
+def _replace(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
+    paths = list(dict.fromkeys(str(one) for one in args["paths"]))
+    old, new = str(args["old"]), str(args["new"])
     if old == new:
         raise ToolError("NO_CHANGE", "old and new are the same", place="new", fix="say what is to be there")
     pattern = _pattern(old, args)
@@ -38,7 +40,7 @@ def _replace(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     for path in paths:  # nothing is written where one of them lacks it, or is not to be written
         require_editable(bench.workspace.split(path), path)
         change(path, read_lines(path, bench))
-    done = [(path, rewrite(path, path, bench, partial(change, path))) for path in dict.fromkeys(paths)]
+    done = [(path, rewrite(path, path, bench, partial(change, path))) for path in paths]
     files = [
         {"path": one.path, "size": one.size, "sha256": one.sha256, "count": counts[path]}
         for path, one in done
@@ -48,10 +50,6 @@ def _replace(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         for one in files
     ]
     return {"files": files, "count": sum(counts.values()), "text": visible("\n".join(told))}
-
-
-def _listed(value: object) -> Sequence[object]:
-    return value if isinstance(value, list | tuple) else [value]
 
 
 def _pattern(old: str, args: Mapping[str, object]) -> re.Pattern[str]:
