@@ -129,7 +129,7 @@ def compile_goal(
         when=given.when,
     )
     if names is not None and tools is not None:
-        request = replace(request, files=FileReading(names, lambda: tools().find))
+        request = replace(request, files=FileReading(names, lambda: tools().find, at=request.at))
     if given.expires:
         request = replace(request, expires=expiry_of(given.expires, request.at, request.zone))
     snapshot = pipeline.memory.snapshot()

@@ -33,6 +33,8 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
         finally:
             workspace.close()
 
+    reads = cache(partial(_answering, folder, home))  # asked at each stage that may want one
+
     @cache
     def look() -> FileNames | None:
         try:
@@ -41,7 +43,6 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
             return None
         try:
             entries = _names(workspace)
-            reads = partial(_answering, folder, home)
             return FileNames(entries, text, reads) if entries is not None else None
         except ScopeError:
             return None
@@ -61,11 +62,11 @@ def _names(workspace: Workspace) -> tuple[NamedFile, ...] | None:
     return tuple(entries)
 
 
-def _answering(folder: Path, home: Path, prose: str, files: Sequence[str]) -> tuple[str, ...]:
+def _answering(folder: Path, home: Path, prose: str, at: str, files: Sequence[str]) -> tuple[str, ...]:
     """The files that answer a goal, by what plug-ins read in them."""
     found: list[str] = []
     with closing(Workspace(folder, forbidden=[home])) as workspace:
         for plugin in plugins():
             if plugin.answers:
-                found += plugin.load_named(plugin.answers)(prose, workspace, files)
+                found += plugin.load_named(plugin.answers)(prose, at, workspace, files)
     return tuple(found)

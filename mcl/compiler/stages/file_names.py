@@ -67,17 +67,17 @@ class Meant:
 @dataclass(frozen=True)
 class FileNames:
     """The names of a workspace, in the order of a walk. text: what stands in a file, "" where it is none;
-    reads: which of some files answer a goal, by what is in them."""
+    reads: which of some files answer a goal said at a moment, by what is in them."""
 
     entries: tuple[NamedFile, ...]
     text: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
-    reads: Callable[[str, Sequence[str]], tuple[str, ...]] = field(
-        default=lambda prose, files: (), compare=False, repr=False
+    reads: Callable[[str, str, tuple[str, ...]], tuple[str, ...]] = field(
+        default=lambda prose, at, files: (), compare=False, repr=False
     )
 
-    def answering(self, prose: str) -> tuple[str, ...]:
-        """The files that answer a goal."""
-        return self.reads(prose, [one.path for one in self.entries if not one.folder])
+    def answering(self, prose: str, at: str) -> tuple[str, ...]:
+        """The files that answer a goal that was said at a moment."""
+        return self.reads(prose, at, tuple(one.path for one in self.entries if not one.folder))
 
     def meant(self, text: str, use: PathUse, most: int) -> Meant | None:
         """What words for a path mean, at most so many; None where they are to be taken as they are."""
@@ -317,15 +317,16 @@ def _calls(roots: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
 class FileReading:
     """What the words of one goal for files were taken for. names: gives those of the workspace; None: what
     was found before is all that there is. find: knows the manifests of tools. found: by input and words, the
-    paths; those between which a person has to choose stand behind an empty one."""
+    paths; those between which a person has to choose stand behind an empty one. at: when it was said."""
 
     def __init__(
         self,
         names: Callable[[], FileNames | None] | None = None,
         find: Callable[[], Callable[[str], Any]] | None = None,
         found: Mapping[str, Sequence[str]] | None = None,
+        at: str = "",
     ) -> None:
-        self._names, self._find = names, find
+        self._names, self._find, self._at = names, find, at
         self.found: dict[str, tuple[str, ...]] = {key: tuple(paths) for key, paths in (found or {}).items()}
 
     def meant(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
@@ -386,7 +387,7 @@ class FileReading:
     def answering(self, prose: str) -> tuple[str, ...]:
         """The files that answer a goal, by what is in them: looked for once."""
         if _ANSWERS not in self.found and self._names is not None and (names := self._names()) is not None:
-            self.found |= {_ANSWERS: found} if (found := names.answering(prose)) else {}
+            self.found |= {_ANSWERS: found} if (found := names.answering(prose, self._at)) else {}
         return self.found.get(_ANSWERS, ())
 
     def answered(self, slot: str, prose: str) -> Span | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
-from executor.core.clock import SystemClock
+from executor.core.clock import FixedClock
 from executor.core.errors import ExecutorError
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
@@ -21,11 +21,10 @@ _LEAST: Final = 3  # what must be said of a table
 _NEAR: Final = 1  # less is said of one that may be meant too
 
 
-def answering(prose: str, workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
+def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
     """The tables that the words of a goal can be read against, for which most speaks; none where little does,
-    and no other where the path of one is in the goal."""
-    clock = SystemClock()
-    bench, today = Bench(workspace, clock, "read", 0, ""), date.fromisoformat(clock.now()[:10])
+    and no other where the path of one is in the goal. at: when it was said."""
+    bench, today = Bench(workspace, FixedClock(at), "read", 0, ""), date.fromisoformat(at[:10])
     spoken: list[tuple[int, TableSchema]] = []
     left = _ALL_BYTES
     tables = sorted(
