@@ -14,6 +14,7 @@ from mcl.compiler.stages.content import with_content
 from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.evidence import as_said, by_clause, with_patterns, with_rules
 from mcl.compiler.stages.expiry import FIELD as EXPIRY
+from mcl.compiler.stages.file_names import recipients
 from mcl.compiler.stages.frame_draft import FORMS, Extraction, FrameDraft, PromptText, expected, texts_of
 from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.list_values import with_entries
@@ -242,8 +243,9 @@ def _named_files(
     request: GoalRequest, skill: Skill, spans: Sequence[Span], clauses: Clauses, said: Sequence[TextPlace]
 ) -> Iterator[Span]:
     """What the goal says of a file that is here, for inputs that must be there and were not read. said: where
-    words of a fixed phrase stand."""
-    taken = [*said, *(place_of(one) for one in spans if one.start is not None)]
+    words of a fixed phrase stand: "a mail" is no folder of that name."""
+    taken = [place_of(one) for one in spans if one.start is not None]
+    taken += said if recipients(skill) else ()
     for slot in skill.slots:
         field = f"slot.{slot.name}"
         if slot.default or slot.name in request.slots or field in request.answers:
