@@ -8,7 +8,7 @@ from datetime import timedelta
 from mcl.plugins.data.tools.data.asked import Adjustment, FigureName, TableQuestion, Term, Test
 from mcl.plugins.data.tools.data.question_order import OrderWords
 from mcl.plugins.data.tools.data.question_rows import valued
-from mcl.plugins.data.tools.data.question_words import Link
+from mcl.plugins.data.tools.data.question_words import ColumnLink
 from mcl.plugins.data.tools.data.schema import SchemaColumn, things_of
 from mcl.plugins.data.tools.data.words import alike, length_of, member_of, phrases
 
@@ -153,7 +153,7 @@ class FigureWords(OrderWords):
             at += found.length
         self.mentions.sort(key=lambda one: one[0])
 
-    def _stands_for_rows(self, at: int, found: Link) -> bool:
+    def _stands_for_rows(self, at: int, found: ColumnLink) -> bool:
         own = self.schema.own_words
         return found.sure < 3 and any(alike(self.plain[at], one) for one in own)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mcl.plugins.data.tools.data.asked import Term
 from mcl.plugins.data.tools.data.question_groups import GroupWords
-from mcl.plugins.data.tools.data.question_words import NEAR, Link
+from mcl.plugins.data.tools.data.question_words import NEAR, ColumnLink
 from mcl.plugins.data.tools.data.schema import SchemaColumn
 from mcl.plugins.data.tools.data.words import length_of
 
@@ -57,7 +57,7 @@ class OrderWords(GroupWords):
                 self._use(at, there + end - at)
                 break
 
-    def _order_by(self, which: str, at: int, length: int, named: Sequence[Link]) -> None:
+    def _order_by(self, which: str, at: int, length: int, named: Sequence[ColumnLink]) -> None:
         asked = self.asked
         asked.ordered = True
         columns = [one for link in named for one in link.columns if one.kind in ("number", "date")]

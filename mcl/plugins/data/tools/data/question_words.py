@@ -27,14 +27,14 @@ NO_AMOUNTS: Final = frozenset(("id", "nr", "no", "number", "year", "år", "month
 
 
 @dataclass
-class Word:
+class SaidWord:
     said: str  # as it stands
     word: str
     clause: int
     number: Decimal | None = None
 
 
-class Link(NamedTuple):
+class ColumnLink(NamedTuple):
     """Columns that words mean. sure: 3 by name, 2 by a word of the name, 1 by what they are about."""
 
     columns: tuple[SchemaColumn, ...]
@@ -42,7 +42,7 @@ class Link(NamedTuple):
     length: int
 
 
-def tokens(said: str) -> Iterator[Word]:
+def tokens(said: str) -> Iterator[SaidWord]:
     clause = 0
     for match in _TOKEN.finditer(said):
         text = match[0]
@@ -58,14 +58,14 @@ def tokens(said: str) -> Iterator[Word]:
             found = found or read_number(plain.replace(",", "."), comma=False)
             number = found[0] if found else None
         plain = text.casefold().replace("’", "'")
-        yield Word(text, plain.removesuffix("'s"), clause, number)
+        yield SaidWord(text, plain.removesuffix("'s"), clause, number)
 
 
 class QuestionWords:
     """The words of one question, what is read of them so far, and how a word is looked up."""
 
     def __init__(
-        self, words: Sequence[Word], schema: TableSchema, today: date, before: TableQuestion | None
+        self, words: Sequence[SaidWord], schema: TableSchema, today: date, before: TableQuestion | None
     ) -> None:
         self.words, self.schema, self.today, self.before = words, schema, today, before
         self.plain = [one.word for one in words]
@@ -145,9 +145,9 @@ class QuestionWords:
     def _only_number(numbers: Sequence[SchemaColumn]) -> SchemaColumn | None:
         return numbers[0] if len(numbers) == 1 else None
 
-    def link(self, at: int, *, weak: bool = False) -> Link | None:
+    def link(self, at: int, *, weak: bool = False) -> ColumnLink | None:
         """The columns that the words from a place on mean, by as many words as can be."""
-        best: Link | None = None
+        best: ColumnLink | None = None
         for length in range(min(4, len(self.words) - at), 0, -1):
             if any(one.clause != self.words[at].clause for one in self.words[at : at + length]):
                 continue
@@ -158,7 +158,7 @@ class QuestionWords:
                 best = found
         return best
 
-    def link_of(self, words: tuple[str, ...]) -> Link | None:
+    def link_of(self, words: tuple[str, ...]) -> ColumnLink | None:
         """The columns that these words mean, all of them together."""
         columns, length = self.schema.columns, len(words)
         parted = tuple(each for one in words for each in words_in(one))
@@ -167,19 +167,19 @@ class QuestionWords:
             one for one in columns if len(one.words) == len(parted) and all(map(alike, one.words, parted))
         ]
         if near:
-            return Link(tuple(near), 3, length)
+            return ColumnLink(tuple(near), 3, length)
         if length == 1:
             part = [one for one in columns if any(alike(words[0], each) for each in one.words)]
             if part:
-                return Link(tuple(part), 2, length)
+                return ColumnLink(tuple(part), 2, length)
         things = members_of("things", words)
         about = [one for one in columns if things & one.things]
         if about:
-            return Link(tuple(about), 1, length)
+            return ColumnLink(tuple(about), 1, length)
         if length == 1 and len(words[0]) > 3:
             begun = [one for one in columns if any(each.startswith(words[0]) for each in one.words)]
             if len(begun) == 1:
-                return Link(tuple(begun), 1, length)
+                return ColumnLink(tuple(begun), 1, length)
         return None
 
     def _links(self) -> Iterator[tuple[int, SchemaColumn, int]]:
