@@ -13,7 +13,7 @@ from datetime import date
 from mcl.plugins.data.tools.data.asked import TableQuestion
 from mcl.plugins.data.tools.data.question_figures import FigureWords
 from mcl.plugins.data.tools.data.question_rows import RowWords
-from mcl.plugins.data.tools.data.question_words import SaidWord, tokens
+from mcl.plugins.data.tools.data.question_words import QuestionWord, tokens
 from mcl.plugins.data.tools.data.schema import TableSchema
 from mcl.plugins.data.tools.data.words import length_of, member_of
 
@@ -42,7 +42,7 @@ def spoken_of(said: str, schema: TableSchema, today: date) -> int:
     return sum(reader.weight(at) for at in range(len(reader.words)))
 
 
-def _parted(words: Sequence[SaidWord], schema: TableSchema) -> Iterator[list[SaidWord]]:
+def _parted(words: Sequence[QuestionWord], schema: TableSchema) -> Iterator[list[QuestionWord]]:
     """The words of each question: one begins where a clause, or what is joined by and, begins with how much,
     which, what."""
     plain = [one.word for one in words]
@@ -61,7 +61,7 @@ def _parted(words: Sequence[SaidWord], schema: TableSchema) -> Iterator[list[Sai
         yield list(words[start:end])
 
 
-def _asks(words: Sequence[SaidWord], schema: TableSchema) -> bool:
+def _asks(words: Sequence[QuestionWord], schema: TableSchema) -> bool:
     """Whether words ask something by themselves, and do not only lead to a question."""
     reader = _Reader(words, schema, date.min, None)
     plain = [one.word for one in words]

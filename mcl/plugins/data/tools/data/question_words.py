@@ -27,7 +27,7 @@ NO_AMOUNTS: Final = frozenset(("id", "nr", "no", "number", "year", "år", "month
 
 
 @dataclass
-class SaidWord:
+class QuestionWord:
     said: str  # as it stands
     word: str
     clause: int
@@ -42,7 +42,7 @@ class ColumnLink(NamedTuple):
     length: int
 
 
-def tokens(said: str) -> Iterator[SaidWord]:
+def tokens(said: str) -> Iterator[QuestionWord]:
     clause = 0
     for match in _TOKEN.finditer(said):
         text = match[0]
@@ -58,14 +58,14 @@ def tokens(said: str) -> Iterator[SaidWord]:
             found = found or read_number(plain.replace(",", "."), comma=False)
             number = found[0] if found else None
         plain = text.casefold().replace("’", "'")
-        yield SaidWord(text, plain.removesuffix("'s"), clause, number)
+        yield QuestionWord(text, plain.removesuffix("'s"), clause, number)
 
 
 class QuestionWords:
     """The words of one question, what is read of them so far, and how a word is looked up."""
 
     def __init__(
-        self, words: Sequence[SaidWord], schema: TableSchema, today: date, before: TableQuestion | None
+        self, words: Sequence[QuestionWord], schema: TableSchema, today: date, before: TableQuestion | None
     ) -> None:
         self.words, self.schema, self.today, self.before = words, schema, today, before
         self.plain = [one.word for one in words]
