@@ -11,9 +11,10 @@ from typing import Any, Final
 from executor.core.errors import ToolError
 from executor.tools.tool import Bench
 from mcl.core.text import counted
+from mcl.plugins.data.tools.data.asked import Grouping, TableQuestion, Term, operated
 from mcl.plugins.data.tools.data.figures import Group, rounded
 from mcl.plugins.data.tools.data.picture import aligned
-from mcl.plugins.data.tools.data.question import Grouping, TableQuestion, Term, operated, read_question
+from mcl.plugins.data.tools.data.question import read_question
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_of
 from mcl.plugins.data.tools.data.selection import Key, bounded, in_order, order_key
 from mcl.plugins.data.tools.data.source import open_rows
