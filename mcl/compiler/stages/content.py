@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from mcl.compiler.stages.clauses import Clauses
-from mcl.compiler.stages.phrase_places import SAID, letter_end
+from mcl.compiler.stages.phrase_places import letter_end
 from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at, typed, within
 from mcl.model.protocol import ExtractForm, SlotForm, Span
 

@@ -18,8 +18,8 @@ from mcl.compiler.stages.file_names import recipients
 from mcl.compiler.stages.frame_draft import FORMS, Extraction, FrameDraft, PromptText, expected, texts_of
 from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.list_values import with_entries
-from mcl.compiler.stages.phrase_places import form_of as form_of
 from mcl.compiler.stages.phrase_places import SAID, with_phrase
+from mcl.compiler.stages.phrase_places import form_of as form_of
 from mcl.compiler.stages.repeats import FIRST, REPEATS
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules

@@ -72,7 +72,7 @@ def letter_end(start: int, clauses: Clauses) -> int:
     prose = clauses.prose.rstrip()
     for one in clauses.covered:
         before = prose[: one.start].rstrip()
-        if one.start > start and not prose[one.end :].strip(TIDY) and before[-1:] in ".!?,\n\"”":
+        if one.start > start and not prose[one.end :].strip(TIDY) and before[-1:] in '.!?,\n"”':
             return len(before)
     return len(prose)
 
