@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +17,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
+from mcl.compiler.stages.people import addresses_of
+from mcl.compiler.stages.word_forms import alike
+from mcl.compiler.stages.word_forms import folded as folded
 from mcl.language.skills import Skill
 from mcl.model.protocol import Span
 from mcl.values.slots import read_pattern
@@ -124,8 +126,6 @@ class FileNames:
         """Whose addresses words for whom a mail is to mean; None where they are nobody's in a file here."""
         if text.casefold() in _SOMEBODY:
             return Meant((), unsure=True)
-        from mcl.compiler.stages.people import addresses_of  # few goals are a mail to somebody
-
         files = (one.path for one in self.entries if not one.folder)
         found = addresses_of(text, files, self.text, _EMPTY)
         return Meant(found, unsure=len(found) > 1) if found else None
@@ -239,13 +239,7 @@ def _stem(path: str) -> str:
     return _name(path).rpartition(".")[0] or _name(path)
 
 
-def folded(text: str) -> str:
-    """Its words in small letters without accents."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return " ".join(_WORD.findall("".join(char for char in plain if not unicodedata.combining(char))))
-
-
-def _has(words: Sequence[str], text: str) -> bool:
+ef _has(words: Sequence[str], text: str) -> bool:
     there = folded(text).split()
     return bool(words) and all(any(alike(folded(word), one) for one in there) for word in words)
 
@@ -264,14 +258,6 @@ def _is_like(words: Sequence[str], path: str) -> bool:
     return _is_most(words, path) or all(
         word in there or any(alike(word, one) for one in above) for word in said
     )
-
-
-def alike(word: str, other: str) -> bool:
-    """Are two words one, but for their ends: receipt and receipts, kvitto and kvittot?"""
-    shorter = min(len(word), len(other))
-    begins = word[:shorter] == other[:shorter]
-    compound = len(other) >= 5 and word.startswith(other)  # inköpslistan is inkop.txt
-    return word == other or compound or (shorter >= 4 and begins and abs(len(word) - len(other)) <= 2)
 
 
 # ---- Which inputs of a skill are paths, by what its plan does with them.

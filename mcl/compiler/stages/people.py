@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from mcl.compiler.stages.file_names import alike, folded
+from mcl.compiler.stages.word_forms import alike, folded
 
 _ADDRESS: Final = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _HEAD: Final = re.compile(r"(?:from|to|cc|reply-to):", re.IGNORECASE)
