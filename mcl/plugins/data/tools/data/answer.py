@@ -135,7 +135,7 @@ class _Asking:
 
     def answer(self, rows: Iterator[list[str]]) -> TableAnswer:
         asked = self.asked
-        told = tuple(one.told for one in asked.tests)
+        told = (*(one.told for one in asked.tests), *(one.told for one in asked.having))
         meant = self._meant(rows)
         if asked.successive is not None and not asked.figures:
             made = self._successive(meant, asked.successive)
@@ -238,8 +238,12 @@ class _Asking:
         notes += [f"{text}: {plainly(value)}" for text, value in zip(what[1:], values[1:], strict=True)]
         names, rows = self._where_best()
         figure, value = what[0], values[0]
+        if self.asked.differ and len(values) == 2 and values[0] is not None and values[1] is not None:
+            notes.append(f"difference: {plainly(rounded(abs(values[0] - values[1])))}")
         for one in self.asked.adjust:
             figure, value = _adjusted(figure, value, one.sign, one.number, percent=one.percent)
+        if self.asked.decimals is not None and value is not None:
+            value = round(value, self.asked.decimals)
         return TableAnswer(names, rows, (), 0, 0, figure, "", value, tuple(notes), single=True)
 
     def _fresh(self) -> _Gathered:
@@ -297,6 +301,9 @@ class _Asking:
             made.sort(key=lambda one: (one[1][-1] is None, -(one[1][-1] or 0) if down else (one[1][-1] or 0)))
         elif asked.ordered and asked.descending:
             made.reverse()
+        for one in asked.having:
+            at = next(at for at, (_, term) in enumerate(asked.figures) if term == one.term)
+            made = [group for group in made if one.holds(group[1][at])]
         shown = made[: asked.limit] if asked.limit else made
         names = (*(one.name for one in asked.groups), *_columns(asked))
         rows = [[*name, *map(self._written, values)] for name, values in shown]

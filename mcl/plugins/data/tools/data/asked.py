@@ -37,6 +37,11 @@ def operated(sign: str, one: Decimal, other: Decimal) -> Decimal | None:
     return {"+": one + other, "-": one - other, "*": one * other}[sign]
 
 
+def held(way: str, one: Decimal, other: Decimal) -> bool:
+    """Whether a comparison holds."""
+    return {"<": one < other, ">": one > other, "<=": one <= other, ">=": one >= other}[way]
+
+
 class Test(NamedTuple):
     """What a row must hold. about: the column, -1 for several."""
 
@@ -53,6 +58,19 @@ class Grouping(NamedTuple):
     part: int = 0
 
 
+class Having(NamedTuple):
+    """What the figure of a group must be. term: of which."""
+
+    told: str
+    term: Term
+    way: str
+    number: Decimal
+
+    def holds(self, value: Decimal | None) -> bool:
+        """Whether a group is meant."""
+        return value is not None and held(self.way, value, self.number)
+
+
 class Adjustment(NamedTuple):
     """What is done with a figure at the end."""
 
@@ -64,11 +82,13 @@ class Adjustment(NamedTuple):
 @dataclass
 class TableQuestion:
     """One question. key: what rows or groups are ordered by, None for the figure of groups; ordered: whether
-    they are. successive: differences from row to row; differ: of the two figures before."""
+    they are. having: what a group's figures must hold. decimals: of a figure. successive: differences from
+    row to row; differ: of the two figures before."""
 
     tests: list[Test] = field(default_factory=list)
     figures: list[tuple[FigureName, Term | None]] = field(default_factory=list)
     groups: list[Grouping] = field(default_factory=list)
+    having: list[Having] = field(default_factory=list)
     columns: list[Term] = field(default_factory=list)
     key: Term | None = None
     ordered: bool = False
@@ -77,4 +97,5 @@ class TableQuestion:
     adjust: list[Adjustment] = field(default_factory=list)
     successive: Term | None = None
     differ: bool = False
+    decimals: int | None = None
     notes: list[str] = field(default_factory=list)

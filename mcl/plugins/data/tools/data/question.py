@@ -13,7 +13,7 @@ from datetime import date
 from mcl.plugins.data.tools.data.asked import TableQuestion
 from mcl.plugins.data.tools.data.question_figures import FigureWords
 from mcl.plugins.data.tools.data.question_rows import RowWords
-from mcl.plugins.data.tools.data.question_words import QuestionWord, tokens
+from mcl.plugins.data.tools.data.question_words import QuestionWord, words_of
 from mcl.plugins.data.tools.data.schema import TableSchema
 from mcl.plugins.data.tools.data.words import length_of, member_of
 
@@ -24,12 +24,22 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
     Raises:
         ToolError: UNCLEAR, with the words that say nothing here.
     """
-    words = list(tokens(said))
+    words = words_of(said, schema)
     parts = list(_parted(words, schema))
     asked: list[TableQuestion] = []
     for part in parts:
         reader = _Reader(part, schema, today, asked[-1] if asked else None)
         one = reader.read()
+        if asked and reader.tells_columns(asked[-1]):
+            asked[-1].columns = list(dict.fromkeys([*asked[-1].columns, *reader.named_columns()]))
+            continue
+        if (
+            one.differ
+            and not asked
+            and reader.has_in_and_out()
+            and [name for name, _ in one.figures] == ["sum"]
+        ):
+            one.figures = []
         if one.differ and len(asked) < 2 and not one.figures:
             asked += reader.in_and_out()
         asked.append(one)
@@ -38,7 +48,7 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
 
 def spoken_of(said: str, schema: TableSchema, today: date) -> int:
     """How much of a text is about a table: its values and names count more than what is about the same."""
-    reader = _Reader(list(tokens(said)), schema, today, None)
+    reader = _Reader(words_of(said, schema), schema, today, None)
     return sum(reader.weight(at) for at in range(len(reader.words)))
 
 
@@ -68,6 +78,7 @@ def _asks(words: Sequence[QuestionWord], schema: TableSchema) -> bool:
     figure = any(member_of("figure", plain, at)[0] for at in range(len(plain)))
     which = any(length_of("which", plain, at) for at in range(len(plain)))
     linked = any(reader.link(at) is not None for at in range(len(plain)))
+    linked = linked or any(member_of("top_words", plain, at)[0] for at in range(len(plain)))
     return (figure or which) and (linked or plain[0] in ("how", "hur"))
 
 
@@ -81,6 +92,7 @@ class _Reader(RowWords, FigureWords):
         self._beyond()
         self._periods()
         self._compared()
+        self._equal()
         self._grouped()
         self._sorted()
         self._values()

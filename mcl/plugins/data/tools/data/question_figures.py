@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from decimal import Decimal
+from typing import Final
 
 from mcl.plugins.data.tools.data.asked import Adjustment, FigureName, TableQuestion, Term, Test
 from mcl.plugins.data.tools.data.question_order import OrderWords
 from mcl.plugins.data.tools.data.question_rows import valued
-from mcl.plugins.data.tools.data.question_words import ColumnLink
+from mcl.plugins.data.tools.data.question_words import NEAR, ColumnLink
 from mcl.plugins.data.tools.data.schema import SchemaColumn, things_of
 from mcl.plugins.data.tools.data.words import alike, length_of, member_of, phrases
+
+_THAT: Final = frozenset(("det", "that", "it", "them", "dem", "dom", "this"))
 
 
 class FigureWords(OrderWords):
@@ -31,7 +35,8 @@ class FigureWords(OrderWords):
             name = f"{one.name} {sign} {other.name}"
             if start and self.words[start - 1].clause == self.words[start].clause - 1:
                 label = start - 1  # before a bracket
-                if not self._empty(label) and self.words[label].number is None and self._names(label):
+                free = not self._empty(label) and self.words[label].number is None
+                if free and self._names(label) and not member_of("months", self.plain, label)[0]:
                     name = self.words[label].said
                     self.used.add(label)
             self.terms.append((start, Term(name, (one.place, other.place), sign)))
@@ -71,18 +76,57 @@ class FigureWords(OrderWords):
             self._use(at, end - at)
 
     def _adjusted(self) -> None:
+        self._rounded()
         for at in range(len(self.words)):
+            if length_of("each", self.plain, at) and (price := self._price_before(at)) is not None:
+                self.asked.adjust.append(Adjustment("*", self.words[price].number or Decimal(0), False))
+                self.per_head = True
+                self._use(price, at + length_of("each", self.plain, at) - price)
             sign, length = member_of("adjust", self.plain, at)
             there = self._skip(at + length)
             if not sign or at in self.used or there >= len(self.words):
                 continue
+            if self.plain[at + length : at + length + 1] and self.plain[at + length] in _THAT:
+                there = self._number_before_that(at)
             number = self.words[there].number
             if number is None or there in self.used:
+                continue
+            if there < at:
+                self._use(at, length)
+                self.asked.adjust.append(Adjustment(sign, number, False))
+                self._use(there, 1)
+                self._unit(there)
                 continue
             percent = self.plain[there + 1 : there + 2] in (["%"], ["percent"], ["procent"])
             self.asked.adjust.append(Adjustment(sign, number, percent))
             self._use(at, there - at + 1 + percent)
             self._unit(there)
+
+    def _rounded(self) -> None:
+        """“to two decimals”, “to the krona”."""
+        for at in range(len(self.words)):
+            many, length = member_of("round", self.plain, at)
+            if not length and length_of("decimals", self.plain, at) and at:
+                many, length = str(self._count(at - 1) or ""), length_of("decimals", self.plain, at)
+                if many:
+                    self.used.add(at - 1)
+            if many:
+                self.asked.decimals = int(many)
+                self._use(at, length)
+
+    def _price_before(self, at: int) -> int | None:
+        """The number that each of some is to pay."""
+        near = range(at - 1, max(-1, at - 3), -1)
+        return next(
+            (one for one in near if self.words[one].number is not None and one not in self.used), None
+        )
+
+    def _number_before_that(self, at: int) -> int:
+        """The number that “that” stands for; the place itself where there is none."""
+        before = range(at - 1, -1, -1)
+        return next(
+            (one for one in before if self.words[one].number is not None and one not in self.used), at
+        )
 
     def _figures(self) -> None:
         asked = self.asked
@@ -91,6 +135,11 @@ class FigureWords(OrderWords):
             if at in self.used:
                 continue
             name, length = member_of("figure", self.plain, at)
+            about, longer = member_of("how", self.plain, at)
+            much = [one for one in self.schema.about({about}) if one.kind == "number"] if about else []
+            if len(much) == 1 and longer >= length:
+                name, length = "sum", longer
+                self.mentions.append((at, much[0], 3))
             before = self.link(at - 1) if at and at - 1 not in self.used else None
             if before is not None and before.length > 1:  # "phone number of"
                 name = ""
@@ -111,6 +160,14 @@ class FigureWords(OrderWords):
                 self._use(at, 1)
             elif length_of("top", self.plain, at) or length_of("bottom", self.plain, at):
                 self._limited(at, bool(length_of("top", self.plain, at)))
+        if not chosen and not self.asked.groups and self._amount(quiet=True) is not None:
+            chosen = self._spent()
+        if self.per_head:
+            chosen = [(at, "count") for at, _ in chosen[:1]] or [(-1, "count")]
+        elif not chosen and any(one.is_meter for one in self.schema.columns):
+            chosen = [(at, "sum") for at in range(len(self.words)) if length_of("consumed", self.plain, at)][
+                :1
+            ]
         self._chosen = chosen
 
     def _prefixed(self, at: int) -> tuple[str, SchemaColumn] | None:
@@ -122,6 +179,8 @@ class FigureWords(OrderWords):
                 rest = self.plain[at].removeprefix(first[0])
                 if rest == self.plain[at] or len(rest) < 3:
                     continue
+                if self.schema.is_own(rest) and (only := self._only_number(self.schema.of("number"))):
+                    return {"high": "max", "low": "min"}.get(name, name), only
                 found = self.link_of((rest,))
                 number = [one for one in found.columns if one.kind == "number"] if found else []
                 if len(number) == 1:
@@ -165,8 +224,13 @@ class FigureWords(OrderWords):
         numbers.sort(key=lambda one: one[0])
         if asked.successive is not None:
             return
+        if asked.differ and any(term.operation == "-" for _, term in numbers):
+            asked.differ, chosen = False, chosen or [(-1, "sum")]
         if asked.differ and not chosen and not numbers:
             return
+        if not numbers and self._any("earned") and (earned := self._earned()) is not None:
+            numbers = [(len(self.words) if not chosen else chosen[0][0], earned)]
+            chosen = chosen or [(-1, "sum")]
         if not chosen and asked.groups:
             adds = numbers or self._amount(quiet=True) is not None
             if not adds and self._grouped_by_which and self.schema.of("number"):
@@ -176,16 +240,41 @@ class FigureWords(OrderWords):
             chosen = [(-1, "sum")]
         if chosen:
             self._figures_of(chosen, numbers)
+            self._having()
             return
         shown = [(at, Term(one.name, (one.place,))) for at, one, _ in self.mentions] + self.terms
         shown.sort(key=lambda one: one[0])
-        if self.terms or self._are_wanted(shown):
+        tested = {test.about for test in asked.tests}
+        only_tested = all(set(term.places) <= tested for _, term in shown)
+        if self.terms or (self._are_wanted(shown) and not (only_tested and not self._any("just"))):
             asked.columns = list(dict.fromkeys(term for _, term in shown))
         if asked.ordered and asked.key is None:
             column = next((one for _, one, _ in self.mentions if one.kind in ("number", "date")), None)
             column = column or self._amount()
             assert column is not None
             asked.key = Term(column.name, (column.place,))
+
+    def tells_columns(self, before: TableQuestion) -> bool:
+        """Whether all that is said here is which columns of the rows before are wanted."""
+        rows = before.ordered and before.limit and not before.figures
+        said = self.asked
+        own = said.groups or said.adjust or said.having or said.limit or len(said.tests) > len(before.tests)
+        much = all(self.plain[at] in ("how", "hur") for at, _ in self._chosen)
+        return bool(rows and not own and much and (self.mentions or self._chosen))
+
+    def named_columns(self) -> list[Term]:
+        """The columns that are named, and the amounts where it is asked how much."""
+        terms = [Term(one.name, (one.place,)) for _, one, _ in self.mentions]
+        terms += [term for _, term in self.asked.figures if term is not None]
+        return list(dict.fromkeys(terms))
+
+    def _having(self) -> None:
+        """What is said behind the groups of a figure holds of it, and not of each row."""
+        figures = [term for name, term in self.asked.figures if name != "count"]
+        for at, test, having in self.measured:
+            if self.group_places and at > self.group_places[0] and having.term in figures:
+                self.asked.tests.remove(test)
+                self.asked.having.append(having)
 
     def _figures_of(self, chosen: Sequence[tuple[int, str]], numbers: Sequence[tuple[int, Term]]) -> None:
         asked = self.asked
@@ -233,14 +322,21 @@ class FigureWords(OrderWords):
         found = self._amount(quiet=True)
         if found is not None:
             return Term(found.name, (found.place,))
-        rates = [one for one in self.schema.about({"rate"}) if one.kind == "number"]
-        many = [one for one in self.schema.about({"hours", "quantity"}) if one.kind == "number"]
-        if len(rates) == 1 and len(many) == 1 and name == "sum":
-            one, other = many[0], rates[0]
-            return Term(f"{one.name} * {other.name}", (one.place, other.place), "*")
+        earned = self._earned() if name == "sum" else None
+        if earned is not None:
+            return earned
         column = self._amount()
         assert column is not None
         return Term(column.name, (column.place,))
+
+    def _earned(self) -> Term | None:
+        """Quantity times price, where there is one of each."""
+        rates = [one for one in self.schema.about({"rate"}) if one.kind == "number"]
+        many = [one for one in self.schema.about({"hours", "quantity"}) if one.kind == "number"]
+        if len(rates) != 1 or len(many) != 1:
+            return None
+        one, other = many[0], rates[0]
+        return Term(f"{one.name} * {other.name}", (one.place, other.place), "*")
 
     def _are_wanted(self, shown: Sequence[tuple[int, Term]]) -> bool:
         """Whether columns that are named are those to show, and not only what the rows are."""
@@ -253,22 +349,36 @@ class FigureWords(OrderWords):
         asks = {"show", "visa", "need", "behöver", "want", "vill", "give", "ge", "list", "lista", "column"}
         return bool(asks.intersection(before)) and not (at and length_of("which", self.plain, at - 1))
 
+    def _spent(self) -> list[tuple[int, str]]:
+        """“what did the kids spend”: how much it was."""
+        for at in range(len(self.words)):
+            verbs = [one for one in self._clause(at) if at < one < at + NEAR and one not in self.used]
+            verb = next((one for one in verbs if length_of("spending", self.plain, one)), None)
+            if self.plain[at] in ("what", "vad") and verb is not None:
+                self._use(at, 1)
+                self._use(verb, length_of("spending", self.plain, verb))
+                return [(at, "sum")]
+        return []
+
+    def has_in_and_out(self) -> bool:
+        """Whether a column says of each row that it came in, or went out."""
+        return self._ways()[0] is not None
+
+    def _ways(self) -> tuple[SchemaColumn | None, dict[str, tuple[str, ...]]]:
+        for one in self.schema.of("text"):
+            ways: dict[str, tuple[str, ...]] = {
+                thing: value
+                for value in one.values
+                for thing in ("income", "expense")
+                if thing in things_of(value)
+            }
+            if one.says_kinds and len(ways) == 2:
+                return one, ways
+        return None, {}
+
     def in_and_out(self) -> list[TableQuestion]:
         """What came in, and what went out: their difference is asked for."""
-        pairs = [
-            (
-                one,
-                {
-                    thing: value
-                    for value in one.values
-                    for thing in ("income", "expense")
-                    if thing in things_of(value)
-                },
-            )
-            for one in self.schema.of("text")
-            if one.says_kinds
-        ]
-        column, values = next(((one, two) for one, two in pairs if len(two) == 2), (None, {}))
+        column, values = self._ways()
         if column is None:
             self._unclear("the difference", self.schema.columns)
         term = self._money("sum")

@@ -35,6 +35,7 @@ class GroupWords(QuestionWords):
         while found is not None:
             if found[0] not in self.asked.groups:
                 self.asked.groups.append(found[0])
+            self.group_places.append(at)
             self._use(at, found[1] - at)
             at = found[1]
             joined = at < len(self.words) - 1 and self.plain[at] in ("and", "och", "&", "o")

@@ -8,7 +8,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Final
 
-from mcl.plugins.data.tools.data.asked import Row, Term, Test
+from mcl.plugins.data.tools.data.asked import Having, Row, Term, Test, held
 from mcl.plugins.data.tools.data.periods import Period, Periods
 from mcl.plugins.data.tools.data.question_words import NEAR, QuestionWords
 from mcl.plugins.data.tools.data.schema import NO, YES, SchemaColumn, opposite, things_of
@@ -38,7 +38,9 @@ class RowWords(QuestionWords):
             if all(test.told != told for test in self.asked.tests):
                 self.asked.tests.append(Test(told, -1, self._against(one, way, other)))
             before = range(max(0, at - 4), at)
-            if any(member_of("figure", self.plain, place)[0] == "sum" for place in before):
+            most = range(at + length, min(at + length + 2, len(self.words)))
+            figure = any(member_of("figure", self.plain, place)[0] == "sum" for place in before)
+            if figure or any(self._superlative(place)[0] for place in (*most, *before)):
                 by = (one, other) if way == ">" else (other, one)
                 term = Term(f"{by[0].name} - {by[1].name}", (by[0].place, by[1].place), "-")
                 self.terms.append((at, term))
@@ -65,6 +67,9 @@ class RowWords(QuestionWords):
             if one.bare_year and not self._takes_year(one):
                 continue
             test = self._when(one)
+            if test is None and one.year and not one.month and str(one.year) in self.schema.path:
+                self._use(one.start, one.end - one.start)  # the table is of that year
+                continue
             if test is None and one.weak:
                 continue
             if test is None:
@@ -137,6 +142,24 @@ class RowWords(QuestionWords):
             else:
                 self._against_column(at, way, length, there)
 
+    def _equal(self) -> None:
+        """“with exactly 4 parts”: what a column of numbers has."""
+        for at in range(len(self.words)):
+            length = length_of("exactly", self.plain, at)
+            there = at + length
+            if not length or at in self.used or there >= len(self.words) or there in self.used:
+                continue
+            many = self._count(there)
+            number = self.words[there].number if many is None else Decimal(many)
+            found = self.link(there + 1) if number is not None and there + 1 < len(self.words) else None
+            columns = [each for each in found.columns if each.kind == "number"] if found else []
+            if number is None or found is None or len(columns) != 1 or found.sure < 2:
+                continue
+            place, comma = columns[0].place, self.schema.comma
+            told = f"{columns[0].name} is {self.words[there].said}"
+            self.asked.tests.append(Test(told, place, _numbered(place, number, comma=comma)))
+            self._use(at, length + 1 + found.length)
+
     def _against_number(self, at: int, way: str, there: int, number: Decimal) -> None:
         old = self.plain[at] in ("older", "younger", "äldre", "yngre")
         years = self.plain[there + 1 : there + 2] in (["år"], ["years"], ["year"], ["yrs"])
@@ -146,7 +169,10 @@ class RowWords(QuestionWords):
         else:
             column = self._column_near(at, "number", there)
             told = f"{column.name} {way} {self.words[there].said}"
-            self.asked.tests.append(Test(told, column.place, self._over(column, way, number)))
+            test = Test(told, column.place, self._over(column, way, number))
+            self.asked.tests.append(test)
+            having = Having(f"its {told}", Term(column.name, (column.place,)), way, number)
+            self.measured.append((at, test, having))
         self._use(at, there - at + 1 + years)
         self._unit(there)
 
@@ -197,7 +223,7 @@ class RowWords(QuestionWords):
         for at in range(len(self.words)):
             if at in self.used:
                 continue
-            if self._lacking(at) or self._is_value(at) or self._yes_or_no(at):
+            if self._lacking(at) or self._filled(at) or self._is_value(at) or self._yes_or_no(at):
                 continue
         for (place, no), found in self.given.items():
             column = self.schema.columns[place]
@@ -260,7 +286,7 @@ class RowWords(QuestionWords):
         if near:
             yield from near
             return
-        if length == 1 and len(words[0]) > 3:
+        if length == 1 and len(words[0]) > 3 - self._is_called(at):
             yes = [one for one in text if "mail" not in one.things]
             begun = [(one, value) for one in yes for value in one.values if value[:1] == words]
             if begun and len({one.place for one, _ in begun}) == 1 and not self.link(at):
@@ -280,12 +306,30 @@ class RowWords(QuestionWords):
         found = self.link(there)
         if found is None or found.sure < 2 or found.columns[0].says_yes:
             return False
-        place = found.columns[0].place
-        self.asked.tests.append(
-            Test(f"{found.columns[0].name} is empty", place, lambda row: not row[place].strip())
-        )
+        self._emptied(found.columns[0], filled=False)
         self._use(at, there + found.length - at)
         return True
+
+    def _filled(self, at: int) -> bool:
+        """“has a grade”: a column of which some cells are empty has something there."""
+        length = length_of("has", self.plain, at)
+        there = self._skip(at + length) if length else len(self.words)
+        place = next((one for one in range(there, min(there + 3, len(self.words))) if self.link(one)), None)
+        found = self.link(place) if place is not None and place not in self.used else None
+        if place is None or found is None or len(found.columns) > 1:
+            return False
+        column = found.columns[0]
+        if column.says_yes or column.cells == self.schema.rows or column.kind == "number":
+            return False
+        self._emptied(column, filled=not self._negated(place))
+        self._use(at, length)
+        self._use(place, found.length)
+        return True
+
+    def _emptied(self, column: SchemaColumn, *, filled: bool) -> None:
+        told = f"{column.name} is {'not ' if filled else ''}empty"
+        place = column.place
+        self.asked.tests.append(Test(told, place, lambda row: bool(row[place].strip()) == filled))
 
     def _yes_or_no(self, at: int) -> bool:
         for length in (3, 2, 1):
@@ -306,7 +350,7 @@ class RowWords(QuestionWords):
                 self._use(at, length)
                 wanted = NO if no else YES
                 told = f"{column.name} is {'no' if no else 'yes'}"
-                if all(test.told != told for test in self.asked.tests):
+                if all(test.about != column.place for test in self.asked.tests):
                     self.asked.tests.append(Test(told, column.place, cell_in(column.place, wanted)))
                 return True
         return False
@@ -331,7 +375,8 @@ class RowWords(QuestionWords):
         for at, one in enumerate(self.words):
             if at in self.used or self._empty(at) or one.number is not None or not one.word[0].isalnum():
                 continue
-            if self.schema.is_own(one.word) or length_of("people", self.plain, at):
+            owns = one.word.endswith("s") and self._is_column(at + 1)
+            if self.schema.is_own(one.word) or (length_of("people", self.plain, at) and not owns):
                 continue
             if one.clause not in linked and not everything:
                 continue
@@ -343,23 +388,56 @@ class RowWords(QuestionWords):
     def _tolerated(self, at: int, *, everything: bool) -> bool:
         """Whether a word may say nothing of the rows: a verb; what rows are, behind how many and which; what
         stands just before the name of a column."""
-        if length_of("verbs", self.plain, at):
+        if self._is_called(at):
+            return False
+        if length_of("verbs", self.plain, at) or self._is_done(at):
             return True
         before = [one for one in range(max(0, at - 2), at) if self.words[one].clause == self.words[at].clause]
         for there in before:
             counts = member_of("figure", self.plain, there)
-            if counts[0] and there + counts[1] == at:
+            if counts[0] == "count" and there + counts[1] == at:
                 return True
+            if at + 1 < len(self.words) and self.schema.is_own(self.plain[at + 1]):
+                return False
             if there == at - 1 and (length_of("which", self.plain, there) or self._count(there)):
                 return True
             if there == at - 1 and self._superlative(there)[0]:
                 return True
         kinds = any(column.says_kinds for column in self.schema.columns)
-        if not kinds and at and self.plain[at - 1] in ("all", "alla", "hela", "whole", "every"):
-            return True  # there is no column that would say which
-        if everything:
+        # where no column would say which, all are all
+        return not kinds and at > 0 and self.plain[at - 1] in ("all", "alla", "hela", "whole", "every")
+
+    def _is_column(self, at: int) -> bool:
+        """Whether a word means columns that hold no numbers."""
+        found = self.link(at) if at < len(self.words) else None
+        return found is not None and all(one.kind != "number" for one in found.columns)
+
+    def _is_called(self, at: int) -> bool:
+        """Whether a word is a name: written large within a sentence."""
+        begins = not at or self.words[at].clause != self.words[at - 1].clause
+        return not begins and self.words[at].said[0].isupper() and not self.words[at].said.isupper()
+
+    def _is_done(self, at: int) -> bool:
+        """Whether a word says what somebody does, or how: behind who does it or what helps a verb, before
+        what belongs to one; a title of what is made."""
+        word, same = self.plain[at], self._clause(at)
+        if self.words[at].said[0].isupper() and same[0] != at:
             return False
-        return at + 1 < len(self.words) and at + 1 in self.used and self.link(at + 1) is not None
+        behind = at + 1 if at + 1 in same else len(self.words)
+        if at - 1 in same and length_of("doers", self.plain, at - 1):
+            return True
+        if any(length_of("helps", self.plain, one) == at - one for one in range(max(same[0], at - 3), at)):
+            return True
+        if word.endswith("ly") and len(word) > 5:
+            return True
+        if word.endswith("ing") and same[0] == at and self._skip(at + 1) > at + 1:
+            return True
+        if behind == len(self.words):
+            return False
+        if same[0] == at and length_of("particles", self.plain, behind):
+            return True
+        there = self._skip(behind + 1) if self.plain[behind] in ("of", "av", "over", "över") else behind
+        return there > behind and (there in self.named or self.schema.is_own(self.plain[there]))
 
     def _forbidden(self, at: int) -> bool:
         before = (one for one in range(max(0, at - 3), at) if self.words[one].clause == self.words[at].clause)
@@ -371,9 +449,9 @@ class RowWords(QuestionWords):
             if self.words[there].clause != self.words[at].clause:
                 return False
             if length_of("negation", self.plain, there):
-                return True
+                return not self._is_done(at)
             if length_of("binding", self.plain, there) and not self._is_me(there):
-                return True
+                return not self._is_done(at)
             if not self._empty(there) or there in self.used:
                 return False
         return False
@@ -420,11 +498,6 @@ class RowWords(QuestionWords):
         return min(found.sure, 2) if found is not None else 0
 
 
-def held(way: str, one: Decimal, other: Decimal) -> bool:
-    """Whether a comparison holds."""
-    return {"<": one < other, ">": one > other, "<=": one <= other, ">=": one >= other}[way]
-
-
 def _either(one: Test, other: Test) -> Test:
     """In September and November: in any of them."""
     told = f"{one.told} or {other.told.rpartition(' in ')[2]}"
@@ -443,6 +516,14 @@ def _dated(place: int, way: str, day: date) -> Callable[[Row], bool]:
             return False
         own = moment.date()
         return {"<": own < day, ">": own > day, "<=": own <= day, ">=": own >= day}[way]
+
+    return test
+
+
+def _numbered(place: int, number: Decimal, *, comma: bool) -> Callable[[Row], bool]:
+    def test(row: Row) -> bool:
+        own = read_number(row[place].strip(), comma=comma)
+        return own is not None and own[0] == number
 
     return test
 

@@ -7,13 +7,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import Final, NamedTuple, NoReturn
 
 from executor.core.errors import ToolError
-from mcl.plugins.data.tools.data.asked import TableQuestion, Term
+from mcl.plugins.data.tools.data.asked import Having, TableQuestion, Term, Test
 from mcl.plugins.data.tools.data.schema import SchemaColumn, TableSchema
 from mcl.plugins.data.tools.data.table import read_number
-from mcl.plugins.data.tools.data.words import alike, length_of, member_of, members_of, words_in
+from mcl.plugins.data.tools.data.words import (
+    alike,
+    is_known,
+    length_of,
+    lexicon,
+    member_of,
+    members_of,
+    one_slip,
+    spellings,
+    words_in,
+)
 
 _TOKEN: Final = re.compile(
     r"\S*\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt)\b|[\w@.+-]*\w/[\w./-]*\w"
@@ -22,6 +33,8 @@ _TOKEN: Final = re.compile(
 )
 _BREAKS: Final = frozenset(",.;:!?()\n")
 NEAR: Final = 6  # words
+_NEARLY: Final = 0.8
+_LONG_WORD: Final = 5  # letters of one that may be spelled wrongly
 _AMOUNTS: Final = ("actual", "amount")
 NO_AMOUNTS: Final = frozenset(("id", "nr", "no", "number", "year", "år", "month", "månad", "day", "dag"))
 
@@ -42,7 +55,30 @@ class ColumnLink(NamedTuple):
     length: int
 
 
-def tokens(said: str) -> Iterator[QuestionWord]:
+def words_of(said: str, schema: TableSchema) -> list[QuestionWord]:
+    """The words of a text, each as it is written: as it is said in speech, or nearly spelled, counts too."""
+    spoken = lexicon()["spoken"]
+    words = list(_tokens(said))
+    for at, one in enumerate(words):
+        if at and one.said[0].isupper():
+            continue
+        if one.word not in schema.known_words and one.word.isalpha():
+            one.word = spoken.get(one.word) or _spelled(one.word)
+    return words
+
+
+def _spelled(word: str) -> str:
+    """The word of the lexicon that this one is but for one slip; else itself."""
+    if len(word) < _LONG_WORD - 1 or is_known(word):
+        return word
+    if len(word) < _LONG_WORD:
+        mixed = [one for one in spellings(word[0]) if sorted(one) == sorted(word)]
+        return mixed[0] if len(mixed) == 1 else word
+    near = [one for one in get_close_matches(word, spellings(word[0]), 2, _NEARLY) if one_slip(word, one)]
+    return near[0] if len(near) == 1 else word
+
+
+def _tokens(said: str) -> Iterator[QuestionWord]:
     clause = 0
     for match in _TOKEN.finditer(said):
         text = match[0]
@@ -73,8 +109,11 @@ class QuestionWords:
         self.asked = TableQuestion()
         self.mentions: list[tuple[int, SchemaColumn, int]] = []
         self.terms: list[tuple[int, Term]] = []
+        self.measured: list[tuple[int, Test, Having]] = []
+        self.group_places: list[int] = []
         self._grouped_by_which = False
         self.named: set[int] = set()
+        self.per_head = False  # each pays so much
         self.late = [timedelta(0)]  # how far behind a period its last reading may be
         self.given: dict[tuple[int, bool], list[tuple[str, ...]]] = {}
 
@@ -97,8 +136,10 @@ class QuestionWords:
         return [one for one in self.schema.about(about) if one.kind == "number"]
 
     def _superlative(self, at: int) -> tuple[str, int]:
-        if self.plain[at] == "min" and (at + 1 == len(self.words) or self.link(at + 1) is None):
-            return "", 0  # in Swedish, what is mine
+        counted = at and length_of("figure.count", self.plain, at - 1) == 1
+        counted = counted or (at > 1 and length_of("figure.count", self.plain, at - 2) == 2)
+        if self.plain[at] == "min" and (counted or at + 1 == len(self.words) or self.link(at + 1) is None):
+            return "", 0  # in Swedish, what is mine; minutes
         return member_of("top_words", self.plain, at)
 
     def _count(self, at: int) -> int | None:
@@ -110,21 +151,23 @@ class QuestionWords:
         return int(named) if length else None
 
     def _negated(self, at: int) -> bool:
+        behind = self.words[at + 1 : at + 2]
+        length = length_of("negation_behind", self.plain, at + 1) if behind else 0
+        if length and behind[0].clause == self.words[at].clause:
+            self._use(at + 1, length)
+        else:
+            length = 0
         for there in range(at - 1, max(-1, at - NEAR), -1):
-            length = length_of("negation", self.plain, there)
+            before = length_of("negation", self.plain, there)
             if self.words[there].clause != self.words[at].clause:
                 break
-            if length and there + length <= at:
-                self._use(there, length)
+            if before and there + before <= at:
+                self._use(there, before)
                 return True
             known = there not in self.used and self.link(there) is not None
             if known and not self._empty(there):
                 break
-        behind = self.words[at + 1 : at + 2]
-        if behind and behind[0].clause == self.words[at].clause and behind[0].word in ("inte", "not", "ej"):
-            self.used.add(at + 1)
-            return True
-        return False
+        return length > 0
 
     def _amount(self, *, quiet: bool = False) -> SchemaColumn | None:
         """The column of numbers that is meant where none is named. Raises UNCLEAR, unless quiet."""
@@ -208,7 +251,8 @@ class QuestionWords:
         fitting = [one for one in self.schema.columns if one.kind == kind]
         if len(fitting) == 1:
             return fitting[0]
-        column = self._amount() if kind == "number" else None
+        earlier = [one for place, one, _ in self._links() if place < at and one.kind == kind]
+        column = earlier[-1] if earlier else self._amount() if kind == "number" else None
         if column is None:
             self._unclear(self.words[at].said, fitting)
         return column
