@@ -115,7 +115,8 @@ def test_a_limit_that_cannot_be_read_is_open_where_the_plan_can_be_undone_and_el
     goal, said = "order paper by the twelfth of never", {"deadline": "the twelfth of never"}
     done = ask(home, skills, goal, **said)
     assert isinstance(done, Compiled)
-    assert done.review and "“the twelfth of never” cannot be read as a moment" in done.advice
+    assert done.review
+    assert "“the twelfth of never” cannot be read as a moment" in done.advice
     assert [one.field for one in done.intent.unknowns] == ["frame.constraints.deadline.by"]
     draft = home.journal.view(done.intent.id).draft
     assert draft is not None
