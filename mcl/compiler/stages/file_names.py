@@ -239,7 +239,7 @@ def _stem(path: str) -> str:
     return _name(path).rpartition(".")[0] or _name(path)
 
 
-ef _has(words: Sequence[str], text: str) -> bool:
+def _has(words: Sequence[str], text: str) -> bool:
     there = folded(text).split()
     return bool(words) and all(any(alike(folded(word), one) for one in there) for word in words)
 
