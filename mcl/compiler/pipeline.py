@@ -28,7 +28,7 @@ from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.extract import Understanding, extract
 from mcl.compiler.stages.gaps import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
-from mcl.compiler.stages.repeats import with_repeats
+from mcl.compiler.stages.repeats import with_moments, with_repeats
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
@@ -405,7 +405,8 @@ class _Goal:
         known = self._known if self._remembers else None
         if self._remembers:
             self.request = self.recall.fields(self.request, self.classified.skill, self.rules)
-        self.request = with_repeats(self.request, self.classified.skill)
+        chosen = self.classified
+        self.request = with_moments(with_repeats(self.request, chosen.skill), chosen.skill, chosen.verb)
         keys = self.pipeline.keys(self.request)
         rules, model = self.rules, self.model
         declared = partial(declared_in, self.pipeline.home.path)

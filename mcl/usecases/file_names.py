@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
@@ -35,6 +35,8 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
 
     reads = cache(partial(_answering, folder, home))  # asked at each stage that may want one
 
+    moments = partial(_moments, folder, home)
+
     @cache
     def look() -> FileNames | None:
         try:
@@ -43,7 +45,7 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
             return None
         try:
             entries = _names(workspace)
-            return FileNames(entries, text, reads) if entries is not None else None
+            return FileNames(entries, text, reads, moments) if entries is not None else None
         except ScopeError:
             return None
         finally:
@@ -70,3 +72,12 @@ def _answering(folder: Path, home: Path, prose: str, at: str, files: Sequence[st
             if plugin.answers:
                 found += plugin.load_named(plugin.answers)(prose, at, workspace, files)
     return tuple(found)
+
+
+def _moments(
+    folder: Path, home: Path, prose: str, verb: str, at: str, zone: str, files: Sequence[str]
+) -> tuple[str, Mapping[str, str]] | None:
+    """What plug-ins read of a goal for a calendar in the files here."""
+    with closing(Workspace(folder, forbidden=[home])) as workspace:
+        named = (plugin.load_named(plugin.moments) for plugin in plugins() if plugin.moments)
+        return next((one for read in named if (one := read(prose, verb, at, zone, workspace, files))), None)

@@ -211,7 +211,7 @@ def _days_ahead(text: str, now: datetime) -> Days | None:
 
 MORNING = time(9)  # when a day begins for people, where no time is said
 _ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
-_MOMENTS_LEAD = re.compile(r"^(?:(?:on|at|for|from|starting|the day of)\s+)+")
+_MOMENTS_LEAD = re.compile(r"^(?:(?:on|at|for|from|starting|the day of)\s+)*(?:the (?=[0-9]))?")
 _PART_OF_DAY = {
     "in the morning": "at 9:00", "morning": "at 9:00", "in the afternoon": "at 13:00",
     "afternoon": "at 13:00", "in the evening": "at 18:00", "evening": "at 18:00", "at lunch": "at 12:00",

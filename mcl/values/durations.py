@@ -13,6 +13,18 @@ _SWEDISH = {
     "igår": "yesterday", "i förrgår": "day before yesterday", "förrgår": "day before yesterday",
     "tomorow": "tomorrow", "tommorow": "tomorrow", "tommorrow": "tomorrow", "wendesday": "wednesday",
     "wensday": "wednesday", "thrusday": "thursday", "febuary": "february", "decembre": "december",
+    "imorgon bitti": "tomorrow morning", "i morgon bitti": "tomorrow morning", "bitti": "morning",
+    "på morron": "in the morning", "i morron": "tomorrow", "imorn": "tomorrow", "på kvälln": "in the evening",
+    "på dan": "in the afternoon", "nu på": "on", "vid": "at", "tjugonde": "20th",
+    "måndagen": "monday", "tisdagen": "tuesday", "onsdagen": "wednesday", "torsdagen": "thursday",
+    "fredagen": "friday", "lördagen": "saturday", "söndagen": "sunday", "måndan": "monday",
+    "tisdan": "tuesday", "onsdan": "wednesday", "torsdan": "thursday", "fredan": "friday",
+    "lördan": "saturday", "söndan": "sunday",
+    "mån": "monday", "tis": "tuesday", "ons": "wednesday", "tors": "thursday", "fre": "friday",
+    "lör": "saturday", "sön": "sunday",
+    "första": "1st", "andra": "2nd", "tredje": "3rd", "fjärde": "4th", "femte": "5th", "sjätte": "6th",
+    "sjunde": "7th", "åttonde": "8th", "nionde": "9th", "tionde": "10th", "elfte": "11th", "tolfte": "12th",
+    "halvtimme": "half an hour", "en halvtimme": "half an hour", "en kvart": "15 minutes", "timma": "hour",
     "minuts": "minutes", "imorrn": "tomorrow", "imorron": "tomorrow",
     "i morgon": "tomorrow", "imorgon": "tomorrow", "i dag": "today", "idag": "today", "ikväll": "tonight",
     "i kväll": "tonight", "i eftermiddag": "this afternoon", "i förmiddag": "this morning",
@@ -109,7 +121,8 @@ _SAID_HOUR = re.compile(
 _SPOKEN_HOURS = frozenset(name for name in _HOURS if len(name) > 3 and not name.isdigit())
 _DAY_HOURS = range(7, 13)  # said without a part of the day, these are in the morning, or noon
 _EVENING_FIRST = re.compile(r"^tonight,? at (.+)$")
-_TONIGHT_LATE = re.compile(r"\btonight,? at (1[3-9]|2[0-3])(?:[:.]([0-5][0-9]))?(?![0-9])")
+_TONIGHT_LATE = re.compile(r"\btonight,? (?:at )?(1[3-9]|2[0-3])(?:[:.]([0-5][0-9]))?(?![0-9])")
+_LATE_TONIGHT = re.compile(r"\bat (1[3-9]|2[0-3])([:.][0-5][0-9])? tonight\b")
 _TONIGHT = re.compile(r"\b(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? tonight\b")
 _AT_NIGHT = re.compile(r"\b(?:at )?(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? (?:in the|at) night\b")
 _HALF = {"morning": "am", "afternoon": "pm", "evening": "pm"}
@@ -169,6 +182,7 @@ def _in_figures(text: str) -> str:
             minutes = _MINUTES[found["more"]]
         return f"{hour}:{minutes:02}" if minutes else str(hour)
 
+    text = _LATE_TONIGHT.sub(r"tonight at \1\2", text)
     text = _TONIGHT_LATE.sub(lambda found: f"today at {found[1]}:{found[2] or '00'}", text)
     text = _EVENING_FIRST.sub(r"\1 tonight", text)
     text = _SPOKEN.sub(figures, text)

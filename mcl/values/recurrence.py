@@ -23,20 +23,22 @@ _TIME: Final = re.compile(
 )
 _MOST_WORDS: Final = 16
 _BEFORE: Final = 8  # words before one that repeats: "at half past seven in the morning every Monday"
-_UNTIL = re.compile(r"\b(?:until|till|til|tills|fram till|to the end of|t\.o\.m\.) (?P<until>.+)$")
+_UNTIL = re.compile(
+    r"\b(?:until|till|til|tills|fram till|up to and including|up to|till och med|to the end of|t\.o\.m\.) (?P<until>.+)$"
+)
 _TIMES = re.compile(r",? ?\b(?P<n>[0-9]{1,4}|[^\W\d_]+) (?:times|gånger)$")
 _FOR = re.compile(
     r",? ?\b(?:for|i|under) (?P<span>(?:[0-9]{1,3}|[^\W\d_]+) (?:days|weeks|months|dagar|veckor|månader))$"
 )
 _HEADS = re.compile(
-    r"\b(?:every|each|on|the|den|på|varje|var|vart|varannan|vartannat|first|last|första|sista|once|en gång|"
-    r"hourly|daily|nightly|weekly|monthly|quarterly|yearly|annually|fortnightly|"
+    r"\b(?:every|each|on|the|den|på|varje|varenda|var|vart|varannan|vartannat|first|last|första|sista|once|"
+    r"en gång|hourly|daily|nightly|weekly|monthly|quarterly|yearly|annually|fortnightly|"
     r"dagligen|veckovis|månadsvis|kvartalsvis|årligen|"
     r"weekdays|vardagar|[^\W\d_]+days|[^\W\d_]+dagar|[^\W\d_]+dagen)\b"
 )
 _REPEATS = re.compile(
-    r"\b(?:every|each|varje|var|varannan|vartannat|once an?|en gång|hourly|daily|nightly|weekly|monthly|"
-    r"quarterly|yearly|annually|fortnightly|dagligen|veckovis|månadsvis|kvartalsvis|årligen|[^\W\d_]+days|vardagar|"
+    r"\b(?:every|each|varje|varenda|var|varannan|vartannat|once an?|en gång|hourly|daily|nightly|weekly|"
+    r"monthly|quarterly|yearly|annually|fortnightly|dagligen|veckovis|månadsvis|kvartalsvis|årligen|[^\W\d_]+days|vardagar|"
     r"[^\W\d_]+dagar|i månaden)\b",
     re.IGNORECASE,
 )

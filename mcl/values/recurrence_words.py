@@ -73,7 +73,7 @@ _ORDINALS: Final = {
     }.items()
     for name in names.split()
 }  # fmt: skip
-EVERY: Final = frozenset(("every", "each", "varje", "var", "vart"))
+EVERY: Final = frozenset(("every", "each", "varje", "varenda", "var", "vart"))
 _OTHER: Final = frozenset(("other", "varannan", "vartannat", "varannat"))
 _AND: Final = frozenset(("and", "och", "&"))
 _NTH = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th|:?e|:?a)?\.?")

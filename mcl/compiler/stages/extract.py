@@ -20,7 +20,7 @@ from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.list_values import with_entries
 from mcl.compiler.stages.phrase_places import SAID, with_phrase
 from mcl.compiler.stages.phrase_places import form_of as form_of
-from mcl.compiler.stages.repeats import FIRST, REPEATS
+from mcl.compiler.stages.repeats import read_apart
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.selections import ChosenFiles, chosen_files
@@ -82,11 +82,12 @@ def extract(
     """
     skill = classified.skill
     _check_given(request, skill)
+    apart = read_apart(skill)
     asked = tuple(
         slot
         for slot in skill.slots
         if slot.name not in request.slots
-        and slot.name not in (REPEATS, FIRST)
+        and slot.name not in apart
         and not (skill.takes_goal and slot.name == GOAL_SLOT)
     )
     given = {

@@ -41,12 +41,14 @@ _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
 )
 _EVERYTHING: Final = frozenset(("everything", "allt", "allting", "all files", "alla filer"))
 _POINTING: Final = frozenset(_LISTS["pointing"].split(" | "))
+_KINDS: Final = {ending: frozenset(words.split(" | ")) for ending, words in _LISTS["kinds"].items()}
 _SOMEBODY: Final = frozenset(_LISTS["somebody"].split(" | "))
 PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
 _REWORDED: Final = "@goal"
 _ANSWERS, _PLACED = "@answers", "@placed"
+_MOMENTS: Final = "@moments"
 _TABLE: Final = "the file that answers this"
 _TOLD: Final = 8  # names that a question offers
 
@@ -70,12 +72,16 @@ class Meant:
 @dataclass(frozen=True)
 class FileNames:
     """The names of a workspace, in the order of a walk. text: what stands in a file, "" where it is none;
-    reads: which of some files answer a goal said at a moment, by what is in them."""
+    reads: which of some files answer a goal said at a moment, by what is in them; moments: what
+    a goal for a calendar says of moments that stand in files."""
 
     entries: tuple[NamedFile, ...]
     text: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
     reads: Callable[[str, str, tuple[str, ...]], tuple[str, ...]] = field(
         default=lambda prose, at, files: (), compare=False, repr=False
+    )
+    moments: Callable[[str, str, str, str, tuple[str, ...]], tuple[str, Mapping[str, str]] | None] = field(
+        default=lambda prose, verb, at, zone, files: None, compare=False, repr=False
     )
 
     def answering(self, prose: str, at: str) -> tuple[str, ...]:
@@ -121,6 +127,17 @@ class FileNames:
         found = self.meant(text, "there", most)
         whole = found is not None and all(_has(folded(text).split()[:1], _name(path)) for path in found.paths)
         return found if whole else None
+
+    def of_kind(self, text: str, default: str) -> Meant | None:
+        """The file that a word for all of its kind means ("the calendar"), the one that is taken by default
+        where there is none; None where it is no such word."""
+        ending = default.rpartition(".")[2]
+        if " ".join(text.casefold().split()) not in _KINDS.get(ending, frozenset()):
+            return None
+        there = [one.path for one in self.entries if not one.folder and one.path.endswith(f".{ending}")]
+        same = [path for path in there if alike(folded(text).split()[-1], folded(_stem(path)))]
+        found = same if len(same) == 1 else there or [default]
+        return Meant(tuple(found), unsure=len(found) > 1)
 
     def people(self, text: str) -> Meant | None:
         """Whose addresses words for whom a mail is to mean; None where they are nobody's in a file here."""
@@ -395,6 +412,17 @@ class FileReading:
             self.found |= {_ANSWERS: found} if (found := names.answering(prose, self._at)) else {}
         return self.found.get(_ANSWERS, ())
 
+    def moments(self, prose: str, verb: str, zone: str) -> tuple[str, Mapping[str, str]] | None:
+        """A goal for a calendar without the words for moments that stand in files here, and what these say
+        by input; None where it has none."""
+        if _MOMENTS not in self.found and self._names is not None and (names := self._names()) is not None:
+            files = tuple(one.path for one in names.entries if not one.folder)
+            if (read := names.moments(prose, verb, self._at, zone, files)) is not None:
+                pairs = (part for pair in read[1].items() for part in pair)
+                self.found[_MOMENTS] = (read[0], *pairs)
+        rest, *pairs = self.found.get(_MOMENTS, ("",))
+        return (rest, dict(zip(pairs[::2], pairs[1::2], strict=True))) if rest else None
+
     def answered(self, slot: str, prose: str) -> Span | None:
         """The file that answers a goal, for an input of which nothing was read; of several a person has to
         choose one."""
@@ -467,6 +495,10 @@ class FileReading:
             return None
         if slot in recipients(skill):
             return here.people(text) if (here := self._names()) is not None else None
+        default = next((one.default for one in skill.slots if one.name == slot), ())
+        here = self._names() if len(default) == 1 else None
+        if here is not None and (of_kind := here.of_kind(text, default[0])) is not None:
+            return of_kind
         use = self.uses(skill).get(slot)
         names = self._names() if use is not None else None
         if use == "there" and slot != "folder" and text.casefold() in _POINTING:

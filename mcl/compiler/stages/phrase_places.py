@@ -19,6 +19,11 @@ _WORD: Final = re.compile(r"[^\W_]+")
 SAID: Final = ("message", "body")  # what takes words to the letter
 _QUOTES: Final = ('"', "“", "”", "'", "‘", "«", "»")
 _MOST_WORDS: Final = 8  # of a text that is no quote
+_NAMES: Final = ("title",)  # what something is called that is at a moment
+_MOST_OF_NAMES: Final = 16
+_BEGINS: Final = ("when", "start")
+_LONGEST_MOMENT: Final = 9  # words
+_NO_HOURS: Final = ("lunch", "lunchen", "år")  # noon, and what one does then; "turns 70 years"
 _FEW_WORDS: Final = 3  # of a text that nothing leads to
 _NOON: Final = "2000-01-01T12:00:00.000Z"  # whether words say a time at all is the same at any
 
@@ -52,6 +57,11 @@ def with_phrase(
     for place in match.places:
         slot, before = slots.get(place.slot), TextPlace(ended, place.start)
         ended = place.end
+        if slot is not None and slot.name in _NAMES and (when := _moment_in(place, match, slots, clauses)):
+            kept = [one for one in kept if one.field != when.field] + [when]
+            if place_of(when).start <= place.start:
+                continue  # it says when, and not what
+            place = place._replace(end=place_of(when).start)
         if slot is not None and slot.name in SAID:
             end = letter_end(place.start, clauses) if place is match.places[-1] else place.end
             place = place._replace(start=_begun(before, words, prose), end=end)
@@ -94,6 +104,28 @@ def _behind(
     if not marked or wished or len(prose[place.start : place.end].split()) < _FEW_WORDS:
         return []
     return [span_at(f"slot.{slot.name}", prose, place, load_cues().probability["likely"])]
+
+
+def _moment_in(
+    place: SlotWords, match: PhraseMatch, slots: Mapping[str, SlotForm], clauses: Clauses
+) -> Span | None:
+    """What a place for the name of something says at the end of a clause of when it is, for a slot of that
+    which the phrase has no place for."""
+    own = {one.slot for one in match.places}
+    slot = next((one for one in slots.values() if one.type == "iso8601" and one.name in _BEGINS), None)
+    if slot is None or slot.name in own:
+        return None
+    prose, cues = clauses.prose, load_cues()
+    ends = {min(one.place.end, place.end) for one in clauses.all if one.place.end > place.start}
+    for end in sorted(end for end in ends if end > place.start):
+        words = [place.start + one.start() for one in re.finditer(r"\S+", prose[place.start : end])]
+        for start in words[-_LONGEST_MOMENT:]:
+            text = prose[start:end]
+            if text.split()[0].casefold() in _NO_HOURS:
+                continue
+            if read_slot(text, slot.type, (), _NOON, "UTC", slot.name) is not None:
+                return span_at(f"slot.{slot.name}", prose, TextPlace(start, end), cues.probability["phrase"])
+    return None
 
 
 def _begun(before: TextPlace, words: Collection[str], prose: str) -> int:
@@ -177,7 +209,8 @@ def _values(place: SlotWords, slot: SlotForm, clauses: Clauses) -> Iterator[Span
     text = prose[region.start : region.end]
     element = slot.type.removesuffix("[]")
     readable = read_slot(text, element, slot.options, _NOON, "UTC", slot.name) is not None
-    short = slot.options or typed(slot, cues) or len(text.split()) <= _MOST_WORDS
+    most = _MOST_OF_NAMES if slot.name in _NAMES else _MOST_WORDS
+    short = slot.options or typed(slot, cues) or len(text.split()) <= most
     if text and readable and short:
         yield span_at(field, prose, region, certain)
 

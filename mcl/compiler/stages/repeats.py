@@ -8,6 +8,13 @@ from mcl.language.skills import Skill
 
 REPEATS: Final = "repeats"  # the input that takes the rule (RRULE of RFC 5545)
 FIRST: Final = "first"  # and the one that takes its first local moment
+_LISTED: Final = ("from", "to")  # beside these, between which days is listed
+
+
+def read_apart(skill: Skill) -> frozenset[str]:
+    """The inputs of a skill for a calendar that no model fills."""
+    own = frozenset((REPEATS, FIRST))
+    return own | frozenset(_LISTED) if own <= {slot.name for slot in skill.slots} else own
 
 
 def with_repeats(request: GoalRequest, skill: Skill) -> GoalRequest:
@@ -31,3 +38,16 @@ def with_repeats(request: GoalRequest, skill: Skill) -> GoalRequest:
         ends = f";UNTIL={said.until[:19].replace('-', '').replace(':', '')}Z"
     slots = {**request.slots, REPEATS: f"{said.rule}{ends}", FIRST: said.start}
     return replace(request, prose=prose, when="", slots=slots)
+
+
+def with_moments(request: GoalRequest, skill: Skill, verb: str) -> GoalRequest:
+    """The request, with what it says of moments that stand in files here in the inputs of a skill for a
+    calendar: "half an hour before the dentist"."""
+    names = {slot.name for slot in skill.slots}
+    if not {REPEATS, FIRST} <= names or {REPEATS, "when"} & request.slots.keys():
+        return request
+    said = request.files.moments(request.prose, verb, request.zone)
+    if said is None:
+        return request
+    given = {name: text for name, text in said[1].items() if name in names}
+    return replace(request, prose=said[0], slots={**given, **request.slots})

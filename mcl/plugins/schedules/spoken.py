@@ -1,0 +1,209 @@
+"""What a goal says of moments that stand in calendars and lists here: "half an hour before the dentist"; and
+between which days a calendar is listed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
+
+from executor.core.clock import instant
+from executor.core.errors import ExecutorError
+from executor.sandbox.paths import Workspace
+from mcl.compiler.stages.word_forms import folded
+from mcl.values.dates import MORNING, read_day, read_start
+from mcl.values.durations import in_english, read_seconds
+from mcl.values.periods import period
+
+_BEFORE: Final = re.compile(
+    r"(?P<length>(?:[^\s,.;:!?]+\s+){1,4}?)(?:before|ahead\s+of|prior\s+to|innan|före)(?P<event>(?=\W|$)[^,;:!?()\n]*)",
+    re.IGNORECASE,
+)
+_DAY_BEFORE: Final = frozenset(("the day", "a day", "dagen", "one day", "en dag"))
+_CLOCK: Final = re.compile(r"(?:at|kl\.?|klockan)?\s*(?P<hour>\d{1,2})[:.](?P<minute>\d\d)", re.IGNORECASE)
+_ENDS: Final = re.compile(r"\.(?=\s|$)|\s(?:so|that|to|om|att|så)\s")
+_TITLED: Final = re.compile(
+    r"(?:\b(?:me|us|mig|mej|oss|reminder|alarm|påminnelse)(?:\s+(?:for|at|om|på))?|^)\s*$", re.IGNORECASE
+)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_POINTS: Final = frozenset(("", "it", "that", "this", "den", "det", "dess", "de"))
+_SAYS_NOTHING: Final = (
+    "the a an my our on at in i på kl den det min vår hos med of to is it leaves starts begins går börjar "
+    "me mig mej ping remind påminn"
+)
+_EMPTY: Final = frozenset(folded(word) for word in _SAYS_NOTHING.split())
+_LISTS: Final = (".txt", ".md")
+_BYTES: Final = 1 << 19
+_MOST_FILES: Final = 40
+_ALIKE: Final = 4  # letters in which two words begin alike
+_LONGEST: Final = 5  # words that say a period
+_CALENDAR: Final = "reminders.ics"
+
+
+class _Entry(NamedTuple):
+    """What is at a moment."""
+
+    title: str
+    start: datetime
+
+
+def inputs(
+    prose: str, verb: str, at: str, zone: str, workspace: Workspace, paths: Sequence[str]
+) -> tuple[str, Mapping[str, str]] | None:
+    """The goal without the words for such a moment or period, and what they say by input of a skill for
+    reminders; None where there are none."""
+    if verb == "find":
+        return _period(prose, at, zone, paths)
+    for found in _BEFORE.finditer(prose):
+        words = found["length"].split()
+        lengths = ((n, _lead(" ".join(words[n:]))) for n in range(len(words)))
+        first, lead = next(((n, lead) for n, lead in lengths if lead), (0, None))
+        if lead is None:
+            continue
+        begin = found.start() + len(found["length"]) - len(" ".join(words[first:])) - 1
+        begin = prose.index(words[first], max(found.start(), begin - 1))
+        stop = _ENDS.search(found["event"])
+        event = found["event"][: stop.start()] if stop else found["event"]
+        end = found.start("event") + len(event)
+        rest = f"{prose[:begin].rstrip()} {prose[end:].lstrip()}".strip()
+        said = event.strip(" .")
+        clock = _CLOCK.fullmatch(said)
+        points = clock is not None or said.casefold() in _POINTS
+        whole = prose[:begin] if points else said
+        entry = _meant(whole, at, zone, workspace, paths) or _dated(whole, clock, at, zone, points=points)
+        if entry is None:
+            return None if points else (rest, {"title": said})
+        when = entry.start - lead
+        named = _TITLED.search(prose[:begin]) is not None and not rest[len(prose[:begin].rstrip()) :].strip(
+            " ."
+        )
+        return rest, {"when": instant(when), **({"title": entry.title} if named or points else {})}
+    return None
+
+
+def _dated(said: str, clock: re.Match[str] | None, at: str, zone: str, *, points: bool) -> _Entry | None:
+    """The day that is said itself: "a week before 12 February"; what is that day stands before it."""
+    day, words = _day_in(said, at, zone)
+    if not day or (not points and any(folded(one) not in _EMPTY for one in _WORD.findall(words))):
+        return None
+    hour, minute = (int(clock["hour"]), int(clock["minute"] or 0)) if clock else (MORNING.hour, 0)
+    if hour > 23 or minute > 59:
+        return None
+    start = datetime.fromisoformat(day).replace(hour=hour, minute=minute, tzinfo=ZoneInfo(zone))
+    return _Entry(re.split(r"[,;!?]|\.\s", said)[0].strip(), start)
+
+
+def _lead(text: str) -> timedelta | None:
+    if text.casefold() in _DAY_BEFORE:
+        return timedelta(days=1)
+    seconds = read_seconds(text)
+    return timedelta(seconds=seconds) if seconds else None
+
+
+def _meant(said: str, at: str, zone: str, workspace: Workspace, paths: Sequence[str]) -> _Entry | None:
+    """The one entry to come that these words are about, on the day that they name, if any."""
+    now, place = datetime.fromisoformat(at), ZoneInfo(zone)
+    day, words = _day_in(said, at, zone)
+    content = [folded(one) for one in _WORD.findall(words) if folded(one) not in _EMPTY]
+    best: dict[str, _Entry] = {}
+    most = 1
+    for entry in _entries(at, zone, workspace, paths):
+        if entry.start <= now or (day and entry.start.astimezone(place).date().isoformat() != day):
+            continue
+        title = folded(entry.title).split()
+        said_of = sum(any(_begin_alike(one, other) for other in title) for one in content)
+        if said_of < most:
+            continue
+        best, most = (best if said_of == most else {}), said_of
+        if entry.title not in best or entry.start < best[entry.title].start:
+            best[entry.title] = entry
+    return next(iter(best.values())) if len(best) == 1 else None
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    same = next(
+        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+    return one == other or (same >= _ALIKE and same >= min(len(one), len(other)) - 2)
+
+
+def _day_in(said: str, at: str, zone: str) -> tuple[str, str]:
+    """The day that a run of words names, and the words without it."""
+    words = said.split()
+    for many in range(min(4, len(words)), 0, -1):
+        for first in range(len(words) - many + 1):
+            if day := read_day(" ".join(words[first : first + many]), at, zone):
+                return day, " ".join((*words[:first], *words[first + many :]))
+    return "", said
+
+
+def _entries(at: str, zone: str, workspace: Workspace, paths: Sequence[str]) -> Iterator[_Entry]:
+    """What calendars here say, and the lines of lists that name a moment."""
+    for path in [one for one in paths if one.casefold().endswith((".ics", *_LISTS))][:_MOST_FILES]:
+        with suppress(ExecutorError, ValueError):
+            data, size = workspace.read(path, _BYTES)
+            if size > _BYTES:
+                continue
+            if path.casefold().endswith(".ics"):
+                yield from _of_calendar(data, path, at, zone)
+                continue
+            for line in data.decode().splitlines():
+                title, moment = _of_line(line.strip(" -*[]xX\t"), at, zone)
+                if moment:
+                    yield _Entry(title, datetime.fromisoformat(moment))
+
+
+def _of_calendar(data: bytes, path: str, at: str, zone: str) -> Iterator[_Entry]:
+    from mcl.plugins.data.tools.calendar.file import events, parse
+
+    now = datetime.fromisoformat(at).astimezone(ZoneInfo(zone))
+    for event in events(parse(data, path)):
+        start, rule = event.get("dtstart"), event.get("rrule")
+        start = getattr(start, "dt", None)
+        if not isinstance(start, datetime):
+            continue
+        local = start.astimezone(ZoneInfo(zone)) if start.tzinfo else start.replace(tzinfo=ZoneInfo(zone))
+        title = str(event.get("summary", ""))
+        if rule is None:
+            yield _Entry(title, local)
+            continue
+        from dateutil.rrule import rrulestr
+
+        again = rrulestr(f"RRULE:{rule.to_ical().decode()}", dtstart=local)
+        for _, one in zip(range(8), again.xafter(now), strict=False):
+            yield _Entry(title, one)
+
+
+def _of_line(line: str, at: str, zone: str) -> tuple[str, str]:
+    """What a line of a list is about, and the moment with a time of day that it ends with."""
+    words = line.split()
+    for first in range(1, len(words)):
+        text = " ".join(words[first:])
+        turned = f"{' '.join(words[first + 1 :])} {words[first]}"  # "18.00 on Sunday"
+        for said in (text, turned) if re.search(r"\d[:.]\d\d", text) else ():
+            if moment := read_start(said, at, zone):
+                return " ".join(words[:first]).rstrip(" ,"), moment
+    return line, ""
+
+
+def _period(prose: str, at: str, zone: str, paths: Sequence[str]) -> tuple[str, Mapping[str, str]] | None:
+    """Between which days it is listed, and the one calendar there is, where nothing else is said of it."""
+    today = datetime.fromisoformat(at).astimezone(ZoneInfo(zone)).date()
+    calendars = [one for one in paths if one.endswith(".ics")]
+    only = {"calendar": calendars[0]} if len(calendars) == 1 and _CALENDAR not in calendars else {}
+    words = list(re.finditer(r"[^\s?!,]+", prose))
+    for many in range(min(_LONGEST, len(words)), 0, -1):
+        for first in range(len(words) - many + 1):
+            start, end = words[first].start(), words[first + many - 1].end()
+            text = re.sub(r"^(?:on|in|for|i|by) ", "", in_english(prose[start:end]))
+            days = period(text.replace("week this", "this week").strip(), today)
+            if days is None and text in ("week", "the week"):
+                days = period("this week", today)
+            if days is not None and many <= _LONGEST:
+                rest = f"{prose[:start].rstrip()} {prose[end:].lstrip()}".strip()
+                return rest, {"from": days.first.isoformat(), "to": days.last.isoformat(), **only}
+    return (prose, only) if only else None
