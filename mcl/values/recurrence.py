@@ -24,7 +24,8 @@ _TIME: Final = re.compile(
 _MOST_WORDS: Final = 16
 _BEFORE: Final = 8  # words before one that repeats: "at half past seven in the morning every Monday"
 _UNTIL = re.compile(
-    r"\b(?:until|till|til|tills|fram till|up to and including|up to|till och med|to the end of|t\.o\.m\.) (?P<until>.+)$"
+    r"\b(?:until|till|til|tills|fram till|up to and including|up to|till och med|to the end of|t\.o\.m\.)"
+    r" (?P<until>.+)$"
 )
 _TIMES = re.compile(r",? ?\b(?P<n>[0-9]{1,4}|[^\W\d_]+) (?:times|gånger)$")
 _FOR = re.compile(

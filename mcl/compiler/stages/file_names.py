@@ -418,8 +418,7 @@ class FileReading:
         if _MOMENTS not in self.found and self._names is not None and (names := self._names()) is not None:
             files = tuple(one.path for one in names.entries if not one.folder)
             if (read := names.moments(prose, verb, self._at, zone, files)) is not None:
-                pairs = (part for pair in read[1].items() for part in pair)
-                self.found[_MOMENTS] = (read[0], *pairs)
+                self.found[_MOMENTS] = (read[0], *(part for pair in read[1].items() for part in pair))
         rest, *pairs = self.found.get(_MOMENTS, ("",))
         return (rest, dict(zip(pairs[::2], pairs[1::2], strict=True))) if rest else None
 

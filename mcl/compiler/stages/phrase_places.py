@@ -23,6 +23,7 @@ _NAMES: Final = ("title",)  # what something is called that is at a moment
 _MOST_OF_NAMES: Final = 16
 _BEGINS: Final = ("when", "start")
 _LONGEST_MOMENT: Final = 9  # words
+_PARTS_OF_HOURS: Final = ("quarter", "half", "kvart")
 _NO_HOURS: Final = ("lunch", "lunchen", "år")  # noon, and what one does then; "turns 70 years"
 _FEW_WORDS: Final = 3  # of a text that nothing leads to
 _NOON: Final = "2000-01-01T12:00:00.000Z"  # whether words say a time at all is the same at any
@@ -161,6 +162,8 @@ def fits(prose: str, slots: Mapping[str, SlotForm], match: PhraseMatch) -> bool:
         if slot is None or not (slot.options or typed(slot, cues)):
             continue
         text, element = prose[region.start : region.end], slot.type.removesuffix("[]")
+        if slot.name in _BEGINS and text.split()[-1].casefold() in _PARTS_OF_HOURS:
+            return False  # "at a quarter to nine"
         found = next(_patterns(prose, region, slot, cues), None) is not None
         if not found and element == "string":
             return False

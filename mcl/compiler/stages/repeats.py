@@ -1,7 +1,9 @@
 """How often something is to be, for a skill that takes that itself, as a calendar does. Pure."""
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from mcl.compiler.stages.request import GoalRequest
 from mcl.language.skills import Skill
@@ -35,7 +37,8 @@ def with_repeats(request: GoalRequest, skill: Skill) -> GoalRequest:
         return request
     ends = f";COUNT={said.count}" if said.count else ""
     if said.until:
-        ends = f";UNTIL={said.until[:19].replace('-', '').replace(':', '')}Z"
+        until = datetime.fromisoformat(said.until).astimezone(ZoneInfo(said.zone))  # local, as the first is
+        ends = f";UNTIL={until:%Y%m%dT%H%M%S}"
     slots = {**request.slots, REPEATS: f"{said.rule}{ends}", FIRST: said.start}
     return replace(request, prose=prose, when="", slots=slots)
 

@@ -173,9 +173,10 @@ def _of_calendar(data: bytes, path: str, at: str, zone: str) -> Iterator[_Entry]
             continue
         from dateutil.rrule import rrulestr
 
-        again = rrulestr(f"RRULE:{rule.to_ical().decode()}", dtstart=local)
-        for _, one in zip(range(8), again.xafter(now), strict=False):
-            yield _Entry(title, one)
+        written = re.sub(r"(UNTIL=\w+?)Z", r"\1", rule.to_ical().decode())
+        again = rrulestr(f"RRULE:{written}", dtstart=local.replace(tzinfo=None))
+        for _, one in zip(range(8), again.xafter(now.replace(tzinfo=None)), strict=False):
+            yield _Entry(title, one.replace(tzinfo=ZoneInfo(zone)))
 
 
 def _of_line(line: str, at: str, zone: str) -> tuple[str, str]:
