@@ -278,3 +278,46 @@ def test_who_is_not_clear_is_asked(
     assert isinstance(made, Clarify), made
     [gap] = [one for one in made.intent.unknowns if one.field == "slot.to"]
     assert tuple(gap.options) == options
+
+
+@pytest.fixture
+def planned(folder: Path) -> Path:
+    """A folder with a calendar and a list."""
+    (folder / "plans.ics").write_text(
+        "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//x//EN\nBEGIN:VEVENT\nUID:a@x\nDTSTAMP:20261101T080000Z\n"
+        "DTSTART:20261130T183000\nSUMMARY:Repetition\nEND:VEVENT\nEND:VCALENDAR\n"
+    )
+    (folder / "todo.txt").write_text("[ ] wash the car, 14.00 on Sunday\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("goal", "title", "when", "calendar"),
+    [
+        (
+            "påminn mig en timme före repetitionen på måndag",
+            "Repetition",
+            "2026-11-30T16:30",
+            "reminders.ics",
+        ),
+        ("ping me half an hour before the car wash", "wash the car", "2026-11-29T12:30", "reminders.ics"),
+        (
+            "påminn mig dagen före julafton att köpa skinka",
+            "köpa skinka",
+            "2026-12-23T08:00",
+            "reminders.ics",
+        ),
+        ("lägg in tandläkaren i kalendern den 3 dec kl 14", "tandläkaren", "2026-12-03T13:00", "plans.ics"),
+        ("påminn mej imorgon bitti att ringa Bo", "ringa Bo", "2026-11-28T08:00", "reminders.ics"),
+    ],
+)
+def test_a_reminder_is_called_and_set_as_the_goal_and_the_files_here_say(
+    home: Home, bundled: Model, planned: Path, goal: str, title: str, when: str, calendar: str
+) -> None:
+    slots = wants(home, bundled, goal, "schedule-reminder")
+    assert (slots["title"], slots["when"][:16], slots["calendar"]) == (title, when, calendar)
+
+
+def test_a_calendar_is_listed_for_a_period(home: Home, bundled: Model, planned: Path) -> None:
+    assert "Repetition" in done(home, bundled, "vad har jag i kalendern nästa vecka")
+    assert "no events" in done(home, bundled, "what's in my calendar next month").casefold()
