@@ -340,6 +340,10 @@ class FileReading:
         paths = self.found[key]
         return Meant(paths[1:], unsure=True) if paths[:1] == ("",) else Meant(paths)
 
+    def knows(self, slot: str, text: str) -> bool:
+        """Whether files were found for these words for an input, which need not stand in the goal."""
+        return f"{slot}={text}" in self.found
+
     def mentioned(
         self, skill: Skill, slot: str, runs: Iterable[tuple[str, int, int]], most: int
     ) -> Span | None:
