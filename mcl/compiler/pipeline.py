@@ -181,6 +181,8 @@ class Pipeline:
         def intent_of(verdict: ScoreVerdict) -> Intent:
             return build(goal.understood, verdict, provenance)
 
+        if verdict.outcome == "clarify" and (verdict_if := self._if_undone(goal, intent_of)) is not None:
+            verdict = verdict_if
         intent = intent_of(verdict)
         if verdict.outcome != "clarify":
             plan, goal.attempts = self._plans.of(goal.classified, intent, model)
@@ -213,6 +215,15 @@ class Pipeline:
             verdict = _asking(verdict, (plan,))
             intent = intent_of(verdict)
         return self._clarify(goal, verdict, intent)
+
+    def _if_undone(self, goal: "_Goal", intent_of: Callable[[ScoreVerdict], Intent]) -> ScoreVerdict | None:
+        """The verdict that shows what else is asked about, where it may: the plan that follows from it can be
+        undone."""
+        verdict = score(goal.understood, self.rules, undone=True)
+        if verdict.outcome == "clarify":
+            return None
+        plan, _ = self._plans.of(goal.classified, intent_of(verdict), goal.model)
+        return verdict if isinstance(plan, PlanTree) and self._is_undone(plan) else None
 
     def _clarify(self, goal: "_Goal", verdict: ScoreVerdict, intent: Intent) -> Clarify:
         prompt = goal.understood.extraction.prompt
@@ -338,9 +349,10 @@ class _Goal:
         that is here holds answers it."""
         paths = () if self.request.skill else self.request.files.answering(self.request.prose)
         shares = dict(found.shares) if paths else {}
-        uses = self.request.files.uses
-        asks = (one for one in self.pipeline.skills if one.takes_goal and "there" in uses(one).values())
-        best = max(asks, key=lambda skill: shares.get(skill.id, 0.0), default=None) if paths else None
+        asks = [
+            one for one in self.pipeline.skills if paths and one.takes_goal and self.request.files.reads(one)
+        ]
+        best = max(asks, key=lambda skill: shares.get(skill.id, 0.0), default=None)
         share = shares.get(best.id, 0.0) if best is not None else 0.0
         if best is None or share < _HEARD:
             return None

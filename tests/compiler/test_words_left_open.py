@@ -109,6 +109,27 @@ def test_a_plan_that_destroys_or_cannot_be_undone_asks(
         assert [one.field.partition(".")[0] for one in asked.questions] == ["promise"]
 
 
+def test_a_limit_that_cannot_be_read_is_open_where_the_plan_can_be_undone_and_else_asked_about(
+    home: Home, skills: Skills
+) -> None:
+    goal, said = "order paper by the twelfth of never", {"deadline": "the twelfth of never"}
+    done = ask(home, skills, goal, **said)
+    assert isinstance(done, Compiled)
+    assert done.review
+    assert "“the twelfth of never” cannot be read as a moment" in done.advice
+    assert [one.field for one in done.intent.unknowns] == ["frame.constraints.deadline.by"]
+    draft = home.journal.view(done.intent.id).draft
+    assert draft is not None
+    again = Scripted(says={"slot.item": "paper", **said}, quotes=True)
+    for tools in (None, lambda: all_tools(home)):
+        assert (
+            recompile(done.intent, draft, home=home, skills=skills, model=again, tools=tools) == done.intent
+        )
+    asked = ask(home, skills, goal, known=False, **said)
+    assert isinstance(asked, Clarify)
+    assert [one.field for one in asked.questions] == ["frame.constraints.deadline.by"]
+
+
 def test_a_second_wish_is_asked_about_whatever_the_plan_does(home: Home, skills: Skills) -> None:
     asked = ask(home, skills, "order paper and then send it to Kim")
     assert isinstance(asked, Clarify)

@@ -80,6 +80,18 @@ FIGURES = [
     ("narvaro.csv", "how many people come to the rehearsals on average?", "10"),
     ("songs.csv", "hur många minuter är alla låtarna tillsammans", "17"),
     ("songs.csv", "medel av minuter", "4.25"),
+    # as it is said, and spelled in a hurry
+    ("expenses.csv", "how mcuh did we spned at Konsum this autumn", "1398"),
+    ("kassa.csv", "Hur mycke har gått ut ur föreningskassan i oktober? Bo frågar, jag sitter här", "385.5"),
+    ("expenses.csv", "leaving food aside, what did the kids spend in october 2026", "1438"),
+    ("expenses.csv", "hur mycket har vi egentligen lagt på hälsa, maten oräknad", "189"),
+    # what is done with a figure
+    ("kassa.csv", "how much is left in the till", "2614.5"),
+    ("songs.csv", "average of minutes, they are 0.5 too many so take off that", "3.75"),
+    ("medlemmar.csv", "what do those who have not paid owe between them at 600 kr a head", "1200"),
+    ("hours.csv", "mean of hours to one decimal", "3.4"),
+    ("meter.csv", "kWh used between 2026-06-01 and 2026-08-01? they are readings, so subtract", "341"),
+    ("songs.csv", "how many songs have exactly 3 minutes", "2"),
 ]
 
 
@@ -119,6 +131,12 @@ TABLED: list[tuple[str, str, list[dict[str, str]]]] = [
         [{"namn": "Bo Ek", "epost": "bo@kor.example"}, {"namn": "Cia Ö", "epost": "cia@kor.example"}],
     ),
     ("medlemmar.csv", "vem är yngst? bara namnet", [{"namn": "Cia Ö"}]),
+    ("hours.csv", "hours per client, show who is strictly above 6", [{"client": "Ugglan", "hours": "8"}]),
+    (
+        "expenses.csv",
+        "Which were the two dearest purchases? Which shop and how much, please.",
+        [{"shop": "Tool Shed", "amount": "1249"}, {"shop": "Grönt", "amount": "821"}],
+    ),
     (
         "medlemmar.csv",
         "namn och epost till alla över 50 år, äldst överst",
@@ -180,6 +198,9 @@ def test_rows_and_groups_are_those_that_are_asked_for_in_the_order_that_is_said(
         ("songs.csv", "songs in october"),
         ("invoices.json", "all but the archived ones"),
         ("meter.csv", "what is the difference"),
+        ("songs.csv", "what sad songs do we have"),
+        ("expenses.csv", "how much did petrol cost us"),
+        ("hours.csv", "hours per client together with Olle"),
     ],
 )
 def test_what_the_table_does_not_say_is_not_guessed(there: Walks, path: str, question: str) -> None:
@@ -192,3 +213,25 @@ def test_an_answer_is_written_to_a_new_file_and_says_which_rows(there: Walks) ->
     text = there.ask(asked)["text"]
     assert (there.workspace / "ut.csv").read_text() == "post;belopp\nhyra lokal;2000\nfika;385,5\n"
     assert "typ is ut" in text
+
+
+def test_a_folder_of_texts_that_say_the_same_of_each_is_a_table_and_a_blank_form_is_no_row(
+    there: Walks,
+) -> None:
+    for number, (client, amount, status) in enumerate(
+        [
+            ("Nord AB", "1 250,50 kr", "paid 2026-11-02"),
+            ("Ugglan", "400 SEK", "unpaid"),
+            ("NAME", "SUM", "unpaid"),
+        ]
+    ):
+        due = f"2026-12-0{number + 1}" if client != "NAME" else "DATE"
+        text = f"# Invoice {number}\n\nClient: {client}\nAmount: {amount}\nDue: {due}\nStatus: {status}\n"
+        there.write(f"invoices/{number}.txt", text)
+    there.write("invoices/notes.txt", "call the bank\n")
+    found = there.ask(node("invoices", "vilka fakturor är obetalda"))
+    assert [one["file"] for one in found["groups"]] == ["1.txt"]
+    assert there.ask(node("invoices/", "how much has Nord paid"))["value"] == "1250.5"
+    assert there.ask(node("invoices", "how much is due in december"))["value"] == "1650.5"
+    there.write("letters/a.txt", "Dear Anna\n")
+    assert there.refusal(node("letters", "how much is it")) == "NO_ROWS"

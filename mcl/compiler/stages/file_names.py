@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,6 +18,9 @@ from typing import Any, Final, Literal, NamedTuple
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
 from mcl.compiler.stages.filled import Filler
+from mcl.compiler.stages.people import addresses_of
+from mcl.compiler.stages.word_forms import alike
+from mcl.compiler.stages.word_forms import folded as folded
 from mcl.language.skills import Skill
 from mcl.model.protocol import Span
 from mcl.values.slots import read_pattern
@@ -40,11 +42,12 @@ _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
 )
 _EVERYTHING: Final = frozenset(("everything", "allt", "allting", "all files", "alla filer"))
 _POINTING: Final = frozenset(_LISTS["pointing"].split(" | "))
+_SOMEBODY: Final = frozenset(_LISTS["somebody"].split(" | "))
 PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
 _REWORDED: Final = "@goal"
-_ANSWERS, _PLACED = "@answers", "@placed"
+_ANSWERS, _PLACED, _READS = "@answers", "@placed", "@reads="
 _TABLE: Final = "the file that answers this"
 _TOLD: Final = 8  # names that a question offers
 
@@ -121,6 +124,14 @@ class FileNames:
         found = self.meant(text, "there", most)
         whole = found is not None and all(_has(folded(text).split()[:1], _name(path)) for path in found.paths)
         return found if whole else None
+
+    def people(self, text: str) -> Meant | None:
+        """Whose addresses words for whom a mail is to mean; None where they are nobody's in a file here."""
+        if text.casefold() in _SOMEBODY:
+            return Meant((), unsure=True)
+        files = (one.path for one in self.entries if not one.folder)
+        found = addresses_of(text, files, self.text, _EMPTY)
+        return Meant(found, unsure=len(found) > 1) if found else None
 
     def in_words(self, prose: str) -> Iterator[tuple[int, int]]:
         """Where names with blanks or brackets stand in a text: nobody reads these as one word."""
@@ -231,21 +242,15 @@ def _stem(path: str) -> str:
     return _name(path).rpartition(".")[0] or _name(path)
 
 
-def folded(text: str) -> str:
-    """Its words in small letters without accents."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return " ".join(_WORD.findall("".join(char for char in plain if not unicodedata.combining(char))))
-
-
 def _has(words: Sequence[str], text: str) -> bool:
     there = folded(text).split()
-    return bool(words) and all(any(_alike(folded(word), one) for one in there) for word in words)
+    return bool(words) and all(any(alike(folded(word), one) for one in there) for word in words)
 
 
 def _is_most(words: Sequence[str], path: str) -> bool:
     """Whether words are at least half of those that the name of a file has."""
     there = [one for one in folded(_stem(path)).split() if not one.isdigit()]
-    return 2 * sum(any(_alike(folded(word), one) for word in words) for one in there) >= len(there)
+    return 2 * sum(any(alike(folded(word), one) for word in words) for one in there) >= len(there)
 
 
 def _is_like(words: Sequence[str], path: str) -> bool:
@@ -254,16 +259,8 @@ def _is_like(words: Sequence[str], path: str) -> bool:
     said, above = [folded(word) for word in words], folded(path.rpartition("/")[0]).split()
     there = folded(_name(path)).split()
     return _is_most(words, path) or all(
-        word in there or any(_alike(word, one) for one in above) for word in said
+        word in there or any(alike(word, one) for one in above) for word in said
     )
-
-
-def _alike(word: str, other: str) -> bool:
-    """Are two words one, but for their ends: receipt and receipts, kvitto and kvittot?"""
-    shorter = min(len(word), len(other))
-    begins = word[:shorter] == other[:shorter]
-    compound = len(other) >= 5 and word.startswith(other)  # inköpslistan is inkop.txt
-    return word == other or compound or (shorter >= 4 and begins and abs(len(word) - len(other)) <= 2)
 
 
 # ---- Which inputs of a skill are paths, by what its plan does with them.
@@ -308,6 +305,14 @@ def changed_slots(skill: Skill, find: Callable[[str], Any]) -> dict[str, str]:
     return found
 
 
+def recipients(skill: Skill | None) -> frozenset[str]:
+    """The inputs that say to whom a mail goes."""
+    calls = _calls(case.root for case in skill.template.cases) if skill and skill.template else ()
+    given = (call.get("args") for call in calls if "/tool/mail/" in str(call.get("tool_ref")))
+    places = (_PLACE.fullmatch(str(args.get("to"))) for args in given if isinstance(args, Mapping))
+    return frozenset(place[1] for place in places if place)
+
+
 def _calls(roots: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
     waiting = list(roots)
     while waiting:
@@ -342,6 +347,10 @@ class FileReading:
             self.found[key] = ("", *found.paths) if found.unsure else found.paths
         paths = self.found[key]
         return Meant(paths[1:], unsure=True) if paths[:1] == ("",) else Meant(paths)
+
+    def knows(self, slot: str, text: str) -> bool:
+        """Whether files were found for these words for an input, which need not stand in the goal."""
+        return f"{slot}={text}" in self.found
 
     def mentioned(
         self, skill: Skill, slot: str, runs: Iterable[tuple[str, int, int]], most: int
@@ -393,13 +402,20 @@ class FileReading:
             self.found |= {_ANSWERS: found} if (found := names.answering(prose, self._at)) else {}
         return self.found.get(_ANSWERS, ())
 
-    def answered(self, slot: str, prose: str) -> Span | None:
+    def answered(self, skill: Skill, slot: str, prose: str) -> Span | None:
         """The file that answers a goal, for an input of which nothing was read; of several a person has to
         choose one."""
-        paths = self.answering(prose)
-        if paths:
+        paths = () if self.knows(slot, _TABLE) or not self.reads(skill) else self.answering(prose)
+        if paths and self.uses(skill).get(slot) == "there":
             self.found[f"{slot}={_TABLE}"] = paths if len(paths) == 1 else ("", *paths)
-        return Span(f"slot.{slot}", _TABLE, None, None, _MENTIONED) if paths else None
+        known = self.knows(slot, _TABLE)
+        return Span(f"slot.{slot}", _TABLE, None, None, _MENTIONED) if known else None
+
+    def reads(self, skill: Skill) -> bool:
+        """Whether a skill reads a file that is here."""
+        if "there" in self.uses(skill).values():
+            self.found.setdefault(f"{_READS}{skill.id}", ())
+        return f"{_READS}{skill.id}" in self.found
 
     def placed(
         self, skill: Skill, prose: str, spans: Sequence[Span], makes: Callable[[Span], bool]
@@ -463,6 +479,8 @@ class FileReading:
     def _looked_up(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
         if self._names is None:
             return None
+        if slot in recipients(skill):
+            return here.people(text) if (here := self._names()) is not None else None
         use = self.uses(skill).get(slot)
         names = self._names() if use is not None else None
         if use == "there" and slot != "folder" and text.casefold() in _POINTING:

@@ -34,6 +34,8 @@ from mcl.language.skills import Slot
 from mcl.values.slots import is_memory
 
 _LOOKS = ("frame.verb",)
+_CHOSEN = ("skill", "frame.verb")
+_SHOWN = ("frame.constraints.", "delivered", "attestation")  # instead of asked, where all can be taken back
 _OPEN = "nothing here does or keeps {}"
 _LEFT = "{} belongs to nothing that was read: see whether something is missing"
 
@@ -90,6 +92,7 @@ def score(goal: Understanding, rules: Rules, *, undone: bool = False) -> ScoreVe
     parts = (*_parts(goal, rules), *(_part_of(gap, rules) for gap in gaps))
     whole, over = _with_rest(confidence, goal, rules), goal.extraction.over
     doubts = _doubts(goal, rules)
+    gaps, doubts, shown = _shown(gaps, doubts) if undone else (gaps, doubts, ())
     if doubts or any(gap.severity == "blocking" for gap in gaps):
         # One round for all that is open; what is only worth a look is not asked beside it.
         worth_a_look = _LOOKS if goal.skill.does_goals and not undone else (*_LOOKS, PROMISE)
@@ -113,12 +116,25 @@ def score(goal: Understanding, rules: Rules, *, undone: bool = False) -> ScoreVe
         for said, words_of in ((_OPEN, opened), (_LEFT, rest))
         if words_of
     )
-    if rules.routing(whole).route == "compiled" and not opened:
+    if rules.routing(whole).route == "compiled" and not opened and not shown:
         return ScoreVerdict("compiled", whole, gaps, left, parts)
     said = rules.routing(rules.least("clarify")).said
     if left:
         said = left if rules.routing(confidence).route == "compiled" else f"{said}; {left}"
+    if shown:
+        said = "; ".join((*(gap.why for gap in shown), *([said] if left else [])))
     return ScoreVerdict("review", whole, gaps, said, parts)
+
+
+def _shown(
+    gaps: tuple[Gap, ...], doubts: tuple[Gap, ...]
+) -> tuple[tuple[Gap, ...], tuple[Gap, ...], tuple[Gap, ...]]:
+    """What is open of a goal whose plan can be taken back, the doubts that are asked about, and what is only
+    shown of both: a limit that cannot be read, and what was read without being sure."""
+    limits = tuple(gap for gap in gaps if gap.severity == "blocking" and gap.field.startswith(_SHOWN))
+    gaps = tuple(replace(gap, severity="preferred") if gap in limits else gap for gap in gaps)
+    asked = tuple(gap for gap in doubts if gap.field in _CHOSEN)
+    return gaps, asked, (*limits, *(gap for gap in doubts if gap not in asked))
 
 
 def _open(goal: Understanding) -> tuple[Gap, ...]:

@@ -11,9 +11,10 @@ from typing import Any, Final
 from executor.core.errors import ToolError
 from executor.tools.tool import Bench
 from mcl.core.text import counted
+from mcl.plugins.data.tools.data.asked import Grouping, TableQuestion, Term, operated
 from mcl.plugins.data.tools.data.figures import Group, rounded
 from mcl.plugins.data.tools.data.picture import aligned
-from mcl.plugins.data.tools.data.question import Grouping, TableQuestion, Term, operated, read_question
+from mcl.plugins.data.tools.data.question import read_question
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_of
 from mcl.plugins.data.tools.data.selection import Key, bounded, in_order, order_key
 from mcl.plugins.data.tools.data.source import open_rows
@@ -21,6 +22,7 @@ from mcl.plugins.data.tools.data.table import read_date
 
 _GROUPS: Final = 50_000
 _KEPT: Final = 2_000_000  # numbers kept for medians
+_FEW: Final = 10  # rows that are shown with their figure
 _SHOWN: Final = 100
 _WIDE: Final = 300  # characters of a cell
 _NAMES: Final = {
@@ -130,11 +132,12 @@ class _Asking:
     of: int = 0
     skipped: int = 0
     kept: int = 0
+    few: list[list[str]] = field(default_factory=list)
     best: dict[int, tuple[Decimal, list[str]]] = field(default_factory=dict)
 
     def answer(self, rows: Iterator[list[str]]) -> TableAnswer:
         asked = self.asked
-        told = tuple(one.told for one in asked.tests)
+        told = (*(one.told for one in asked.tests), *(one.told for one in asked.having))
         meant = self._meant(rows)
         if asked.successive is not None and not asked.figures:
             made = self._successive(meant, asked.successive)
@@ -217,6 +220,8 @@ class _Asking:
         figures = self.asked.figures
         for row in meant:
             name = tuple(_label(row, one) for one in self.asked.groups)
+            if len(self.few) <= _FEW:
+                self.few.append(row)
             found = groups.get(name)
             if found is None:
                 if len(groups) >= _GROUPS:
@@ -237,8 +242,12 @@ class _Asking:
         notes += [f"{text}: {plainly(value)}" for text, value in zip(what[1:], values[1:], strict=True)]
         names, rows = self._where_best()
         figure, value = what[0], values[0]
+        if self.asked.differ and len(values) == 2 and values[0] is not None and values[1] is not None:
+            notes.append(f"difference: {plainly(rounded(abs(values[0] - values[1])))}")
         for one in self.asked.adjust:
             figure, value = _adjusted(figure, value, one.sign, one.number, percent=one.percent)
+        if self.asked.decimals is not None and value is not None:
+            value = round(value, self.asked.decimals)
         return TableAnswer(names, rows, (), 0, 0, figure, "", value, tuple(notes), single=True)
 
     def _fresh(self) -> _Gathered:
@@ -282,6 +291,8 @@ class _Asking:
 
     def _where_best(self) -> tuple[tuple[str, ...], list[list[str]]]:
         """The row that has the highest or lowest number, where that is all that is asked."""
+        if self.asked.shown and 0 not in self.best and 0 < self.count <= _FEW:
+            return tuple(one.name for one in self.schema.columns), self.few
         if len(self.asked.figures) != 1 or 0 not in self.best:
             return (), []
         return tuple(one.name for one in self.schema.columns), [self.best[0][1]]
@@ -296,6 +307,9 @@ class _Asking:
             made.sort(key=lambda one: (one[1][-1] is None, -(one[1][-1] or 0) if down else (one[1][-1] or 0)))
         elif asked.ordered and asked.descending:
             made.reverse()
+        for one in asked.having:
+            at = next(at for at, (_, term) in enumerate(asked.figures) if term == one.term)
+            made = [group for group in made if one.holds(group[1][at])]
         shown = made[: asked.limit] if asked.limit else made
         names = (*(one.name for one in asked.groups), *_columns(asked))
         rows = [[*name, *map(self._written, values)] for name, values in shown]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -83,8 +84,20 @@ class TableSchema:
     @cached_property
     def own_words(self) -> tuple[str, ...]:
         """The words of its name: what the rows are."""
-        stem = self.path.rpartition("/")[2].rpartition(".")[0]
-        return tuple(one for one in words_in(stem) if len(one) > 2)
+        name = self.path.rstrip("/").rpartition("/")[2]
+        stem = name.rpartition(".")[0] or name
+        return tuple(one for one in words_in(_bare(stem)) if len(one) > 2)
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """What its name says that its rows are."""
+        return frozenset(thing for one in self.own_words for thing in members_of("named", (one,)))
+
+    @cached_property
+    def known_words(self) -> frozenset[str]:
+        """All words of its name, of its columns and of their values."""
+        values = (word for one in self.columns for value in one.values for word in value)
+        return frozenset((*self.own_words, *(word for one in self.columns for word in one.words), *values))
 
     def of(self, *kinds: Kind) -> list[SchemaColumn]:
         """The columns that hold this."""
@@ -97,7 +110,22 @@ class TableSchema:
 
     def is_own(self, word: str) -> bool:
         """Whether a word is one of the table's name: expenses of expenses.csv."""
-        return any(alike(word, one) or (len(one) > 4 and word.startswith(one)) for one in self.own_words)
+        if members_of("named", (word,)) & {
+            thing for one in self.own_words for thing in members_of("named", (one,))
+        }:
+            return True
+        word = _bare(word)
+        return any(
+            alike(word, one)
+            or (len(one) > 4 and (word.startswith(one) or alike(word[word.find(one) :], one)))
+            for one in self.own_words
+        )
+
+
+def _bare(text: str) -> str:
+    """Without accents: files are often named so."""
+    plain = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in plain if not unicodedata.combining(char))
 
 
 def schema_of(path: str, bench: Bench, check: Callable[[], None]) -> TableSchema:

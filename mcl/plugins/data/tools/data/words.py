@@ -60,6 +60,42 @@ def members_of(family: str, words: Phrase) -> frozenset[str]:
     return frozenset(one for one in lexicon()[family] if length_of(f"{family}.{one}", words, 0) == len(words))
 
 
+@cache
+def _single_words() -> tuple[frozenset[str], frozenset[str]]:
+    """The words of all phrases, and those that go on as they like."""
+    families = (some if isinstance(some, Mapping) else {"": some} for some in lexicon().values())
+    texts = (str(text) for some in families for text in some.values())
+    words = {word for text in texts for word in text.replace("|", " ").split()}
+    return frozenset(one for one in words if not _goes_on(one)), frozenset(
+        one[:-1] for one in words if _goes_on(one)
+    )
+
+
+def is_known(word: str) -> bool:
+    """Whether the lexicon has a word in some phrase."""
+    whole, begun = _single_words()
+    return word in whole or any(word.startswith(one) for one in begun)
+
+
+@cache
+def spellings(first: str) -> tuple[str, ...]:
+    """The longer words of the lexicon with this first letter."""
+    whole, begun = _single_words()
+    return tuple(one for one in sorted(whole | begun) if one.startswith(first) and len(one) > 3)
+
+
+def one_slip(one: str, other: str) -> bool:
+    """Whether one letter too many, too few, another, or two in the wrong order is all the difference."""
+    if len(one) > len(other):
+        one, other = other, one
+    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    if len(one) < len(other):
+        return len(other) - len(one) == 1 and one[at:] == other[at + 1 :]
+    return one[at + 1 :] == other[at + 1 :] or (
+        one[at + 2 :] == other[at + 2 :] and one[at : at + 2] == other[at : at + 2][::-1]
+    )
+
+
 def _fits(said: str, word: str) -> bool:
     return said == word or (_goes_on(said) and word.startswith(said[:-1]))
 

@@ -1,0 +1,84 @@
+"""What a question groups rows by."""
+
+from __future__ import annotations
+
+from mcl.plugins.data.tools.data.asked import Grouping
+from mcl.plugins.data.tools.data.question_words import NO_AMOUNTS, QuestionWords
+from mcl.plugins.data.tools.data.words import length_of, member_of
+
+
+class GroupWords(QuestionWords):
+    """What the words of a question say of groups."""
+
+    def _grouped(self) -> None:
+        at = 0
+        while at < len(self.words):
+            length = 0 if at in self.used else length_of("group", self.plain, at)
+            by = 0 if length or at in self.used else length_of("by", self.plain, at)
+            sorts = at and length_of("sorting", self.plain, at - 1)
+            if not (length or by) or sorts:
+                at += 1
+                continue
+            end = self._group_at(at, at + (length or by), by=bool(by))
+            at = max(end, at + 1)
+
+    def _group_at(self, at: int, there: int, *, by: bool) -> int:
+        there = self._skip(there)
+        if there >= len(self.words):
+            return there
+        found = self._grouping(there, by=by)
+        if found is None:
+            own = self.schema.is_own(self.plain[there]) or self._empty(there) or there in self.used
+            if not by and not own and self.words[there].number is None:
+                self._unclear(self.words[there].said, self.schema.columns)
+            return at + 1
+        while found is not None:
+            if found[0] not in self.asked.groups:
+                self.asked.groups.append(found[0])
+            self.group_places.append(at)
+            self._use(at, found[1] - at)
+            at = found[1]
+            joined = at < len(self.words) - 1 and self.plain[at] in ("and", "och", "&", "o")
+            there = at + 1 if joined else len(self.words)
+            found = self._grouping(there, by=True) if joined else None
+        return at
+
+    def _grouping(self, there: int, *, by: bool) -> tuple[Grouping, int] | None:
+        """What a word says to group by, and where it ends."""
+        if there >= len(self.words) or there in self.used:
+            return None
+        found = self.link(there, weak=True)
+        part, length = member_of("parts", self.plain, there)
+        dates = self.schema.of("date")
+        exact = found is not None and found.sure == 3 and found.columns[0].kind != "date"
+        if part and dates and not exact:
+            characters = {"year": 4, "month": 7, "day": 10}[part]
+            return Grouping(part, dates[0].place, characters), there + length
+        if found is None:
+            return None
+        fitting = [one for one in found.columns if one.kind != "number"] or list(found.columns)
+        if by and fitting[0].kind == "number" and fitting[0].name.casefold() not in NO_AMOUNTS:
+            return None
+        if len(fitting) > 1:
+            self._unclear(self.words[there].said, fitting)
+        return Grouping(fitting[0].name, fitting[0].place), there + found.length
+
+    def _of_which(self, at: int, *, asks: bool) -> None:
+        """“which category … most”, “the page with most errors”: the groups of which one is asked for, where
+        rows have the same there."""
+        for there in range(at):
+            if there in self.used:
+                continue
+            which = there and length_of("which", self.plain, there - 1)
+            has = self.plain[there + 1 : there + 2]
+            if not (which or (has and has[0] in ("with", "med", "that", "som", "where", "där"))):
+                continue
+            found = self._grouping(there, by=True)
+            column = self.schema.columns[found[0].place] if found else None
+            if found is None or column is None:
+                continue
+            if found[0].part or column.says_kinds:
+                self.asked.groups.append(found[0])
+                self._use(there, found[1] - there)
+                self._grouped_by_which = True
+                return
