@@ -20,7 +20,7 @@ class SaidClause(NamedTuple):
     keeps: bool = False
 
 
-class Filled(NamedTuple):
+class FilledInput(NamedTuple):
     """An input of a skill. place: of the words of the goal that say it; values: what fills it; unsure: a
     person has to say which of them. Of no slot (""): words that were understood beside it."""
 
@@ -30,5 +30,5 @@ class Filled(NamedTuple):
     unsure: bool = False
 
 
-Filler: TypeAlias = Callable[[str, Sequence[SaidClause], "FileNames"], Sequence[Filled]]
+Filler: TypeAlias = Callable[[str, Sequence[SaidClause], "FileNames"], Sequence[FilledInput]]
 """Of a goal, its clauses and the files here: the inputs; none where these do not say what is meant."""

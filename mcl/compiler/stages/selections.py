@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from mcl.compiler.stages.clauses import Clause, Clauses
 from mcl.compiler.stages.coverage_words import CoverageWords
 from mcl.compiler.stages.file_names import PLURAL, folded
-from mcl.compiler.stages.filled import Filled, SaidClause
+from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.selection_clauses import NO_PLACE, ClauseReader, Noun, Said
 from mcl.compiler.stages.selection_names import NamedSets, base
@@ -351,7 +351,7 @@ def said_clauses(clauses: Clauses, reader: ClauseReader) -> list[SaidClause]:
     return told
 
 
-def _kept_fills(prose: str, filled: Sequence[Filled], key: str) -> dict[str, tuple[str, ...]]:
+def _kept_fills(prose: str, filled: Sequence[FilledInput], key: str) -> dict[str, tuple[str, ...]]:
     """What a plug-in read, as it is kept."""
     found = {
         f"{one.slot}={prose[one.place.start : one.place.end]}": ("",) * one.unsure + one.values

@@ -11,7 +11,7 @@ from typing import Final
 
 from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
-from mcl.compiler.stages.filled import Filled, SaidClause
+from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free
 from mcl.plugins.text.answers import alike, empty_words
@@ -36,7 +36,7 @@ class _Found:
     whole: bool
 
 
-def read_list_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[Filled]:
+def read_list_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The entry, the list and what is done to it; nothing where the lists here do not say which is meant."""
     what, verb = _what(prose, clauses)
     if not what or verb is None:
@@ -74,15 +74,15 @@ def read_list_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) 
         (one for path, entries in listed.items() for one in _meant(path, entries, words)),
         key=lambda one: -one.score,
     )
-    read = [Filled("", one) for one in scope]
-    done = Filled("what", verb, (what,))
+    read = [FilledInput("", one) for one in scope]
+    done = FilledInput("what", verb, (what,))
     if not words and len(listed) == 1:  # "take one thing off the list"
         path, entries = next(iter(listed.items()))
         asked = TextPlace(*verb)
         offered = tuple(dict.fromkeys(entries))[:_OFFERED]
         return (
-            Filled("line", asked, offered, unsure=True),
-            Filled("file", place or asked, (path,)),
+            FilledInput("line", asked, offered, unsure=True),
+            FilledInput("file", place or asked, (path,)),
             done,
             *read,
         )
@@ -99,10 +99,10 @@ def read_list_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) 
     if len(paths) > 1 or (len(values) > 1 and not several):
         if len(paths) > 1:
             return ()
-        filled = [Filled("line", entry, values[:_OFFERED], unsure=True)]
+        filled = [FilledInput("line", entry, values[:_OFFERED], unsure=True)]
     else:
-        filled = [Filled("line", entry, ("; ".join(values),))]
-    return (*filled, Filled("file", place or entry, paths), done, *read)
+        filled = [FilledInput("line", entry, ("; ".join(values),))]
+    return (*filled, FilledInput("file", place or entry, paths), done, *read)
 
 
 def _may_be_list(path: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
-from mcl.compiler.stages.filled import Filled, SaidClause
+from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.text.answers import alike, empty_words
@@ -44,7 +44,7 @@ class _Change:
     new_said: TextPlace
 
 
-def read_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[Filled]:
+def read_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The same for one file, for a skill that has one place for it."""
     found = read_replacement(prose, clauses, names)
     files = [one for one in found if one.slot == "files"]
@@ -53,7 +53,7 @@ def read_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
     return tuple(one._replace(slot="file") if one.slot == "files" else one for one in found)
 
 
-def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[Filled]:
+def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The old and the new words and the files; nothing where what stands in these leaves it open."""
     if not any(pattern("replace", "changes").search(prose, *one.place) for one in clauses):
         return ()
@@ -85,19 +85,19 @@ def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames
         )
     if change is None or not files or change.old == change.new:
         return ()
-    read = [Filled("", one) for one in (*scope, *kept)]
-    old = Filled("old", change.old_said, (change.old,))
-    new = Filled("new", change.new_said, (change.new,))
+    read = [FilledInput("", one) for one in (*scope, *kept)]
+    old = FilledInput("old", change.old_said, (change.old,))
+    new = FilledInput("new", change.new_said, (change.new,))
     if not meant:
         everywhere = pattern("replace", "everywhere").search(prose) is not None
         unsure = len(files) > 1 and not everywhere
-        return (old, new, Filled("files", change.old_said, tuple(files[:_MOST]), unsure=unsure), *read)
+        return (old, new, FilledInput("files", change.old_said, tuple(files[:_MOST]), unsure=unsure), *read)
     spans = []
     for place, paths in meant:
         own = tuple(path for path in paths if path in files)
         whole = names.has(prose[place.start : place.end].rstrip("/")) or not _is_one(paths, names)
         if own:
-            spans.append(Filled("files", place, own[:_MOST], unsure=len(own) > 1 and not whole))
+            spans.append(FilledInput("files", place, own[:_MOST], unsure=len(own) > 1 and not whole))
     return (old, new, *spans, *read)
 
 
