@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Final, NamedTuple, NoReturn
 
 from executor.core.errors import ToolError
@@ -67,6 +68,7 @@ def words_of(said: str, schema: TableSchema) -> list[QuestionWord]:
     return words
 
 
+@lru_cache(maxsize=10_000)
 def _spelled(word: str) -> str:
     """The word of the lexicon that this one is but for one slip; else itself."""
     if len(word) < _LONG_WORD - 1 or is_known(word):
