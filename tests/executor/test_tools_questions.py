@@ -92,6 +92,7 @@ FIGURES = [
     ("hours.csv", "mean of hours to one decimal", "3.4"),
     ("meter.csv", "kWh used between 2026-06-01 and 2026-08-01? they are readings, so subtract", "341"),
     ("songs.csv", "how many songs have exactly 3 minutes", "2"),
+    ("songs.csv", "hur många min blir det om vi kör alla låtar?", "17"),
 ]
 
 

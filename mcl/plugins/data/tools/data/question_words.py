@@ -138,10 +138,16 @@ class QuestionWords:
             return self.schema.of("date")
         return [one for one in self.schema.about(about) if one.kind == "number"]
 
+    def _counted(self, at: int) -> bool:
+        """Whether a word stands just behind how many."""
+        return any(
+            length_of("figure.count", self.plain, one) == at - one for one in range(max(0, at - 2), at)
+        )
+
     def _superlative(self, at: int) -> tuple[str, int]:
-        counted = at and length_of("figure.count", self.plain, at - 1) == 1
-        counted = counted or (at > 1 and length_of("figure.count", self.plain, at - 2) == 2)
-        if self.plain[at] == "min" and (counted or at + 1 == len(self.words) or self.link(at + 1) is None):
+        if self.plain[at] == "min" and (
+            self._counted(at) or at + 1 == len(self.words) or self.link(at + 1) is None
+        ):
             return "", 0  # in Swedish, what is mine; minutes
         return member_of("top_words", self.plain, at)
 
