@@ -12,6 +12,7 @@ from typing import Final
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from mcl.compiler.stages.file_names import SKIPPED, FileNames, NamedFile
+from mcl.compiler.stages.filled import Filler
 from mcl.plugins.hooks import plugins
 
 _MOST_READ: Final = 1 << 20  # bytes of a file
@@ -45,7 +46,7 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
             return None
         try:
             entries = _names(workspace)
-            return FileNames(entries, text, reads, moments) if entries is not None else None
+            return FileNames(entries, text, reads, moments, _filler) if entries is not None else None
         except ScopeError:
             return None
         finally:
@@ -81,3 +82,12 @@ def _moments(
     with closing(Workspace(folder, forbidden=[home])) as workspace:
         named = (plugin.load_named(plugin.moments) for plugin in plugins() if plugin.moments)
         return next((one for read in named if (one := read(prose, verb, at, zone, workspace, files))), None)
+
+
+def _filler(skill: str) -> Filler | None:
+    """What reads inputs of a skill in files; None where nothing does."""
+    for plugin in plugins():
+        if skill in plugin.fills:
+            filler: Filler = plugin.load_named(plugin.fills[skill])
+            return filler
+    return None

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
+from mcl.compiler.stages.filled import Filler
 from mcl.compiler.stages.people import addresses_of
 from mcl.compiler.stages.word_forms import alike
 from mcl.compiler.stages.word_forms import folded as folded
@@ -47,8 +48,8 @@ PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
 _REWORDED: Final = "@goal"
-_ANSWERS, _PLACED = "@answers", "@placed"
-_MOMENTS: Final = "@moments"
+_ANSWERS, _PLACED, _READS, _MOMENTS = "@answers", "@placed", "@reads=", "@moments"
+_ENDED: Final = re.compile(r"(\S+\.[A-Za-z0-9]{1,8})[.,;:!?…]+")
 _TABLE: Final = "the file that answers this"
 _TOLD: Final = 8  # names that a question offers
 
@@ -72,8 +73,8 @@ class Meant:
 @dataclass(frozen=True)
 class FileNames:
     """The names of a workspace, in the order of a walk. text: what stands in a file, "" where it is none;
-    reads: which of some files answer a goal said at a moment, by what is in them; moments: what
-    a goal for a calendar says of moments that stand in files."""
+    reads: which of some files answer a goal said at a moment, by what is in them; moments: what a goal for a
+    calendar says of moments that stand in files; filler: of a skill, what reads its inputs in them."""
 
     entries: tuple[NamedFile, ...]
     text: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
@@ -83,6 +84,7 @@ class FileNames:
     moments: Callable[[str, str, str, str, tuple[str, ...]], tuple[str, Mapping[str, str]] | None] = field(
         default=lambda prose, verb, at, zone, files: None, compare=False, repr=False
     )
+    filler: Callable[[str], Filler | None] = field(default=lambda skill: None, compare=False, repr=False)
 
     def answering(self, prose: str, at: str) -> tuple[str, ...]:
         """The files that answer a goal that was said at a moment."""
@@ -93,6 +95,8 @@ class FileNames:
         plain = text.strip().strip("\"'“”").rstrip("/")
         if not plain or plain in self._known or len(plain) > 200 or plain in (".", ".."):
             return None
+        if ended := _ENDED.fullmatch(plain):  # by what ends the sentence
+            return self.meant(ended[1], use, most) or Meant((ended[1],))
         words = set(_WORD.findall(plain.casefold()))
         wanted = _Wanted(bool(_ALL & words), bool(_FOLDER & words), bool(_FILE & words))
         kept = [one for one in plain.split() if one.casefold() not in _ALL | _FOLDER | _FILE | _EMPTY]
@@ -362,6 +366,10 @@ class FileReading:
         paths = self.found[key]
         return Meant(paths[1:], unsure=True) if paths[:1] == ("",) else Meant(paths)
 
+    def knows(self, slot: str, text: str) -> bool:
+        """Whether files were found for these words for an input, which need not stand in the goal."""
+        return f"{slot}={text}" in self.found
+
     def mentioned(
         self, skill: Skill, slot: str, runs: Iterable[tuple[str, int, int]], most: int
     ) -> Span | None:
@@ -422,13 +430,20 @@ class FileReading:
         rest, *pairs = self.found.get(_MOMENTS, ("",))
         return (rest, dict(zip(pairs[::2], pairs[1::2], strict=True))) if rest else None
 
-    def answered(self, slot: str, prose: str) -> Span | None:
+    def answered(self, skill: Skill, slot: str, prose: str) -> Span | None:
         """The file that answers a goal, for an input of which nothing was read; of several a person has to
         choose one."""
-        paths = self.answering(prose)
-        if paths:
+        paths = () if self.knows(slot, _TABLE) or not self.reads(skill) else self.answering(prose)
+        if paths and self.uses(skill).get(slot) == "there":
             self.found[f"{slot}={_TABLE}"] = paths if len(paths) == 1 else ("", *paths)
-        return Span(f"slot.{slot}", _TABLE, None, None, _MENTIONED) if paths else None
+        known = self.knows(slot, _TABLE)
+        return Span(f"slot.{slot}", _TABLE, None, None, _MENTIONED) if known else None
+
+    def reads(self, skill: Skill) -> bool:
+        """Whether a skill reads a file that is here."""
+        if "there" in self.uses(skill).values():
+            self.found.setdefault(f"{_READS}{skill.id}", ())
+        return f"{_READS}{skill.id}" in self.found
 
     def placed(
         self, skill: Skill, prose: str, spans: Sequence[Span], makes: Callable[[Span], bool]

@@ -162,6 +162,10 @@ class FigureWords(OrderWords):
                 self._limited(at, bool(length_of("top", self.plain, at)))
         if not chosen and not self.asked.groups and self._amount(quiet=True) is not None:
             chosen = self._spent()
+        self.asked.shown = any(self._asks_which(at) for at, _ in chosen) or any(
+            length_of("which", self.plain, at) and one.word not in ("what", "vad")
+            for at, one in enumerate(self.words)
+        )
         if self.per_head:
             chosen = [(at, "count") for at, _ in chosen[:1]] or [(-1, "count")]
         elif not chosen and any(one.is_meter for one in self.schema.columns):
@@ -199,7 +203,11 @@ class FigureWords(OrderWords):
                 term = self._money("sum")
                 self.terms.append((at, term))
                 self._use(at, 1)
-            if found is None or (found.sure == 1 and self._empty(at)) or self._stands_for_rows(at, found):
+            if (
+                found is None
+                or (found.sure == 1 and self._empty(at) and not self._counted(at))
+                or self._stands_for_rows(at, found)
+            ):
                 at += 1
                 continue
             number = [one for one in found.columns if one.kind == "number"]
@@ -352,7 +360,7 @@ class FigureWords(OrderWords):
     def _spent(self) -> list[tuple[int, str]]:
         """“what did the kids spend”: how much it was."""
         for at in range(len(self.words)):
-            verbs = [one for one in self._clause(at) if at < one < at + NEAR and one not in self.used]
+            verbs = [one for one in self._clause(at) if at < one < at + NEAR]
             verb = next((one for one in verbs if length_of("spending", self.plain, one)), None)
             if self.plain[at] in ("what", "vad") and verb is not None:
                 self._use(at, 1)
