@@ -208,3 +208,73 @@ def test_a_mail_is_drafted_with_what_is_named_in_it(home: Home, bundled: Model, 
     found = wants(home, bundled, goal, "mail-draft")
     assert found["headline"] == "release today"
     assert found["message"].startswith("1.4 goes out at 14:00")
+
+
+@pytest.fixture
+def people(folder: Path) -> Path:
+    """A folder in which some people's addresses stand."""
+    (folder / "contacts.csv").write_text(
+        "name,email,relation\nBo Ek,bo@ek.example,plumber\nAnna Berg,anna@berg.example,mother\n"
+        "Anna Lind,anna.lind@kor.example,ordförande\n"
+    )
+    (folder / "hall.eml").write_text("From: Maria Frost <hall@sofia.example>\nSubject: Chairs\n\nHow many?\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("goal", "to", "subject", "says"),
+    [
+        (
+            "draft a mail to Bo, subject Kitchen tap. text: Monday at 10 is fine, 900 kr too. don't send it",
+            "bo@ek.example",
+            "Kitchen tap",
+            "Monday at 10 is fine, 900 kr too.",
+        ),
+        (
+            "write an email to Bo the plumber saying we are at home, ring twice",
+            "bo@ek.example",
+            "",
+            "we are at home, ring twice",
+        ),
+        (
+            "drafta ett mejl till Maria Frost, ämne Stolar, text: Vi tar 80 st. /Eva",
+            "hall@sofia.example",
+            "Stolar",
+            "Vi tar 80 st. /Eva",
+        ),
+        (
+            "gör ett utkast till ordföranden och säg att jag kommer på onsdag",
+            "anna.lind@kor.example",
+            "",
+            "jag kommer på onsdag",
+        ),
+        (
+            "skriv ett mejl till Maria, vi hämtar nycklarna sen",
+            "hall@sofia.example",
+            "",
+            "vi hämtar nycklarna sen",
+        ),
+    ],
+)
+def test_a_mail_goes_to_the_address_that_stands_beside_a_name_here(
+    home: Home, bundled: Model, people: Path, goal: str, to: str, subject: str, says: str
+) -> None:
+    slots = wants(home, bundled, goal, "mail-draft")
+    assert (slots["to"], slots.get("headline", ""), slots["message"]) == (to, subject, says)
+    assert "file" not in slots
+
+
+@pytest.mark.parametrize(
+    ("goal", "options"),
+    [
+        ("draft a mail to Anna saying hello", ("anna@berg.example", "anna.lind@kor.example")),
+        ("skriv ett mejl till henne och säg att jag kommer på onsdag", ()),
+    ],
+)
+def test_who_is_not_clear_is_asked(
+    home: Home, bundled: Model, people: Path, goal: str, options: tuple[str, ...]
+) -> None:
+    made = understood(home, bundled, goal)
+    assert isinstance(made, Clarify), made
+    [gap] = [one for one in made.intent.unknowns if one.field == "slot.to"]
+    assert tuple(gap.options) == options

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from mcl.compiler.stages.clauses import TIDY, Clauses
+from mcl.compiler.stages.clauses import Clauses
+from mcl.compiler.stages.phrase_places import letter_end
 from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at, typed, within
 from mcl.model.protocol import ExtractForm, SlotForm, Span
 
@@ -30,7 +31,7 @@ def with_content(
     named = not clauses.does(main)  # "reminder: …", where the skill says that word of itself
     if main.place.start >= colon.start() or (named and not clauses.is_own(main)):
         return kept, None
-    place = TextPlace(colon.end(), _end(colon.end(), clauses))
+    place = TextPlace(colon.end(), letter_end(colon.end(), clauses))
     if any(not free(one, [place]) for one in clauses.quotes):
         return kept, None  # the quote is the text
     inside = [one for one in spans if one.start is not None and not free(place_of(one), [place])]
@@ -40,16 +41,6 @@ def with_content(
         return kept, None
     text = span_at(f"slot.{slot.name}", prose, place, load_cues().probability["phrase"])
     return (*(one for one in kept if one not in inside), text), place
-
-
-def _end(start: int, clauses: Clauses) -> int:
-    """Where the text ends: with the goal, or before a last sentence that the skill says of itself."""
-    prose = clauses.prose.rstrip()
-    for one in clauses.covered:
-        before = prose[: one.start].rstrip()
-        if one.start > start and not prose[one.end :].strip(TIDY) and before[-1:] in ".!?\n":
-            return len(before)
-    return len(prose)
 
 
 def _slot(form: ExtractForm, inside: Sequence[Span], before: set[str], *, first: bool) -> SlotForm | None:

@@ -14,11 +14,12 @@ from mcl.compiler.stages.content import with_content
 from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.evidence import as_said, by_clause, with_patterns, with_rules
 from mcl.compiler.stages.expiry import FIELD as EXPIRY
+from mcl.compiler.stages.file_names import recipients
 from mcl.compiler.stages.frame_draft import FORMS, Extraction, FrameDraft, PromptText, expected, texts_of
 from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.list_values import with_entries
+from mcl.compiler.stages.phrase_places import SAID, with_phrase
 from mcl.compiler.stages.phrase_places import form_of as form_of
-from mcl.compiler.stages.phrase_places import with_phrase
 from mcl.compiler.stages.repeats import FIRST, REPEATS
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
@@ -56,6 +57,7 @@ class Understanding:
         return frozenset(f"{PROMISE}{prose[one.start : one.end]}" for one in self.extraction.wishes)
 
 
+_LETTER = tuple(f"slot.{name}" for name in SAID)
 LookUp: TypeAlias = Callable[[ResolveRule, str], SlotValue | None]
 
 
@@ -117,7 +119,12 @@ def extract(
     held = [TextPlace(*one) for one in rules.kept.found(request.prose)] if "rule" in rules.kinds else []
     held = [one for one in held if not within(one, clauses.quotes)]
     answered = model.extract(request.prose, form) if request.prose else ()
-    answered, content = with_content(answered, form, clauses)
+    letter, _ = with_phrase((), form, skill.phrases, clauses, rules.around_phrases)
+    content = next((place_of(one) for one in letter if one.field in _LETTER), None)
+    if content is not None:  # what a phrase leads to
+        answered = tuple(one for one in answered if one.start is None or free(place_of(one), [content]))
+    else:
+        answered, content = with_content(answered, form, clauses)
     if content is not None:
         clauses = Clauses(request.prose, skill, rules.coverage, [content])
         held = [one for one in held if free(one, [content])]
@@ -164,7 +171,7 @@ def extract(
     spans = (*(one for one in spans if not _is_chosen(one, chosen)), *chosen.spans)
     if chosen.stopped:  # what is to be gone is named to the letter, or asked about
         spans = tuple(one for one in spans if request.files.is_path(one.value) or not _is_list(one, skill))
-    spans = (*spans, *(() if chosen.stopped else _named_files(request, skill, spans, clauses)))
+    spans = (*spans, *(() if chosen.stopped else _named_files(request, skill, spans, clauses, said)))
     if skill.takes_goal and request.prose:
         whole = span_at(f"slot.{GOAL_SLOT}", request.prose, TextPlace(0, len(request.prose)), 1.0)
         spans = (*spans, _before(wishes, whole, clauses))
@@ -233,10 +240,12 @@ def _check_given(request: GoalRequest, skill: Skill) -> None:
 
 
 def _named_files(
-    request: GoalRequest, skill: Skill, spans: Sequence[Span], clauses: Clauses
+    request: GoalRequest, skill: Skill, spans: Sequence[Span], clauses: Clauses, said: Sequence[TextPlace]
 ) -> Iterator[Span]:
-    """What the goal says of a file that is here, for inputs that must be there and were not read."""
+    """What the goal says of a file that is here, for inputs that must be there and were not read. said: where
+    words of a fixed phrase stand: "a mail" is no folder of that name."""
     taken = [place_of(one) for one in spans if one.start is not None]
+    taken += said if recipients(skill) else ()
     for slot in skill.slots:
         field = f"slot.{slot.name}"
         if slot.default or slot.name in request.slots or field in request.answers:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +17,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
+from mcl.compiler.stages.people import addresses_of
+from mcl.compiler.stages.word_forms import alike
+from mcl.compiler.stages.word_forms import folded as folded
 from mcl.language.skills import Skill
 from mcl.model.protocol import Span
 from mcl.values.slots import read_pattern
@@ -39,6 +41,7 @@ _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
 )
 _EVERYTHING: Final = frozenset(("everything", "allt", "allting", "all files", "alla filer"))
 _POINTING: Final = frozenset(_LISTS["pointing"].split(" | "))
+_SOMEBODY: Final = frozenset(_LISTS["somebody"].split(" | "))
 PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
@@ -118,6 +121,14 @@ class FileNames:
         found = self.meant(text, "there", most)
         whole = found is not None and all(_has(folded(text).split()[:1], _name(path)) for path in found.paths)
         return found if whole else None
+
+    def people(self, text: str) -> Meant | None:
+        """Whose addresses words for whom a mail is to mean; None where they are nobody's in a file here."""
+        if text.casefold() in _SOMEBODY:
+            return Meant((), unsure=True)
+        files = (one.path for one in self.entries if not one.folder)
+        found = addresses_of(text, files, self.text, _EMPTY)
+        return Meant(found, unsure=len(found) > 1) if found else None
 
     def in_words(self, prose: str) -> Iterator[tuple[int, int]]:
         """Where names with blanks or brackets stand in a text: nobody reads these as one word."""
@@ -228,21 +239,15 @@ def _stem(path: str) -> str:
     return _name(path).rpartition(".")[0] or _name(path)
 
 
-def folded(text: str) -> str:
-    """Its words in small letters without accents."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return " ".join(_WORD.findall("".join(char for char in plain if not unicodedata.combining(char))))
-
-
 def _has(words: Sequence[str], text: str) -> bool:
     there = folded(text).split()
-    return bool(words) and all(any(_alike(folded(word), one) for one in there) for word in words)
+    return bool(words) and all(any(alike(folded(word), one) for one in there) for word in words)
 
 
 def _is_most(words: Sequence[str], path: str) -> bool:
     """Whether words are at least half of those that the name of a file has."""
     there = [one for one in folded(_stem(path)).split() if not one.isdigit()]
-    return 2 * sum(any(_alike(folded(word), one) for word in words) for one in there) >= len(there)
+    return 2 * sum(any(alike(folded(word), one) for word in words) for one in there) >= len(there)
 
 
 def _is_like(words: Sequence[str], path: str) -> bool:
@@ -251,16 +256,8 @@ def _is_like(words: Sequence[str], path: str) -> bool:
     said, above = [folded(word) for word in words], folded(path.rpartition("/")[0]).split()
     there = folded(_name(path)).split()
     return _is_most(words, path) or all(
-        word in there or any(_alike(word, one) for one in above) for word in said
+        word in there or any(alike(word, one) for one in above) for word in said
     )
-
-
-def _alike(word: str, other: str) -> bool:
-    """Are two words one, but for their ends: receipt and receipts, kvitto and kvittot?"""
-    shorter = min(len(word), len(other))
-    begins = word[:shorter] == other[:shorter]
-    compound = len(other) >= 5 and word.startswith(other)  # inköpslistan is inkop.txt
-    return word == other or compound or (shorter >= 4 and begins and abs(len(word) - len(other)) <= 2)
 
 
 # ---- Which inputs of a skill are paths, by what its plan does with them.
@@ -303,6 +300,14 @@ def changed_slots(skill: Skill, find: Callable[[str], Any]) -> dict[str, str]:
             place = _PLACE.fullmatch(str(args.get(name))) if mode in ("move", "write") else None
             found |= {place[1]: mode} if place else {}
     return found
+
+
+def recipients(skill: Skill | None) -> frozenset[str]:
+    """The inputs that say to whom a mail goes."""
+    calls = _calls(case.root for case in skill.template.cases) if skill and skill.template else ()
+    given = (call.get("args") for call in calls if "/tool/mail/" in str(call.get("tool_ref")))
+    places = (_PLACE.fullmatch(str(args.get("to"))) for args in given if isinstance(args, Mapping))
+    return frozenset(place[1] for place in places if place)
 
 
 def _calls(roots: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
@@ -460,6 +465,8 @@ class FileReading:
     def _looked_up(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
         if self._names is None:
             return None
+        if slot in recipients(skill):
+            return here.people(text) if (here := self._names()) is not None else None
         use = self.uses(skill).get(slot)
         names = self._names() if use is not None else None
         if use == "there" and slot != "folder" and text.casefold() in _POINTING:

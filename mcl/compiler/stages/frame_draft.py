@@ -26,6 +26,7 @@ from mcl.compiler.stages.coverage_words import ASIDE, SECOND
 from mcl.compiler.stages.evidence import CHECKED
 from mcl.compiler.stages.expiry import FIELD as EXPIRY
 from mcl.compiler.stages.expiry import clauses_of
+from mcl.compiler.stages.file_names import recipients
 from mcl.compiler.stages.gaps import Gap, sentence, slot_question
 from mcl.compiler.stages.limit_words import Around
 from mcl.compiler.stages.request import GoalRequest
@@ -306,7 +307,8 @@ class FrameDraft:
         if not reading.unsure:
             filled = [self._fill(slot, path, span) for path in reading.paths]
             return all(filled)
-        of = f"may be any of {', '.join(reading.paths)}" if reading.paths else "names no file here"
+        nothing = "names no file here" if slot.name not in recipients(self.skill) else "is nobody known here"
+        of = f"may be any of {', '.join(reading.paths)}" if reading.paths else nothing
         why = f"“{span.value}” {of}"
         question = f"{sentence(why)}. {slot_question(slot.name, slot.hint)}"
         self.gaps.append(Gap(f"slot.{slot.name}", slot.type, "blocking", why, question, reading.paths))

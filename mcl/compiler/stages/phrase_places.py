@@ -16,8 +16,10 @@ from mcl.values.slots import read_slot
 
 _WORD_END: Final = re.compile(r"[.,;:!?]*(?:\s|$)")
 _WORD: Final = re.compile(r"[^\W_]+")
-_SAID: Final = ("message", "body")  # what takes words to the letter
+SAID: Final = ("message", "body")  # what takes words to the letter
+_QUOTES: Final = ('"', "“", "”", "'", "‘", "«", "»")
 _MOST_WORDS: Final = 8  # of a text that is no quote
+_FEW_WORDS: Final = 3  # of a text that nothing leads to
 _NOON: Final = "2000-01-01T12:00:00.000Z"  # whether words say a time at all is the same at any
 
 
@@ -46,18 +48,52 @@ def with_phrase(
         ends = match.places[-1].start
         kept = [one for one in kept if not _says_phrase(one, prose, words, ends, slots)]
     ended = match.start
+    letter = [one for one in match.places if one.slot in slots and one.slot in SAID]
     for place in match.places:
         slot, before = slots.get(place.slot), TextPlace(ended, place.start)
         ended = place.end
-        if slot is not None and slot.name in _SAID:
-            place = place._replace(start=_begun(before, words, prose))
+        if slot is not None and slot.name in SAID:
+            end = letter_end(place.start, clauses) if place is match.places[-1] else place.end
+            place = place._replace(start=_begun(before, words, prose), end=end)
         found = list(islice(_values(place, slot, clauses), slot.many)) if slot is not None else []
         if found:
             places = [place_of(one) for one in found]
             kept = [one for one in kept if one.field != found[0].field and _apart(one, places)] + found
+    if match.places and not letter:
+        kept += _behind(match.places[-1], slots, kept, clauses)
     said = _between(match)
-    own = {f"slot.{place.slot}" for place in match.places}
+    own = {f"slot.{name}" for name in (*(place.slot for place in match.places), *SAID)}
     return [one for one in kept if one.field in own or _apart(one, said)], said
+
+
+def letter_end(start: int, clauses: Clauses) -> int:
+    """Where a text ends that goes on to the end: with the goal, or before a last sentence that the skill says
+    of itself."""
+    prose = clauses.prose.rstrip()
+    for one in clauses.covered:
+        before = prose[: one.start].rstrip()
+        if one.start > start and not prose[one.end :].strip(TIDY) and before[-1:] in '.!?,\n"”':
+            return len(before)
+    return len(prose)
+
+
+def _behind(
+    last: SlotWords, slots: Mapping[str, SlotForm], kept: Sequence[Span], clauses: Clauses
+) -> list[Span]:
+    """The text of what has one, where the goal goes on behind the clause of a phrase's last place and does
+    not say that it is something else: "a mail to Bo, we come at six"."""
+    slot, prose = next((slots[name] for name in SAID if name in slots), None), clauses.prose
+    ends = [place_of(one).end for one in kept if one.field == f"slot.{last.slot}" and one.start is not None]
+    if slot is None or not ends or slots.get(last.slot) is None:
+        return []
+    start = ends[-1] + len(prose[ends[-1] :]) - len(prose[ends[-1] :].lstrip(TIDY))
+    place = TextPlace(start, letter_end(start, clauses))
+    marked = prose[ends[-1] : start].strip()
+    begun = next((one for one in clauses.all if one.place.end > start), None)
+    wished = begun is None or begun.joined or clauses.does(begun)
+    if not marked or wished or len(prose[place.start : place.end].split()) < _FEW_WORDS:
+        return []
+    return [span_at(f"slot.{slot.name}", prose, place, load_cues().probability["likely"])]
 
 
 def _begun(before: TextPlace, words: Collection[str], prose: str) -> int:
@@ -127,6 +163,9 @@ def _values(place: SlotWords, slot: SlotForm, clauses: Clauses) -> Iterator[Span
     prose, cues, field = clauses.prose, load_cues(), f"slot.{slot.name}"
     region = _region(place, slot, clauses)
     certain = cues.probability["phrase"]
+    if slot.name in SAID and prose[region.start : region.start + 1] not in _QUOTES:
+        yield span_at(field, prose, region, certain)
+        return
     for whole, inner in quotes_of(prose):
         if within(whole, [region]) and slot.type.removesuffix("[]") == "string":
             yield span_at(field, prose, inner, certain)
@@ -147,6 +186,8 @@ def _region(place: SlotWords, slot: SlotForm, clauses: Clauses) -> TextPlace:
     """The characters of a place, up to the end of the clause that it begins in where the slot takes one
     value."""
     end = place.end
+    if slot.name in SAID:  # as it was said, with its marks
+        return TextPlace(place.start, place.start + len(clauses.prose[place.start : end].rstrip(" \t\n,;")))
     if slot.many == 1:
         clause = clauses.clause_of(TextPlace(place.start, place.start + 1))
         end = min(end, clause.end) if clause.end > place.start else end
