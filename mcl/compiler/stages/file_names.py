@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
+from mcl.compiler.stages.filled import Filler
 from mcl.compiler.stages.people import addresses_of
 from mcl.compiler.stages.word_forms import alike
 from mcl.compiler.stages.word_forms import folded as folded
@@ -70,13 +71,15 @@ class Meant:
 @dataclass(frozen=True)
 class FileNames:
     """The names of a workspace, in the order of a walk. text: what stands in a file, "" where it is none;
-    reads: which of some files answer a goal said at a moment, by what is in them."""
+    reads: which of some files answer a goal said at a moment, by what is in them; filler: of a skill, what
+    reads its inputs in them."""
 
     entries: tuple[NamedFile, ...]
     text: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
     reads: Callable[[str, str, tuple[str, ...]], tuple[str, ...]] = field(
         default=lambda prose, at, files: (), compare=False, repr=False
     )
+    filler: Callable[[str], Filler | None] = field(default=lambda skill: None, compare=False, repr=False)
 
     def answering(self, prose: str, at: str) -> tuple[str, ...]:
         """The files that answer a goal that was said at a moment."""
