@@ -127,8 +127,7 @@ def merged(utterance: Utterance) -> str:
 def sources(data: Path) -> dict[str, GoalSource]:
     """What each machine learns from."""
     r = random.Random(SEED)
-    corpus, goals = corpora.load(data), handwritten.load()
-    hands = list(written.of_one_wish(("train",), more=True))
+    corpus, goals, hands = corpora.load(data), handwritten.load(), list(written.of_one_wish(("train",)))
     said: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for one in corpus.train:
         if one.opens and one.skill[0] in SOURCES:

@@ -114,19 +114,16 @@ def writers(folder: Path = FOLDER, parts: Sequence[str] = PARTS) -> list[GoalWri
     ]  # fmt: skip
 
 
-def of_one_wish(parts: Sequence[str], *, more: bool = False) -> Iterator[tuple[str, str, str]]:
-    """Goals of one wish, the skill that takes each ("" for none here), and its verb ("" for no goal). more:
-    also those of several, by their first one, where a skill here takes it."""
+def of_one_wish(parts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Goals of one wish, the skill that takes each ("" for none here), and its verb ("" for no goal)."""
     common = shelf()
     for writer in writers(parts=parts):
         for goal in writer.goals:
             one = goal.before or goal
-            if goal.change and not goal.before:
+            if len(one.wishes) > 1 or (goal.change and not goal.before):
                 continue
             wish = one.wishes[0] if one.wishes else None
             known = common[wish.skill].shipped(wish) if wish is not None and wish.skill in common else ""
-            if len(one.wishes) > 1 and not (more and known):
-                continue
             yield one.text, known, wish.verb if wish else ""
 
 
