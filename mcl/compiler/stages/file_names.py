@@ -48,6 +48,7 @@ _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
 _REWORDED: Final = "@goal"
 _ANSWERS, _PLACED, _READS = "@answers", "@placed", "@reads="
+_ENDED: Final = re.compile(r"(\S+\.[A-Za-z0-9]{1,8})[.,;:!?…]+")
 _TABLE: Final = "the file that answers this"
 _TOLD: Final = 8  # names that a question offers
 
@@ -90,6 +91,8 @@ class FileNames:
         plain = text.strip().strip("\"'“”").rstrip("/")
         if not plain or plain in self._known or len(plain) > 200 or plain in (".", ".."):
             return None
+        if ended := _ENDED.fullmatch(plain):  # by what ends the sentence
+            return self.meant(ended[1], use, most) or Meant((ended[1],))
         words = set(_WORD.findall(plain.casefold()))
         wanted = _Wanted(bool(_ALL & words), bool(_FOLDER & words), bool(_FILE & words))
         kept = [one for one in plain.split() if one.casefold() not in _ALL | _FOLDER | _FILE | _EMPTY]
