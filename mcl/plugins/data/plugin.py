@@ -19,6 +19,7 @@ PLUGIN = Plugin(
     ),
     skills=True,
     answers="mcl.plugins.data.answering:answering",
+    moments="mcl.plugins.data.spoken:inputs",
     serves=("http/get", "http/request"),
     needs=("icalendar", "jmespath", "lxml", "pygal"),
 )

@@ -5,6 +5,5 @@ from mcl.plugins.hooks import Plugin
 PLUGIN = Plugin(
     "schedules",
     __name__,
-    moments="mcl.plugins.schedules.spoken:inputs",
     commands={"schedule": "mcl.plugins.schedules.cli:register"},
 )
