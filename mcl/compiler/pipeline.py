@@ -328,9 +328,10 @@ class _Goal:
         that is here holds answers it."""
         paths = () if self.request.skill else self.request.files.answering(self.request.prose)
         shares = dict(found.shares) if paths else {}
-        uses = self.request.files.uses
-        asks = (one for one in self.pipeline.skills if one.takes_goal and "there" in uses(one).values())
-        best = max(asks, key=lambda skill: shares.get(skill.id, 0.0), default=None) if paths else None
+        asks = [
+            one for one in self.pipeline.skills if paths and one.takes_goal and self.request.files.reads(one)
+        ]
+        best = max(asks, key=lambda skill: shares.get(skill.id, 0.0), default=None)
         share = shares.get(best.id, 0.0) if best is not None else 0.0
         if best is None or share < _HEARD:
             return None

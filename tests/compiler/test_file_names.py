@@ -137,3 +137,18 @@ def test_what_may_be_several_files_is_asked_about_with_their_names(folder: Path,
     assert made.plan is not None
     assert made.plan.root.tool_call is not None
     assert made.plan.root.tool_call.args["paths"] == '["letters/landlord.txt"]'
+
+
+@pytest.mark.parametrize(
+    "goal", ["how many hours have I logged for Nordlys in total", "biggest hour for Ugglan"]
+)
+def test_the_table_that_answers_is_taken_where_none_is_named_and_a_replay_elsewhere_reads_the_same(
+    folder: Path, home: Home, monkeypatch: pytest.MonkeyPatch, goal: str
+) -> None:
+    (folder / "hours.csv").write_text("date,client,hours\n2026-10-05,Nordlys,4\n2026-10-08,Ugglan,3\n")
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, Compiled)
+    assert {one.name: one.value for one in made.intent.frame.objects}["file"] == "hours.csv"
+    monkeypatch.chdir(folder.parent)
+    again = replay(made.intent.id, home=home)
+    assert again.same, [one for one in again.items if one.verdict != "same"]

@@ -213,3 +213,25 @@ def test_an_answer_is_written_to_a_new_file_and_says_which_rows(there: Walks) ->
     text = there.ask(asked)["text"]
     assert (there.workspace / "ut.csv").read_text() == "post;belopp\nhyra lokal;2000\nfika;385,5\n"
     assert "typ is ut" in text
+
+
+def test_a_folder_of_texts_that_say_the_same_of_each_is_a_table_and_a_blank_form_is_no_row(
+    there: Walks,
+) -> None:
+    for number, (client, amount, status) in enumerate(
+        [
+            ("Nord AB", "1 250,50 kr", "paid 2026-11-02"),
+            ("Ugglan", "400 SEK", "unpaid"),
+            ("NAME", "SUM", "unpaid"),
+        ]
+    ):
+        due = f"2026-12-0{number + 1}" if client != "NAME" else "DATE"
+        text = f"# Invoice {number}\n\nClient: {client}\nAmount: {amount}\nDue: {due}\nStatus: {status}\n"
+        there.write(f"invoices/{number}.txt", text)
+    there.write("invoices/notes.txt", "call the bank\n")
+    found = there.ask(node("invoices", "vilka fakturor är obetalda"))
+    assert [one["file"] for one in found["groups"]] == ["1.txt"]
+    assert there.ask(node("invoices/", "how much has Nord paid"))["value"] == "1250.5"
+    assert there.ask(node("invoices", "how much is due in december"))["value"] == "1650.5"
+    there.write("letters/a.txt", "Dear Anna\n")
+    assert there.refusal(node("letters", "how much is it")) == "NO_ROWS"

@@ -257,8 +257,8 @@ def _named_files(
             continue
         if any(one.field == field or (one.field == "slot.pattern" and not slot.required) for one in spans):
             continue
-        read = skill.takes_goal and slot.required and request.files.uses(skill).get(slot.name) == "there"
-        named = request.files.answered(slot.name, request.prose) if read else None
+        read = skill.takes_goal and slot.required
+        named = request.files.answered(skill, slot.name, request.prose) if read else None
         named = named or request.files.mentioned(skill, slot.name, _runs(clauses, taken), slot.most)
         if named is not None:
             taken += [place_of(named)] if named.start is not None else []

@@ -47,7 +47,7 @@ PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
 _REWORDED: Final = "@goal"
-_ANSWERS, _PLACED, _WISH = "@answers", "@placed", "@wish="
+_ANSWERS, _PLACED, _READS, _WISH = "@answers", "@placed", "@reads=", "@wish="
 _TABLE: Final = "the file that answers this"
 _TOLD: Final = 8  # names that a question offers
 
@@ -356,6 +356,10 @@ class FileReading:
         paths = self.found[key]
         return Meant(paths[1:], unsure=True) if paths[:1] == ("",) else Meant(paths)
 
+    def knows(self, slot: str, text: str) -> bool:
+        """Whether files were found for these words for an input, which need not stand in the goal."""
+        return f"{slot}={text}" in self.found
+
     def mentioned(
         self, skill: Skill, slot: str, runs: Iterable[tuple[str, int, int]], most: int
     ) -> Span | None:
@@ -406,13 +410,20 @@ class FileReading:
             self.found |= {_ANSWERS: found} if (found := names.answering(prose, self._at)) else {}
         return self.found.get(_ANSWERS, ())
 
-    def answered(self, slot: str, prose: str) -> Span | None:
+    def answered(self, skill: Skill, slot: str, prose: str) -> Span | None:
         """The file that answers a goal, for an input of which nothing was read; of several a person has to
         choose one."""
-        paths = self.answering(prose)
-        if paths:
+        paths = () if self.knows(slot, _TABLE) or not self.reads(skill) else self.answering(prose)
+        if paths and self.uses(skill).get(slot) == "there":
             self.found[f"{slot}={_TABLE}"] = paths if len(paths) == 1 else ("", *paths)
-        return Span(f"slot.{slot}", _TABLE, None, None, _MENTIONED) if paths else None
+        known = self.knows(slot, _TABLE)
+        return Span(f"slot.{slot}", _TABLE, None, None, _MENTIONED) if known else None
+
+    def reads(self, skill: Skill) -> bool:
+        """Whether a skill reads a file that is here."""
+        if "there" in self.uses(skill).values():
+            self.found.setdefault(f"{_READS}{skill.id}", ())
+        return f"{_READS}{skill.id}" in self.found
 
     def placed(
         self, skill: Skill, prose: str, spans: Sequence[Span], makes: Callable[[Span], bool]

@@ -437,7 +437,10 @@ class FrameDraft:
     def _said(self, span: Span, slot: Slot, bundle: Bundle) -> bool:
         return (
             span.value in (slot.options or (BOOLEAN if slot.type == "bool" else ()))
-            or (span.start is None and span.value in bundle.text)
+            or (
+                span.start is None
+                and (span.value in bundle.text or self.request.files.knows(slot.name, span.value))
+            )
             or self._quotes(span)
         )
 

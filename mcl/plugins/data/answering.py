@@ -1,7 +1,11 @@
-"""Which tables of a folder answer a goal that names none: those whose own names and values it speaks of."""
+"""Which tables of a folder answer a goal that names none: those whose own names and values it speaks of.
+
+A folder of texts that say the same of each thing is one of them.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from typing import Final
@@ -10,11 +14,13 @@ from executor.core.clock import FixedClock
 from executor.core.errors import ExecutorError
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
+from mcl.plugins.data.tools.data.entries import ENDINGS
 from mcl.plugins.data.tools.data.question import read_question, spoken_of
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_of
 
 _ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl")
 _MOST: Final = 40  # tables that are looked at, those at the top first
+_MOST_FOLDERS, _TEXTS = 10, 100  # folders of texts, and of each
 _BYTES: Final = 1 << 17  # of one
 _ALL_BYTES: Final = 1 << 19
 _LEAST: Final = 3  # what must be said of a table
@@ -31,9 +37,9 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
         (one for one in paths if one.casefold().endswith(_ENDINGS)), key=lambda one: one.count("/")
     )
     named = [one for one in tables if one.casefold() in prose.casefold()]
-    for path in (named or tables)[:_MOST]:
+    for path in named or [*tables[:_MOST], *_folders(paths)[:_MOST_FOLDERS]]:
         try:
-            size = workspace.read(path, 1)[1]
+            size = workspace.read(path, 1)[1] if path in tables else 0
             left -= size if size <= min(_BYTES, left) else 0
             if size > min(_BYTES, left + size):
                 continue
@@ -52,3 +58,9 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
         except ExecutorError:
             continue
     return tuple(path for _, path in found)
+
+
+def _folders(paths: Sequence[str]) -> list[str]:
+    """The folders with a few short texts, in their order."""
+    texts = Counter(one.rpartition("/")[0] for one in paths if one.casefold().endswith(ENDINGS))
+    return [one for one, many in texts.items() if one and 1 < many <= _TEXTS]

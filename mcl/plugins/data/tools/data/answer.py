@@ -22,6 +22,7 @@ from mcl.plugins.data.tools.data.table import read_date
 
 _GROUPS: Final = 50_000
 _KEPT: Final = 2_000_000  # numbers kept for medians
+_FEW: Final = 10  # rows that are shown with their figure
 _SHOWN: Final = 100
 _WIDE: Final = 300  # characters of a cell
 _NAMES: Final = {
@@ -131,6 +132,7 @@ class _Asking:
     of: int = 0
     skipped: int = 0
     kept: int = 0
+    few: list[list[str]] = field(default_factory=list)
     best: dict[int, tuple[Decimal, list[str]]] = field(default_factory=dict)
 
     def answer(self, rows: Iterator[list[str]]) -> TableAnswer:
@@ -218,6 +220,8 @@ class _Asking:
         figures = self.asked.figures
         for row in meant:
             name = tuple(_label(row, one) for one in self.asked.groups)
+            if len(self.few) <= _FEW:
+                self.few.append(row)
             found = groups.get(name)
             if found is None:
                 if len(groups) >= _GROUPS:
@@ -287,6 +291,8 @@ class _Asking:
 
     def _where_best(self) -> tuple[tuple[str, ...], list[list[str]]]:
         """The row that has the highest or lowest number, where that is all that is asked."""
+        if self.asked.shown and 0 not in self.best and 0 < self.count <= _FEW:
+            return tuple(one.name for one in self.schema.columns), self.few
         if len(self.asked.figures) != 1 or 0 not in self.best:
             return (), []
         return tuple(one.name for one in self.schema.columns), [self.best[0][1]]

@@ -82,8 +82,8 @@ class Adjustment(NamedTuple):
 @dataclass
 class TableQuestion:
     """One question. key: what rows or groups are ordered by, None for the figure of groups; ordered: whether
-    they are. having: what a group's figures must hold. decimals: of a figure. successive: differences from
-    row to row; differ: of the two figures before."""
+    they are. having: what a group's figures must hold. decimals: of a figure; shown: its rows are shown where
+    they are few. successive: differences from row to row; differ: of the two figures before."""
 
     tests: list[Test] = field(default_factory=list)
     figures: list[tuple[FigureName, Term | None]] = field(default_factory=list)
@@ -98,4 +98,5 @@ class TableQuestion:
     successive: Term | None = None
     differ: bool = False
     decimals: int | None = None
+    shown: bool = False
     notes: list[str] = field(default_factory=list)

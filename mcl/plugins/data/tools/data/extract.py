@@ -12,6 +12,7 @@ from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from mcl.core.text import counted
 from mcl.plugins.data.tools.data.answer import answers_of
+from mcl.plugins.data.tools.data.entries import is_folder
 from mcl.plugins.data.tools.data.figures import plain
 from mcl.plugins.data.tools.data.selection import Chosen, choose_rows
 from mcl.plugins.data.tools.data.table import open_table
@@ -64,7 +65,7 @@ def _asked(args: Mapping[str, Any], bench: Bench, check: Callable[[], None]) -> 
 
 def decimal_comma(path: str, bench: Bench) -> bool:
     """Whether numbers of a table have a decimal comma."""
-    if path.lower().endswith((".json", ".jsonl", ".ndjson")):
+    if path.lower().endswith((".json", ".jsonl", ".ndjson")) or is_folder(path, bench):
         return False
     with open_table(path, bench, from_thread.check_cancelled) as table:
         return table.form.delimiter == ";"

@@ -13,6 +13,7 @@ from mcl.plugins.data.tools.data.table import read_date
 from mcl.plugins.data.tools.data.words import length_of, member_of
 
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}  # their first months
+_WAYS: Final = {"this": 0, "last": 1, "next": -1}  # how many back
 _PLACED: Final = frozenset(
     ("in", "during", "of", "for", "since", "i", "under", "för", "from", "until", "till")
 )
@@ -178,17 +179,20 @@ class Periods:
                 return self._made(at, length, first=day, last=day, weak=True)
         if length := length_of("periods.last_year", self._plain, at):
             return self._made(at, length, year=today.year - 1)
-        this, last = (length_of(f"periods.{one}", self._plain, at) for one in ("this", "last"))
-        there = at + (this or last)
-        if not (this or last) or there >= len(self._plain):
+        if length := length_of("periods.this_year", self._plain, at):
+            return self._made(at, length, year=today.year)
+        ways = [(length_of(f"periods.{one}", self._plain, at), back) for one, back in _WAYS.items()]
+        length, back = next((one for one in ways if one[0]), (0, 0))
+        there = at + length
+        if not length or there >= len(self._plain):
             return None
-        back = 1 if last else 0
         if length := length_of("periods.year", self._plain, there):
             return self._made(at, there + length - at, year=today.year - back)
         if self._plain[at] == "i":
             return None
         if length := length_of("periods.month", self._plain, there):
-            first = (today.replace(day=1) - timedelta(back)).replace(day=1)
+            own = today.replace(day=1)
+            first = (own + timedelta(31) if back < 0 else own - timedelta(back)).replace(day=1)
             return self._made(at, there + length - at, month=first.month, year=first.year)
         if length := length_of("periods.week", self._plain, there):
             monday = today - timedelta(today.weekday() + 7 * back)

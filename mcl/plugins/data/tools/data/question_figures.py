@@ -162,6 +162,10 @@ class FigureWords(OrderWords):
                 self._limited(at, bool(length_of("top", self.plain, at)))
         if not chosen and not self.asked.groups and self._amount(quiet=True) is not None:
             chosen = self._spent()
+        self.asked.shown = any(self._asks_which(at) for at, _ in chosen) or any(
+            length_of("which", self.plain, at) and one.word not in ("what", "vad")
+            for at, one in enumerate(self.words)
+        )
         if self.per_head:
             chosen = [(at, "count") for at, _ in chosen[:1]] or [(-1, "count")]
         elif not chosen and any(one.is_meter for one in self.schema.columns):
@@ -352,7 +356,7 @@ class FigureWords(OrderWords):
     def _spent(self) -> list[tuple[int, str]]:
         """“what did the kids spend”: how much it was."""
         for at in range(len(self.words)):
-            verbs = [one for one in self._clause(at) if at < one < at + NEAR and one not in self.used]
+            verbs = [one for one in self._clause(at) if at < one < at + NEAR]
             verb = next((one for one in verbs if length_of("spending", self.plain, one)), None)
             if self.plain[at] in ("what", "vad") and verb is not None:
                 self._use(at, 1)

@@ -249,6 +249,7 @@ class RowWords(QuestionWords):
                 place = kinds[0][0].place
                 self.given.setdefault((place, no), []).extend(value for _, value in kinds)
             self._use(at, length)
+            self.value_places.add(at)
             return True
         return False
 
@@ -288,6 +289,7 @@ class RowWords(QuestionWords):
             return
         if length == 1 and len(words[0]) > 3 - self._is_called(at):
             yes = [one for one in text if "mail" not in one.things]
+            yes = [] if self.schema.is_own(words[0]) else yes
             begun = [(one, value) for one in yes for value in one.values if value[:1] == words]
             if begun and len({one.place for one, _ in begun}) == 1 and not self.link(at):
                 yield from begun
@@ -378,8 +380,8 @@ class RowWords(QuestionWords):
             owns = one.word.endswith("s") and self._is_column(at + 1)
             if self.schema.is_own(one.word) or (length_of("people", self.plain, at) and not owns):
                 continue
-            if one.clause not in linked and not everything:
-                continue
+            if (one.clause not in linked and not everything) or at + 1 in self.value_places:
+                continue  # an aside; that ancient Acme
             if not texts and not everything and not self._forbidden(at):
                 continue  # no column says which
             if (self._binds(at) or not self._tolerated(at, everything=everything)) and not self._typo(at):

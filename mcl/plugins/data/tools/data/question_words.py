@@ -113,6 +113,7 @@ class QuestionWords:
         self.group_places: list[int] = []
         self._grouped_by_which = False
         self.named: set[int] = set()
+        self.value_places: set[int] = set()
         self.per_head = False  # each pays so much
         self.late = [timedelta(0)]  # how far behind a period its last reading may be
         self.given: dict[tuple[int, bool], list[tuple[str, ...]]] = {}

@@ -84,8 +84,14 @@ class TableSchema:
     @cached_property
     def own_words(self) -> tuple[str, ...]:
         """The words of its name: what the rows are."""
-        stem = self.path.rpartition("/")[2].rpartition(".")[0]
+        name = self.path.rstrip("/").rpartition("/")[2]
+        stem = name.rpartition(".")[0] or name
         return tuple(one for one in words_in(_bare(stem)) if len(one) > 2)
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """What its name says that its rows are."""
+        return frozenset(thing for one in self.own_words for thing in members_of("named", (one,)))
 
     @cached_property
     def known_words(self) -> frozenset[str]:
@@ -104,6 +110,10 @@ class TableSchema:
 
     def is_own(self, word: str) -> bool:
         """Whether a word is one of the table's name: expenses of expenses.csv."""
+        if members_of("named", (word,)) & {
+            thing for one in self.own_words for thing in members_of("named", (one,))
+        }:
+            return True
         word = _bare(word)
         return any(
             alike(word, one)

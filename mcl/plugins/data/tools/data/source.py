@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias
 
 from executor.core.errors import ToolError
 from executor.tools.tool import Bench
+from mcl.plugins.data.tools.data.entries import entries_of, is_folder
 from mcl.plugins.data.tools.data.table import MISSING, open_table, read_date, read_number
 
 Kind: TypeAlias = Literal["number", "date", "text", "empty"]
@@ -36,7 +37,8 @@ class SourceRows:
 
 @contextmanager
 def open_rows(path: str, bench: Bench, check: Callable[[], None]) -> Iterator[SourceRows]:
-    """The rows of a CSV, TSV, JSON or JSON-lines file; each row as many cells as there are columns.
+    """The rows of a CSV, TSV, JSON or JSON-lines file, or of a folder of entries; each row as many cells as
+    there are columns.
 
     Raises:
         ToolError: BAD_TABLE, EMPTY_TABLE, NOT_TEXT, BAD_JSON, TOO_LARGE. ScopeError as ``Workspace.read``.
@@ -45,6 +47,10 @@ def open_rows(path: str, bench: Bench, check: Callable[[], None]) -> Iterator[So
         found = records(read_json(path, bench), path)
         names = tuple(dict.fromkeys(name for one in found for name in one))[:_COLUMNS]
         yield SourceRows(path, names, False, ([_cell(one.get(name)) for name in names] for one in found))
+        return
+    if is_folder(path, bench):
+        names, rows = entries_of(path, bench, check)
+        yield SourceRows(path, names, False, iter(rows))
         return
     with open_table(path, bench, check) as table:
         width = len(table.names)
