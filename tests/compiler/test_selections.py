@@ -102,8 +102,8 @@ def slots(made: Compiled | Clarify, name: str) -> tuple[str, ...]:
          "claims/second.txt claims/third.txt", "open"),
         ("files-copy", "copy every claim that hasn't been settled to a folder open. not third.txt, of course",
          "claims/second.txt", "open"),
-        ("files-copy", "kopiera de claims som inte är settled till öppna", "claims/second.txt claims/third.txt",
-         "öppna"),
+        ("files-copy", "kopiera de claims som inte är settled till öppna",
+         "claims/second.txt claims/third.txt", "öppna"),
         ("files-delete", "delete the refused claims", "claims/third.txt", ""),
     ],
 )  # fmt: skip
