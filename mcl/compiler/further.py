@@ -306,13 +306,16 @@ class _Wish:
             prose = f"{asked.prose} {lead} {path}"
             made = self.context.run(replace(asked, prose=prose), ())
             skill = _skill_of(made, self.context.skills)
-            if skill is not None and not skill.takes_any and isinstance(made, Compiled):
+            if skill is None or skill.takes_any or not self._is_plain(skill, made, asked.prose):
+                continue  # words without a file say little: nothing is done on a guess
+            if isinstance(made, Compiled):
                 uses = self.context.request.files.uses(skill)
                 if any(one.value == path and one.name in uses for one in made.intent.frame.objects):
                     return (prose, skill.id)
         return ()
 
     def _is_plain(self, skill: Skill, outcome: Outcome, words: str) -> bool:
+        """Whether there is little doubt that a skill is for a wish."""
         return _speaks_of(skill, words) or _is_certain(outcome)
 
     def _same(self, skill: Skill, outcome: Outcome, words: str) -> dict[str, str]:
@@ -345,12 +348,14 @@ class _Wish:
     def _of_giver(self, giver: Giver, *, folder: bool, most: int, named: str = "") -> str:
         """The files that a wish is about and leaves where they are, or its folder; "" where there is none."""
         files = self.context.request.files
-        uses, moved = files.uses(giver.skill), files.changed(giver.skill)
+        uses, moved, names = files.uses(giver.skill), files.changed(giver.skill), files.there
         default = {(one.name, text) for one in giver.skill.slots for text in one.default}
         there: dict[str, list[str]] = {}
         for one in giver.intent.frame.objects:
             held = uses.get(one.name, "")
             mine = held == "folder" or one.name in _FOLDERS
+            if held == "there" and not mine and names is not None and not names.has(one.value):
+                continue  # it was misread
             if held and mine is folder and (one.name, one.value) not in default:
                 there.setdefault(one.name, []).append(one.value)
         fitting = (
