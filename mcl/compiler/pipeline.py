@@ -32,6 +32,7 @@ from mcl.compiler.stages.repeats import with_repeats
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
+from mcl.compiler.stages.selections import filled_skill
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import KeyNames, asked_about, left_open, open_words
 from mcl.language.mtx.codec import value_digest
@@ -313,15 +314,35 @@ class _Goal:
             from mcl.compiler.stages.derived_choice import with_derived  # few homes have some
 
             found = with_derived(found, self.request, skills, self.model, self.rules)
-        if isinstance(found, OutOfScope) or found.skill.takes_any:
-            found = self._by_answering_file(found) or self._by_name_of_file() or found
-        elif self.rules.routing(found.skill_probability).route != "compiled":
-            found = self._by_answering_file(found) or found
-        found = self._beyond(found) or self._of_the_first(found)
+        none, sure = True, 0.0
+        if isinstance(found, Classified):
+            none, sure = found.skill.takes_any, found.skill_probability
+        filled = None
+        if none or self.rules.routing(sure).route != "compiled":
+            filled = self._by_filled(found, 0.0 if none else _HEARD)
+            other = filled or self._by_answering_file(found) or (self._by_name_of_file() if none else None)
+            found = other or found
+        found = self._beyond(found) or (found if filled else self._of_the_first(found))
         if isinstance(found, OutOfScope):
             return self.pipeline.out_of_scope(self, found)
         self.classified = found
         return None
+
+    def _by_filled(self, found: Classified | OutOfScope, least: float) -> Classified | None:
+        """The skill whose inputs what stands in the files here says, where it is not clear which is meant."""
+        shares = {} if self.request.skill else dict(found.shares)
+        ranked = sorted(shares, key=lambda id: -shares[id])
+        near = [skill for id in ranked if shares[id] >= least and (skill := self.pipeline.skills.get(id))]
+        skill = filled_skill(self.request, near, self.rules.coverage)
+        return self._taken(skill, found) if skill is not None else None
+
+    def _taken(self, skill: Skill, found: Classified | OutOfScope) -> Classified | None:
+        """A skill that what is here speaks for, as it is chosen for the goal."""
+        chosen = classify(replace(self.request, skill=skill.id), self.pipeline.skills, self.model, self.rules)
+        if isinstance(chosen, OutOfScope):
+            return None
+        share = dict(found.shares).get(skill.id, 0.0)
+        return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
 
     def _by_answering_file(self, found: Classified | OutOfScope) -> Classified | None:
         """The skill that takes a goal as it was said, where it is not clear which is meant, and what a file
@@ -335,10 +356,7 @@ class _Goal:
         share = shares.get(best.id, 0.0) if best is not None else 0.0
         if best is None or share < _HEARD:
             return None
-        chosen = classify(replace(self.request, skill=best.id), self.pipeline.skills, self.model, self.rules)
-        if isinstance(chosen, OutOfScope):
-            return None
-        return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
+        return self._taken(best, found)
 
     def _beyond(self, found: Classified | OutOfScope) -> OutOfScope | None:
         """The refusal of a goal that wants first what nothing here can do."""

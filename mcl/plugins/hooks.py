@@ -37,7 +37,8 @@ class Plugin:
     checkouts: what has a say about a call in a folder for which work was signed
     (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what answers steps of
     some plans and follows their runs (`mcl.usecases.runs.Runs`). answers: of the files of a workspace, those
-    that answer a goal. distribution: its own.
+    that answer a goal. fills: by skill, what reads its inputs in them (`mcl.compiler.stages.filled.Filler`).
+    distribution: its own.
     """
 
     def __init__(
@@ -56,12 +57,13 @@ class Plugin:
         checkouts: str = "",
         runs: str = "",
         answers: str = "",
+        fills: Mapping[str, str] | None = None,
     ) -> None:
         self.name, self.package, self.needs = name, module.rpartition(".")[0], needs
         self.commands, self.tools, self.serves, self.skills = dict(commands or {}), tools, serves, skills
         self.services = services
         self.derived, self.offered, self.checkouts, self.runs = derived, offered, checkouts, runs
-        self.answers = answers
+        self.answers, self.fills = answers, dict(fills or {})
         self.distribution = ""
         self.folder = os.path.dirname(str(sys.modules[module].__file__))  # noqa: PTH120
 

@@ -12,6 +12,7 @@ from typing import Final
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from mcl.compiler.stages.file_names import SKIPPED, FileNames, NamedFile
+from mcl.compiler.stages.filled import Filler
 from mcl.plugins.hooks import plugins
 
 _MOST_READ: Final = 1 << 20  # bytes of a file
@@ -43,7 +44,7 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
             return None
         try:
             entries = _names(workspace)
-            return FileNames(entries, text, reads) if entries is not None else None
+            return FileNames(entries, text, reads, _filler) if entries is not None else None
         except ScopeError:
             return None
         finally:
@@ -70,3 +71,12 @@ def _answering(folder: Path, home: Path, prose: str, at: str, files: Sequence[st
             if plugin.answers:
                 found += plugin.load_named(plugin.answers)(prose, at, workspace, files)
     return tuple(found)
+
+
+def _filler(skill: str) -> Filler | None:
+    """What reads inputs of a skill in files; None where nothing does."""
+    for plugin in plugins():
+        if skill in plugin.fills:
+            filler: Filler = plugin.load_named(plugin.fills[skill])
+            return filler
+    return None

@@ -40,6 +40,8 @@ CLAS = ("receipts/2026-09-11-clas-ohlson.txt", "receipts/2026-11-09-clas-ohlson.
         ("all the photos", "there", 9, ("photos/IMG_1.jpg", "photos/cabin.png")),
         ("*.pdf", "there", 9, ("downloads/manual.pdf", "downloads/ticket.pdf")),
         ("alla pdf:er", "there", 9, ("downloads/manual.pdf", "downloads/ticket.pdf")),
+        ("letters/old/landlord.txt.", "there", 1, ("letters/old/landlord.txt",)),
+        ("sums.txt.", "new", 1, ("sums.txt",)),
         ("the shopping list", "new", 1, ("shopping.txt",)),
         ("the photos folder", "folder", 1, ("photos",)),
         ("a new folder called warranty", "folder", 1, ("warranty/",)),

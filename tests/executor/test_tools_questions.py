@@ -92,6 +92,7 @@ FIGURES = [
     ("hours.csv", "mean of hours to one decimal", "3.4"),
     ("meter.csv", "kWh used between 2026-06-01 and 2026-08-01? they are readings, so subtract", "341"),
     ("songs.csv", "how many songs have exactly 3 minutes", "2"),
+    ("songs.csv", "hur många min blir det om vi kör alla låtar?", "17"),
 ]
 
 
@@ -235,3 +236,11 @@ def test_a_folder_of_texts_that_say_the_same_of_each_is_a_table_and_a_blank_form
     assert there.ask(node("invoices", "how much is due in december"))["value"] == "1650.5"
     there.write("letters/a.txt", "Dear Anna\n")
     assert there.refusal(node("letters", "how much is it")) == "NO_ROWS"
+
+
+def test_one_figure_goes_to_a_text_by_itself_and_a_table_does_not(there: Walks) -> None:
+    args = {"path": "expenses.csv", "to": "total.txt"}
+    there.ask(tool("n1", "data/extract", "write", question="sum of amount in 2025", **args))
+    assert (there.workspace / "total.txt").read_text() == "100\n"
+    table = tool("n1", "data/extract", "write", question="amount per shop", **{**args, "to": "other.txt"})
+    assert there.refusal(table) == "UNKNOWN_FORMAT"

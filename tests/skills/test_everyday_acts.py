@@ -166,7 +166,7 @@ def test_entries_of_a_list_are_added_as_they_stand_there_taken_off_and_ticked(
     assert (folder / "todo.txt").read_text() == "[x] call the plumber\n[x] buy a ticket\n[ ] ringa banken\n"
     asked = understood(home, bundled, "could you take one thing off the shopping list?")
     assert isinstance(asked, Clarify)
-    assert [one.field for one in asked.questions] == ["slot.entry"]
+    assert [one.field for one in asked.questions] == ["slot.line"]
 
 
 def test_words_are_replaced_as_people_say_it(home: Home, bundled: Model, folder: Path) -> None:

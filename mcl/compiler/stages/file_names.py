@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
+from mcl.compiler.stages.filled import Filler
 from mcl.compiler.stages.people import addresses_of
 from mcl.compiler.stages.word_forms import alike
 from mcl.compiler.stages.word_forms import folded as folded
@@ -48,6 +49,7 @@ _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
 _REWORDED: Final = "@goal"
 _ANSWERS, _PLACED, _READS, _WISH = "@answers", "@placed", "@reads=", "@wish="
+_ENDED: Final = re.compile(r"(\S+\.[A-Za-z0-9]{1,8})[.,;:!?…]+")
 _TABLE: Final = "the file that answers this"
 _TOLD: Final = 8  # names that a question offers
 
@@ -71,13 +73,15 @@ class Meant:
 @dataclass(frozen=True)
 class FileNames:
     """The names of a workspace, in the order of a walk. text: what stands in a file, "" where it is none;
-    reads: which of some files answer a goal said at a moment, by what is in them."""
+    reads: which of some files answer a goal said at a moment, by what is in them; filler: of a skill, what
+    reads its inputs in them."""
 
     entries: tuple[NamedFile, ...]
     text: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
     reads: Callable[[str, str, tuple[str, ...]], tuple[str, ...]] = field(
         default=lambda prose, at, files: (), compare=False, repr=False
     )
+    filler: Callable[[str], Filler | None] = field(default=lambda skill: None, compare=False, repr=False)
 
     def answering(self, prose: str, at: str) -> tuple[str, ...]:
         """The files that answer a goal that was said at a moment."""
@@ -88,6 +92,8 @@ class FileNames:
         plain = text.strip().strip("\"'“”").rstrip("/")
         if not plain or plain in self._known or len(plain) > 200 or plain in (".", ".."):
             return None
+        if ended := _ENDED.fullmatch(plain):  # by what ends the sentence
+            return self.meant(ended[1], use, most) or Meant((ended[1],))
         words = set(_WORD.findall(plain.casefold()))
         wanted = _Wanted(bool(_ALL & words), bool(_FOLDER & words), bool(_FILE & words))
         kept = [one for one in plain.split() if one.casefold() not in _ALL | _FOLDER | _FILE | _EMPTY]

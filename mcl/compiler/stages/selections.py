@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from mcl.compiler.stages.clauses import Clause, Clauses
+from mcl.compiler.stages.coverage_words import CoverageWords
 from mcl.compiler.stages.file_names import PLURAL, folded
+from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.selection_clauses import NO_PLACE, ClauseReader, Noun, Said
 from mcl.compiler.stages.selection_names import NamedSets, base
@@ -24,6 +26,7 @@ from mcl.model.protocol import Span
 
 _BESIDE: Final = ("pattern", "folder", "scope", "days")  # inputs that would say the same in other ways
 _SURE: Final = 0.97
+_FILLED: Final = "@filled"
 _POINTED: Final = 20  # characters of “that one photo”
 
 
@@ -295,6 +298,11 @@ def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> N
         for word in part.removesuffix("?").split("|")
     )
     reader = ClauseReader(clauses, sets, today, own, targeted=bool(into), keeps=not changed)
+    if (filler := names.filler(skill.id)) is not None and not (request.slots or request.answers):
+        filled = filler(request.prose, said_clauses(clauses, reader), names)
+        files.found |= _kept_fills(request.prose, filled, key)
+        if filled:
+            return
     selections = Selections(clauses, sets, reader)
     if slot is None:
         kept = tuple(f"={place.start}-{place.end}" for place in selections.kept if not changed)
@@ -313,3 +321,42 @@ def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> N
     told = [(slot.name, found.place), *(("", place) for place in found.read)]
     told += [(into, found.target)] if found.target.end and into not in request.slots else []
     files.found[key] = tuple(f"{name}={place.start}-{place.end}" for name, place in told)
+
+
+def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageWords) -> Skill | None:
+    """The first of some skills of which what stands in the files here says all that it must be told."""
+    files, names = request.files, request.files.there
+    if _FILLED not in files.found and names is not None:
+        for skill in skills:
+            if names.filler(skill.id) is None:
+                continue
+            key = f"@chosen={skill.id}"
+            if key not in files.found:
+                _choose(request, skill, Clauses(request.prose, skill, words), key)
+            filled = {one.partition("=")[0] for one in files.found.get(key, ())}
+            if filled >= {slot.name for slot in skill.slots if slot.required}:
+                files.found[_FILLED] = (skill.id,)
+                break
+    return next((one for one in skills if (one.id,) == files.found.get(_FILLED)), None)
+
+
+def said_clauses(clauses: Clauses, reader: ClauseReader) -> list[SaidClause]:
+    """The clauses of a goal, as a plug-in is told of them."""
+    told = []
+    for one in clauses.all:
+        tokens = tokens_of(clauses.prose, *one.place)
+        stays = reader.kept(tokens, one, after=False) is not None
+        keeps = stays or clauses.words.forbids(clauses.said(one.place))
+        told.append(SaidClause(one.place, clauses.does(one), keeps))
+    return told
+
+
+def _kept_fills(prose: str, filled: Sequence[FilledInput], key: str) -> dict[str, tuple[str, ...]]:
+    """What a plug-in read, as it is kept."""
+    found = {
+        f"{one.slot}={prose[one.place.start : one.place.end]}": ("",) * one.unsure + one.values
+        for one in filled
+        if one.slot
+    }
+    told = tuple(f"{one.slot}={one.place.start}-{one.place.end}" for one in filled)
+    return {**found, key: told} if told else {}

@@ -53,6 +53,11 @@ def _table() -> tuple[frozenset[str], tuple[_Kind, ...]]:
     return frozenset(table["empty"].split()), tuple(kinds)
 
 
+def empty_words() -> frozenset[str]:
+    """Words that say nothing of what is looked for."""
+    return _table()[0]
+
+
 def asked_for(question: str) -> list[str]:
     """The words of a question that say what is looked for, each once, in lower case; all where none does.
 

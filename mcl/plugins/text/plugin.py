@@ -21,4 +21,9 @@ PLUGIN = Plugin(
         "text/unique",
     ),
     skills=True,
+    fills={
+        "file-edit": "mcl.plugins.text.replacements:read_edit",
+        "list-edit": "mcl.plugins.text.list_edits:read_list_edit",
+        "text-replace": "mcl.plugins.text.replacements:read_replacement",
+    },
 )

@@ -28,13 +28,19 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 def _extract(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
     path, to, check = str(args["path"]), str(args["to"]), from_thread.check_cancelled
-    form = format_of(to)
+    form = "" if args.get("question") and to.lower().endswith(".txt") else format_of(to)
     found = _asked(args, bench, check) if args.get("question") else choose_rows(args, bench, check)
     where = f" where {' and '.join(found.told)}" if found.told else ""
     if not found.rows:
         message, fix = f"no row of {path!r}{where}", "look at its rows first"
         raise ToolError("NO_ROWS", message, place=path, fix=fix)
-    data = table_bytes(found.names, found.rows, form, comma=decimal_comma(path, bench))
+    if not form and (len(found.names), len(found.rows)) != (1, 1):
+        format_of(to)  # a text holds one value, and no table
+    data = (
+        table_bytes(found.names, found.rows, form, comma=decimal_comma(path, bench))
+        if form
+        else f"{found.rows[0][0]}\n".encode()
+    )
     if bench.workspace.split(path) == bench.workspace.split(to):
         if len(found.rows) < found.of or args.get("columns"):
             message, fix = "some of the table would be lost in it", "name another file"

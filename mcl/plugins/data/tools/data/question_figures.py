@@ -203,7 +203,11 @@ class FigureWords(OrderWords):
                 term = self._money("sum")
                 self.terms.append((at, term))
                 self._use(at, 1)
-            if found is None or (found.sure == 1 and self._empty(at)) or self._stands_for_rows(at, found):
+            if (
+                found is None
+                or (found.sure == 1 and self._empty(at) and not self._counted(at))
+                or self._stands_for_rows(at, found)
+            ):
                 at += 1
                 continue
             number = [one for one in found.columns if one.kind == "number"]

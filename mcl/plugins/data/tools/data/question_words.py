@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Final, NamedTuple, NoReturn
 
 from executor.core.errors import ToolError
@@ -67,6 +68,7 @@ def words_of(said: str, schema: TableSchema) -> list[QuestionWord]:
     return words
 
 
+@lru_cache(maxsize=10_000)
 def _spelled(word: str) -> str:
     """The word of the lexicon that this one is but for one slip; else itself."""
     if len(word) < _LONG_WORD - 1 or is_known(word):
@@ -136,10 +138,16 @@ class QuestionWords:
             return self.schema.of("date")
         return [one for one in self.schema.about(about) if one.kind == "number"]
 
+    def _counted(self, at: int) -> bool:
+        """Whether a word stands just behind how many."""
+        return any(
+            length_of("figure.count", self.plain, one) == at - one for one in range(max(0, at - 2), at)
+        )
+
     def _superlative(self, at: int) -> tuple[str, int]:
-        counted = at and length_of("figure.count", self.plain, at - 1) == 1
-        counted = counted or (at > 1 and length_of("figure.count", self.plain, at - 2) == 2)
-        if self.plain[at] == "min" and (counted or at + 1 == len(self.words) or self.link(at + 1) is None):
+        if self.plain[at] == "min" and (
+            self._counted(at) or at + 1 == len(self.words) or self.link(at + 1) is None
+        ):
             return "", 0  # in Swedish, what is mine; minutes
         return member_of("top_words", self.plain, at)
 

@@ -29,8 +29,11 @@ def _entry(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     found: list[str] = []
 
     def change(text: TextLines) -> Sequence[str]:
-        meant = _meant(text.lines, said, path, ticked={"tick": " ", "untick": "x"}.get(what, ""))
-        found[:] = [text.lines[place].strip() for place in meant]
+        ticked = {"tick": " ", "untick": "x"}.get(what, "")
+        meant = {
+            one for part in _parts(said, text.lines) for one in _meant(text.lines, part, path, ticked=ticked)
+        }
+        found[:] = [text.lines[place].strip() for place in sorted(meant)]
         if what == "remove":
             return [line for place, line in enumerate(text.lines) if place not in meant]
         mark = "x" if what == "tick" else " "
@@ -39,6 +42,13 @@ def _entry(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     done = rewrite(path, path, bench, change)
     how = {"remove": "taken out of", "tick": "ticked in", "untick": "open again in"}[what]
     return done.answer(f"{visible('; '.join(found))}: {how} {done.path}", entries=found)
+
+
+def _parts(said: str, lines: Sequence[str]) -> list[str]:
+    """The entries that are said: one, or several with a semicolon between them."""
+    there = {_MARK.sub("", line).strip().casefold() for line in lines}
+    parts = [one.strip() for one in said.split(";") if one.strip()]
+    return parts if len(parts) > 1 and said.strip().casefold() not in there else [said]
 
 
 def _ticked(line: str, mark: str) -> str:

@@ -1,0 +1,186 @@
+"""Which entry of which list a goal means, by those that are there: “ringt CSN, kryssa den” is “ringa CSN”."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from mcl.compiler.stages.clauses import quotes_of
+from mcl.compiler.stages.file_names import FileNames
+from mcl.compiler.stages.filled import FilledInput, SaidClause
+from mcl.language.bm25 import WORD
+from mcl.model.cues import TextPlace, free
+from mcl.plugins.text.answers import alike, empty_words
+from mcl.plugins.text.said import kept_places, named_files, pattern, said_words, table, texts
+
+_BOX: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*\[(?P<tick>[ xX]?)\]\s*(?P<text>.*\S)")
+_MARK: Final = re.compile(r"^\s*(?:[-*+]\s+|\d+[.)]\s+)?")
+_LEAST: Final = 0.5  # of the words of an entry, by their weight
+_APART: Final = 0.15  # by which another entry says less
+_OFFERED: Final = 20
+_LONG_LINE: Final = 12  # words of an entry
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An entry that a goal may mean. places: of the goal's words for it; score: how much of it they say."""
+
+    path: str
+    text: str
+    places: tuple[TextPlace, ...]
+    score: float
+    whole: bool
+
+
+def read_list_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """The entry, the list and what is done to it; nothing where the lists here do not say which is meant."""
+    what, verb = _what(prose, clauses)
+    if not what or verb is None:
+        return ()
+    scope = _scope(clauses, verb)
+    named = named_files(prose, names)
+    near = [(place, paths) for place, paths in named if any(not free(place, [one]) for one in scope)]
+    listed = {
+        path: entries
+        for place, paths in near
+        for path in paths
+        if (entries := _entries(names.text(path), what))
+    }
+    place = next((place for place, paths in near if any(path in listed for path in paths)), None)
+    lists = any(pattern("list", "lists").search(prose, *one) for one in scope)
+    if not listed and (what != "remove" or lists):
+        all_ = ((path, _entries(names.text(path), what)) for path in texts(names) if _may_be_list(path))
+        listed = {path: entries for path, entries in all_ if len(entries) > 1}
+    if place is None and what == "remove":
+        listed = {
+            path: entries for path, entries in listed.items() if all(len(one.split()) <= 5 for one in entries)
+        }
+    if not listed:
+        return ()
+    kept = kept_places(prose, clauses, [])
+    said_in = [one for one in scope if one not in kept]
+    quoted = [inner for _, inner in quotes_of(prose) if any(not free(inner, [one]) for one in said_in)]
+    empty = empty_words() | frozenset(table("list")["empty"].split())
+    own = [one for one, paths in near if any(path in listed for path in paths)] + [
+        TextPlace(*match.span()) for match in _verbs(prose)
+    ]
+    words = said_words(prose, quoted or said_in, frozenset() if quoted else empty)
+    words = [(word, at) for word, at in words if quoted or free(at, own)]
+    found = sorted(
+        (one for path, entries in listed.items() for one in _meant(path, entries, words)),
+        key=lambda one: -one.score,
+    )
+    read = [FilledInput("", one) for one in scope]
+    done = FilledInput("what", verb, (what,))
+    if not words and len(listed) == 1:  # "take one thing off the list"
+        path, entries = next(iter(listed.items()))
+        asked = TextPlace(*verb)
+        offered = tuple(dict.fromkeys(entries))[:_OFFERED]
+        return (
+            FilledInput("line", asked, offered, unsure=True),
+            FilledInput("file", place or asked, (path,)),
+            done,
+            *read,
+        )
+    if not found:
+        return ()
+    best = [one for one in found if one.score >= found[0].score - _APART]
+    several = _several(found, prose, said_in)
+    if several:
+        best = several
+    paths = tuple(dict.fromkeys(one.path for one in best))
+    where = [at for one in best for at in one.places]
+    entry = TextPlace(min(at.start for at in where), max(at.end for at in where))
+    values = tuple(dict.fromkeys(one.text for one in best))
+    if len(paths) > 1 or (len(values) > 1 and not several):
+        if len(paths) > 1:
+            return ()
+        filled = [FilledInput("line", entry, values[:_OFFERED], unsure=True)]
+    else:
+        filled = [FilledInput("line", entry, ("; ".join(values),))]
+    return (*filled, FilledInput("file", place or entry, paths), done, *read)
+
+
+def _may_be_list(path: str) -> bool:
+    return path.casefold().endswith((".txt", ".md", ".list", ".todo")) or "." not in path
+
+
+def _verbs(prose: str) -> list[re.Match[str]]:
+    return [match for kind in ("untick", "tick", "remove") for match in pattern("list", kind).finditer(prose)]
+
+
+def _what(prose: str, clauses: Sequence[SaidClause]) -> tuple[str, TextPlace | None]:
+    """What is done, and the word that says it: the first that does, in a clause that forbids nothing."""
+    found: list[tuple[int, str, TextPlace]] = []
+    for one in clauses:
+        if one.keeps:
+            continue
+        for order, kind in enumerate(("untick", "tick", "remove")):
+            match = pattern("list", kind).search(prose, *one.place)
+            if match is not None and (one.does or kind != "remove"):
+                found.append((order if kind == "untick" else 3, kind, TextPlace(*match.span())))
+    found.sort(key=lambda one: (one[0], one[2].start))
+    if not found:  # "“water the plants” in todo.txt is done"
+        told = (pattern("list", "done").search(prose, *one.place) for one in clauses if not one.keeps)
+        found = [(0, "tick", TextPlace(*match.span())) for match in told if match is not None]
+    return (found[0][1], found[0][2]) if found else ("", None)
+
+
+def _scope(clauses: Sequence[SaidClause], verb: TextPlace) -> list[TextPlace]:
+    """The clauses that speak of it: up to the one with the verb, and behind it to the next wish."""
+    at = next((at for at, one in enumerate(clauses) if not free(one.place, [verb])), 0)
+    first = max((place for place in range(at) if clauses[place].does), default=-1) + 1
+    last = next((place for place in range(at + 1, len(clauses)) if clauses[place].does), len(clauses))
+    behind = [one.place for one in clauses[at + 1 : last] if not one.keeps]
+    return [one.place for one in clauses[first : at + 1]] + behind
+
+
+def _entries(text: str, what: str) -> list[str]:
+    """The texts of the entries that it may be done to; none where a text is no list."""
+    if what != "remove":
+        ticked = what == "untick"
+        boxes = (_BOX.match(line) for line in text.splitlines())
+        return [box["text"] for box in boxes if box and (box["tick"].strip() != "") == ticked]
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    boxed = [_BOX.match(line) for line in lines]
+    found = [
+        box["text"] if box else _MARK.sub("", line).strip() for line, box in zip(lines, boxed, strict=True)
+    ]
+    return found if all(len(one.split()) <= _LONG_LINE for one in found) else []
+
+
+def _meant(path: str, entries: Sequence[str], words: Sequence[tuple[str, TextPlace]]) -> list[_Found]:
+    """The entries that words of a goal say enough of."""
+    own = {text: list(dict.fromkeys(one.casefold() for one in WORD.findall(text))) for text in entries}
+    empty = empty_words()
+    own = {text: [one for one in said if one not in empty] or said for text, said in own.items()}
+    having = Counter(one for said in own.values() for one in said)
+    found = []
+    for text, said in own.items():
+        spoken = {word for word, _ in words}
+        weights = {one: 1 / having[one] for one in said if not one.isdigit() or one in spoken}
+        told = {one: max(((alike(word, one), at) for word, at in words), default=(0.0, None)) for one in said}
+        total = math.fsum(weights.values())
+        score = math.fsum(weights[one] * told[one][0] for one in weights) / total if total else 0.0
+        sure = any(told[one][0] == 1.0 and having[one] == 1 and len(one) > 2 for one in said)
+        places = tuple(at for share, at in told.values() if share and at is not None)
+        whole = all(share == 1.0 for share, _ in told.values())
+        if places and (score >= _LEAST or sure):
+            found.append(_Found(path, text, places, score, whole))
+    return found
+
+
+def _several(found: Sequence[_Found], prose: str, scope: Sequence[TextPlace]) -> list[_Found]:
+    """The entries of one list that a goal names one after the other, each by all its words, if it does."""
+    whole = sorted((one for one in found if one.whole), key=lambda one: min(one.places))
+    apart = [one for one in whole if not any(set(one.places) < set(other.places) for other in whole)]
+    texts = {one.text for one in apart}
+    said = [prose[place.start : place.end] for place in scope]
+    joined = len(said) > 1 or any("," in one or pattern("list", "several").search(one) for one in said)
+    same = len({one.path for one in apart}) == 1
+    disjoint = len({at for one in apart for at in one.places}) == sum(len(one.places) for one in apart)
+    return apart if len(texts) > 1 and joined and same and disjoint else []

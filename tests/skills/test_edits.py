@@ -1,0 +1,93 @@
+"""Goals about entries of lists and words of texts, understood by what stands in the files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from executor import AlwaysApprove, Home
+from mcl import accept, compile_goal, run
+from mcl.compiler.outcome import Clarify, Compiled, Outcome
+from mcl.model import Model
+
+AT = "2026-11-27T09:00:00Z"
+TODO = """\
+[ ] book a table for Friday
+[ ] return the drill to Nils
+[x] pay the gym
+[ ] wax the skis
+"""
+FILES = {
+    "todo.txt": TODO,
+    "handla.txt": "mjölk\nsmör\nknäckebröd\nsmör\n",
+    "flyers/yard-sale.txt": "YARD SALE\nSaturday at 10\nEntry 20 kr\n",
+    "flyers/yard-sale-2025.txt": "YARD SALE 2025\nEntry 15 kr\n",
+    "flyers/rules.txt": "Sellers pay 90 kr.\nNo dogs.\n",
+    "duties.txt": "Monday: Ture\nTuesday: Sanna\n",
+    "app/setup.cfg": "version = 1.2.3\nport = 8080\nadmin port = 9090\n",
+    "app/notes.md": "1.2.3 was a mess\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "work"
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def understood(home: Home, model: Model, goal: str) -> Outcome:
+    return compile_goal(goal, home=home, model=model, at=AT, zone="Europe/Stockholm")
+
+
+@pytest.mark.parametrize(
+    ("goal", "path", "old", "new"),
+    [
+        ("the drill is returned! tick it off please", "todo.txt", "[ ] return the", "[x] return the"),
+        ("skis waxed, tick that in todo", "todo.txt", "[ ] wax", "[x] wax"),
+        ("untick pay the gym in todo.txt", "todo.txt", "[x] pay", "[ ] pay"),
+        ("stryk mjölk och knäckebröd från handla.txt", "handla.txt", "mjölk\nsmör\nknäckebröd", "smör"),
+        ("wrong entry on the yard sale flyer, it should be 25, not 20", "flyers/yard-sale.txt", "20", "25"),
+        ("Sanna can't on Tuesday, swap her for Olga in duties", "duties.txt", "Sanna", "Olga"),
+        ("byt ture mot birger i duties.txt", "duties.txt", "Ture", "Birger"),
+        ("change the admin port in app/setup.cfg to 9443", "app/setup.cfg", "9090", "9443"),
+        ("bump 1.2.3 to 1.2.4 in setup.cfg. notes.md stays as it is", "app/setup.cfg", "1.2.3", "1.2.4"),
+        ("replace dogs with cats in flyers/rules.txt", "flyers/rules.txt", "dogs", "cats"),
+    ],
+)
+def test_what_stands_in_a_file_says_what_is_meant(
+    home: Home, bundled: Model, folder: Path, goal: str, path: str, old: str, new: str
+) -> None:
+    made = understood(home, bundled, goal)
+    assert isinstance(made, Compiled), (goal, made)
+    accept(made.intent.id, home=home)
+    outcome = run(made.intent.id, home=home, people=AlwaysApprove())
+    assert outcome.state == "completed", (goal, outcome.failure)
+    changed = {name for name, text in FILES.items() if (folder / name).read_text() != text}
+    assert changed == {path}, goal
+    assert (folder / path).read_text() == FILES[path].replace(old, new)
+
+
+def test_what_several_may_be_is_asked_with_what_is_there(home: Home, bundled: Model, folder: Path) -> None:
+    asked = understood(home, bundled, "take one thing off handla.txt")
+    assert isinstance(asked, Clarify)
+    assert [(one.field, tuple(one.options)) for one in asked.questions] == [
+        ("slot.line", ("mjölk", "smör", "knäckebröd"))
+    ]
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "tick off the meeting with Bob",
+        "change the text on the flyer",
+        "byt Ture mot Sanna och Sanna mot Ture",
+    ],
+)
+def test_what_stands_nowhere_is_not_guessed(home: Home, bundled: Model, folder: Path, goal: str) -> None:
+    made = understood(home, bundled, goal)
+    assert not isinstance(made, Compiled) or made.review, made
