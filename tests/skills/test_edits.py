@@ -80,6 +80,12 @@ def test_what_several_may_be_is_asked_with_what_is_there(home: Home, bundled: Mo
     ]
 
 
+def test_one_of_doubles_is_not_taken_for_both(home: Home, bundled: Model, folder: Path) -> None:
+    made = understood(home, bundled, "handla.txt: smör står två gånger, ta bort dubbletten")
+    if isinstance(made, Compiled) and not made.review:
+        assert ("line", "smör") not in {(one.name, one.value) for one in made.intent.frame.objects}
+
+
 @pytest.mark.parametrize(
     "goal",
     [

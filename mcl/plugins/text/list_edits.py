@@ -39,7 +39,7 @@ class _Found:
 def read_list_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The entry, the list and what is done to it; nothing where the lists here do not say which is meant."""
     what, verb = _what(prose, clauses)
-    if not what or verb is None:
+    if not what or verb is None or pattern("list", "doubles").search(prose):
         return ()
     scope = _scope(clauses, verb)
     named = named_files(prose, names)
