@@ -38,6 +38,8 @@ _TAKEN: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _ENDING: Final = re.compile(r"\*\.(\w{1,8})")
 _COUNTED: Final = ("files", "rows", "list", "number")
+_SAME, _INTO = "@same=", "@into="
+_FOLDERS: Final = ("folder", "folders")  # inputs that are folders, whatever is done there
 _STANDS: Final = {"uint": "1", "float": "1"}  # for what is not known yet, by the type of its slot
 
 
@@ -114,17 +116,21 @@ class _Wish:
             return None
         asked = replace(
             self.context.request,
-            prose=self.clauses.said(at), skill="", verb="", slots={}, answers={}, changes=(), extensions=(),
+            prose=self._in_folder(self.clauses.said(at)),
+            skill="", verb="", slots={}, answers={}, changes=(), extensions=(),
         )  # fmt: skip
         outcome, given = self._given(self.context.run(asked, ()), asked)
+        if not given:
+            outcome = self._with_same(outcome, asked)
         if not isinstance(outcome, Compiled) or not _goes_with(outcome, frame):
             return None
         slots = {one.slot for one in given}
         skill = _skill_of(outcome, self.context.skills)
         # The words that point fill one input; in another that might take them they say nothing more.
         takes = {name for name, _ in skill.given} if skill is not None and given else set()
+        folder = self._place_of(folder=True) if asked.prose != self.clauses.said(at) else ""
         objects = tuple(
-            one
+            one.model_copy(update={"value": folder}) if _ends_with(one.value, folder) else one
             for one in outcome.intent.frame.objects
             if one.name not in slots and not (one.name in takes and self._is_empty(one.value))
         )
@@ -241,8 +247,9 @@ class _Wish:
                 continue
             spoken = (pointed or words or [""])[0]
             kinds = [kind for name, kind in skill.given if name == slot]
-            one = self.context.words.pointing.means_one(spoken)
-            found = self._bound(slots[slot], kinds, one=one, each=each)
+            pointing = self.context.words.pointing
+            one, several = pointing.means_one(spoken), spoken.casefold() in pointing.plural
+            found = self._bound(slots[slot], kinds, one=one, several=several, each=each)
             if found is None:
                 continue
             found = found.model_copy(update={"words": spoken})
@@ -250,6 +257,114 @@ class _Wish:
             again = self.context.run(replace(asked, skill=skill.id, slots={slot: stands}), ())
             return again, (found,)
         return outcome, ()
+
+    # ---- what it shares with an earlier one
+
+    def _in_folder(self, words: str) -> str:
+        """The words of a wish with the folder of an earlier one where they point at it, or call it by its
+        name alone: it may not be there yet."""
+        pointing, found, key = (
+            self.context.words.pointing,
+            self.context.request.files.found,
+            f"{_INTO}{words}",
+        )
+        if key not in found and (folder := self._place_of(folder=True)):
+            said = pointing.into(words, folder)
+            found |= {key: (said,)} if said else {}
+        return found.get(key, (words,))[0]
+
+    def _with_same(self, outcome: Outcome, asked: GoalRequest) -> Outcome:
+        """The wish compiled again, with the files and folders of an earlier one where its words only point at
+        them, or say none: "add butter to shopping.txt and take off bananas"."""
+        key, found = f"{_SAME}{asked.prose}", self.context.request.files.found
+        if key not in found:
+            found[key] = self._tried(outcome, asked)
+        prose, name, *values = found[key] or (asked.prose, "")
+        if not name:
+            return outcome
+        slots = {slot: text for slot, _, text in (one.partition("=") for one in values)}
+        again = self.context.run(replace(asked, prose=prose, skill=name, slots=slots), ())
+        if not isinstance(again, Compiled):
+            return outcome
+        pointed = any(self.context.words.pointing.found(asked.prose))
+        return replace(again, review=again.review or not pointed)
+
+    def _tried(self, outcome: Outcome, asked: GoalRequest) -> tuple[str, ...]:
+        """How a wish is compiled with the files of an earlier one: its words, the skill, the inputs that are
+        these; () where it is not."""
+        skill = _skill_of(outcome, self.context.skills)
+        if skill is not None and not skill.takes_any and self._is_plain(skill, outcome, asked.prose):
+            same = self._same(skill, outcome, asked.prose)
+            slots = tuple(f"{name}={text}" for name, text in same.items())
+            asked = replace(asked, skill=skill.id)
+            if same and isinstance(self.context.run(replace(asked, slots=same), ()), Compiled):
+                return (asked.prose, skill.id, *slots)
+        if isinstance(outcome, Compiled) and skill is not None and not skill.takes_any:
+            return ()
+        path, asked = self._place_of(folder=False, most=1), replace(asked, skill="")
+        for lead in self.context.words.pointing.within if path else ():
+            prose = f"{asked.prose} {lead} {path}"
+            made = self.context.run(replace(asked, prose=prose), ())
+            skill = _skill_of(made, self.context.skills)
+            if skill is None or skill.takes_any or not self._is_plain(skill, made, asked.prose):
+                continue  # words without a file say little: nothing is done on a guess
+            if isinstance(made, Compiled):
+                uses = self.context.request.files.uses(skill)
+                if any(one.value == path and one.name in uses for one in made.intent.frame.objects):
+                    return (prose, skill.id)
+        return ()
+
+    def _is_plain(self, skill: Skill, outcome: Outcome, words: str) -> bool:
+        """Whether there is little doubt that a skill is for a wish."""
+        return _speaks_of(skill, words) or _is_certain(outcome)
+
+    def _same(self, skill: Skill, outcome: Outcome, words: str) -> dict[str, str]:
+        """The inputs that take what an earlier wish is about, with it."""
+        assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
+        pointed = any(self.context.words.pointing.found(words))
+        uses, same = self.context.request.files.uses(skill), dict[str, str]()
+        for slot in sorted(skill.slots, key=lambda one: not one.required):
+            own = [one.value for one in outcome.intent.frame.objects if one.name == slot.name]
+            said = [one for one in own if one not in slot.default and not self._is_empty(one)]
+            if slot.name not in uses or said:
+                continue
+            folder = uses[slot.name] == "folder" or slot.name in _FOLDERS
+            if own and not pointed:  # its default would be another file than the one that is spoken of
+                value = self._place_of(folder=folder, most=slot.most, named=slot.name)
+            elif slot.required or (pointed and not same):
+                value = self._place_of(folder=folder, most=slot.most)
+            else:
+                value = ""
+            same |= {slot.name: value} if value else {}
+        return same
+
+    def _place_of(self, *, folder: bool, most: int = 1, named: str = "") -> str:
+        """The files, or the folder, that the last wish with some is about; at most so many. named: only of an
+        input that is called so."""
+        latest = self._latest()
+        found = (self._of_giver(giver, folder=folder, most=most, named=named) for _, giver in latest)
+        return next(filter(None, found), "")
+
+    def _of_giver(self, giver: Giver, *, folder: bool, most: int, named: str = "") -> str:
+        """The files that a wish is about and leaves where they are, or its folder; "" where there is none."""
+        files = self.context.request.files
+        uses, moved, names = files.uses(giver.skill), files.changed(giver.skill), files.there
+        default = {(one.name, text) for one in giver.skill.slots for text in one.default}
+        there: dict[str, list[str]] = {}
+        for one in giver.intent.frame.objects:
+            held = uses.get(one.name, "")
+            mine = held == "folder" or one.name in _FOLDERS
+            if held == "there" and not mine and names is not None and not names.has(one.value):
+                continue  # it was misread
+            if held and mine is folder and (one.name, one.value) not in default:
+                there.setdefault(one.name, []).append(one.value)
+        fitting = (
+            values
+            for name, values in there.items()
+            if named in ("", name) and len(values) <= most and moved.get(name) != "move"
+        )
+        values = next(fitting, [])
+        return "" if any("," in one for one in values) else ",".join(values)
 
     def _there(self) -> dict[str, str]:
         """What the last wish gives, each with what is known of it: of files the ending that was asked for."""
@@ -270,16 +385,21 @@ class _Wish:
             if skill.takes_any or any(there.intersection(_TAKEN[kind]) for _, kind in skill.given)
         ]
 
-    def _bound(self, slot: Slot, kinds: Sequence[str], *, one: bool, each: bool) -> Given | None:
+    def _bound(
+        self, slot: Slot, kinds: Sequence[str], *, one: bool, several: bool, each: bool
+    ) -> Given | None:
         """What the last wish that gives what a slot takes gives.
 
-        one: the words mean one file, which several are not. each: is the wish done once for each member?
+        one: the words mean one file, which several are not; several: they mean more than
+        one. each: is the wish done once for each member?
         """
         for place, giver in self._latest():
             for kind in kinds:
                 for its in _TAKEN[kind]:
                     many = its in ("files", "list") and kind in ("file", "text") and slot.most == 1
                     name = next((name for name, own in giver.kinds.items() if own == its), "")
+                    if several and its == "file" and slot.most > 1:
+                        continue  # "zip the logs and delete them": not what they are packed into
                     if name and many is each and not (one and its == "files"):
                         return Given(slot=slot.name, type=slot.type, wish=place, output=name, each=each)
         return None
@@ -297,6 +417,11 @@ class _Wish:
             value = value[: one.start] + value[one.end :]
         said = value.casefold().split()
         return all(word in words.empty or (bool(found) and words.is_verb(word)) for word in said)
+
+
+def _ends_with(value: str, folder: str) -> bool:
+    """Whether a value is the name of a folder with other words before it: "the folder x"."""
+    return bool(folder) and value.rstrip("/").endswith(f" {folder}")
 
 
 def _sure(outcome: Outcome, skill: Skill) -> bool:
@@ -380,7 +505,7 @@ def _with(read: Extraction, made: _Made, place: TextPlace) -> Extraction:
     marks += [
         SpanMark(field=names[one.field], start=one.start + made.at.start, end=one.end + made.at.start)
         for one in (compiled.spans if compiled else ())
-        if one.field in names
+        if one.field in names and one.end <= made.at.end - made.at.start
     ]
     return replace(
         read,

@@ -449,7 +449,8 @@ class _Goal:
     def _by_itself(self, request: GoalRequest, among: Sequence[Skill] = ()) -> Outcome:
         """Compile a goal. among: the only skills that may be chosen; (): all."""
         pipeline = self.pipeline.among(among) if among else self.pipeline
-        return pipeline.run(request, self.model, self.snapshot)
+        with self.request.files.beside(request.prose) as files:
+            return pipeline.run(replace(request, files=files), self.model, self.snapshot)
 
     def resolve(self) -> Outcome | None:
         self.understood = resolve(self.understood, self.memories, self.rules, self.recall)

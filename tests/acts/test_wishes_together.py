@@ -58,3 +58,51 @@ def test_files_that_are_found_are_handed_on_within_a_scope_that_was_signed(home:
     outcome = run(made, home)
     assert outcome.failure is None, outcome.failure
     assert sorted(one.name for one in Path("archive").iterdir()) == ["a.csv", "b.csv"]
+
+
+def wishes(goal: str, home: Home) -> list[tuple[str, dict[str, str]]]:
+    made = compiled(goal, home)
+    further = made.intent.frame.further
+    return [
+        (one.skill_ref.rpartition("/")[2].partition("@")[0], {it.name: it.value for it in one.objects})
+        for one in further
+    ]
+
+
+@pytest.mark.parametrize(
+    ("goal", "skill", "inputs"),
+    [
+        ("add butter to shopping.txt and take off bananas", "list-edit", {"file": "shopping.txt"}),
+        ("sort shopping.txt and remove the duplicates", "lines-unique", {"file": "shopping.txt"}),
+        ("show me shopping.txt and add tea", "note-write", {"file": "shopping.txt"}),
+        ("stryk bananas i shopping.txt och skriv upp mjölk", "note-write", {"file": "shopping.txt"}),
+        ("zip the docs into docs.zip and delete them afterwards", "files-delete", {"files": "docs"}),
+        ("copy a.csv to keep and show me what is in keep", "files-find", {"folder": "keep"}),
+        ("make a folder called tax and put a.csv in it", "files-move", {"files": "a.csv", "target": "tax"}),
+        ("skapa mappen skatt och kopiera a.csv dit", "files-copy", {"files": "a.csv", "target": "skatt"}),
+    ],
+)  # fmt: skip
+def test_a_wish_is_about_the_file_or_folder_of_the_one_before(
+    goal: str, skill: str, inputs: dict[str, str], home: Home
+) -> None:
+    Path("shopping.txt").write_text("milk\nbananas\nmilk\n")
+    ((chosen, said),) = wishes(goal, home)
+    assert chosen == skill
+    assert inputs.items() <= said.items()
+
+
+def test_what_names_a_file_of_its_own_keeps_it(home: Home) -> None:
+    Path("shopping.txt").write_text("milk\n")
+    Path("todo.txt").write_text("[ ] call\n")
+    goal = "add butter to shopping.txt and tick off call in todo.txt"
+    ((skill, inputs),) = wishes(goal, home)
+    assert (skill, inputs["file"]) == ("list-edit", "todo.txt")
+
+
+def test_a_wish_about_the_file_before_runs_and_replays_the_same(home: Home) -> None:
+    Path("shopping.txt").write_text("milk\nbananas\n")
+    made = compiled("add butter to shopping.txt and take off bananas", home)
+    assert made.review  # it was said nowhere that both are about one file
+    assert run(made, home).failure is None
+    assert Path("shopping.txt").read_text() == "milk\nbutter\n"
+    assert mcl.replay(made.intent.id, home=home).same

@@ -373,6 +373,11 @@ SPOKEN_BY = {
     "pointing": "copy it",
     "pointing.things": "copy the files to archive",
     "pointing.not": "copy the files in docs",
+    "into.1": "show what is in it",
+    "into.2": "copy a.txt there",
+    "into.3": "visa vad som ligger i den",
+    "into.4": "kopiera a.txt dit",
+    "into.file": "take off bananas",
     "noun.files": "copy them",
     "noun.file": "copy it",
     "noun.text": "copy it",
@@ -402,7 +407,7 @@ def spoken(setting: str, text: str) -> Look:
     def look(kit: Kit, core: Core) -> object:
         words = PointingWords.of(core["coverage"])
         named = words.named(text, there if setting.startswith("noun.") else {"text": ""})
-        return list(words.found(text)), words.condition(text), named
+        return list(words.found(text)), words.condition(text), named, words.into(text, "x"), words.within
 
     return look
 

@@ -216,7 +216,10 @@ class Clauses:
         """Where the clause begins, without the words that join it, in which a model heard a wish begin."""
         for clause in self.all:
             if clause.place.start - len(clause.joined) - 2 <= begin < clause.place.end:
-                return max(begin, clause.place.start)
+                head = _HEAD.match(self.prose, clause.place.start)
+                behind = head is not None and not self.prose[head.end() : begin].strip()
+                # "show then what it says" begins with its verb
+                return clause.place.start if behind and self.does(clause) else max(begin, clause.place.start)
         return begin
 
     def _is_limit(self, start: int) -> bool:
@@ -251,6 +254,7 @@ class Clauses:
         """Whether a clause only says where the result goes, and that is an input of the skill."""
         head = _HEAD.match(self.said(clause.place))
         placed = head is not None and head[0].casefold() in self.words.placing
+        placed = placed and not self.words.pointing.points_into(self.said(clause.place))
         return placed and not self.takes_any and not free(clause.place, inputs)
 
     def _leads(self, clause: Clause) -> bool:

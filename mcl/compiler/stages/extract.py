@@ -136,8 +136,13 @@ def extract(
     wishes = clauses.wishes(classified.begins, held, inputs)
     _, phrased = with_phrase((), form, skill.phrases, clauses, rules.around_phrases)
     wishes = tuple(one for one in wishes if free(one, clauses.covered))
-    # 'commit a.md, message "…"': what the skill's own words are for is no wish of its own
-    wishes = tuple(one for one in wishes if free(TextPlace(one.start, one.start + 1), phrased))
+    # 'commit a.md, message "…"': what the skill's own words are for is no wish of its own; "put it there" is
+    points_into = rules.coverage.pointing.points_into
+    wishes = tuple(
+        one
+        for one in wishes
+        if free(TextPlace(one.start, one.start + 1), phrased) or points_into(clauses.said(one))
+    )
     marked = _of_the_first(answered, wishes)
     told = [one for one in marked if one.field != REST and not found.is_guess(one)]
     told = _with_members(told, skill, clauses)
@@ -148,7 +153,7 @@ def extract(
         spans = tuple(one for one in spans if not (_is_value(one) and (one.start or 0) >= wishes[0].start))
     if skill.takes_goal:  # what bounds and what repeats is a part of what is asked
         spans = tuple(one for one in spans if one.field.startswith("slot."))
-    spans = with_entries(request.prose, form, spans)
+    spans = with_entries(request.prose, form, [_before(wishes, one, clauses) for one in spans])
     spans = with_rules(request.prose, spans, held, found.reads)
     spans = found.expiry(as_said(spans, clauses, rules, held))
     spans = tuple(_before(wishes, one, clauses) for one in spans)

@@ -10,6 +10,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -48,7 +49,8 @@ PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
 _REWORDED: Final = "@goal"
-_ANSWERS, _PLACED, _READS, _MOMENTS = "@answers", "@placed", "@reads=", "@moments"
+_ANSWERS, _PLACED, _READS = "@answers", "@placed", "@reads="
+_MOMENTS, _WISH = "@moments", "@wish="
 _ENDED: Final = re.compile(r"(\S+\.[A-Za-z0-9]{1,8})[.,;:!?…]+")
 _TABLE: Final = "the file that answers this"
 _TOLD: Final = 8  # names that a question offers
@@ -354,6 +356,16 @@ class FileReading:
     ) -> None:
         self._names, self._find, self._at = names, find, at
         self.found: dict[str, tuple[str, ...]] = {key: tuple(paths) for key, paths in (found or {}).items()}
+
+    @contextmanager
+    def beside(self, prose: str) -> Iterator[FileReading]:
+        """What the words of a wish of the goal were taken for, which may not be what they mean elsewhere
+        in it: it is kept with the rest."""
+        lead = f"{_WISH}{prose}\n"
+        own = {key.removeprefix(lead): paths for key, paths in self.found.items() if key.startswith(lead)}
+        one = FileReading(self._names, self._find, own, self._at)
+        yield one
+        self.found |= {f"{lead}{key}": paths for key, paths in one.found.items()}
 
     def meant(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
         """The paths that words for an input of a skill mean; None where they are to be taken as they are."""

@@ -44,14 +44,17 @@ class SaidCondition:
 class PointingWords:
     """The words of the module `coverage` for it. plain: what points by itself; things: what does so where
     nothing behind it says which; behind: what says which; conditions: by their kind. nouns: for what is
-    pointed at, by what that is, in English and in Swedish; plural, swedish: of the words that point, those
-    for several, and those of that language."""
+    pointed at, by what that is, in English and in Swedish; places: what points at a folder, behind what leads
+    to its name; within: what leads to that of a file; plural, swedish: of the words that point, those for
+    several, and those of that language."""
 
     plain: tuple[str, ...]
     things: tuple[str, ...]
     behind: tuple[str, ...]
     conditions: tuple[tuple[str, tuple[str, ...]], ...]
     nouns: Mapping[str, tuple[str, ...]]
+    places: tuple[tuple[str, ...], ...]
+    within: tuple[str, ...]
     plural: frozenset[str]
     swedish: frozenset[str]
 
@@ -64,6 +67,8 @@ class PointingWords:
             module.phrases("pointing.not"),
             tuple((kind, module.phrases(f"when.{kind}")) for kind in _KINDS),
             {kind: module.phrases(f"noun.{kind}") for kind in GIVEN_KINDS},
+            tuple(module.phrases(f"into.{number}") for number in range(1, 5)),
+            module.phrases("into.file"),
             frozenset(module.text("noun.plural").split()),
             frozenset(module.text("noun.swedish").split()),
         )
@@ -94,6 +99,25 @@ class PointingWords:
     def found(self, text: str) -> Iterator[TextPlace]:
         """Where words of a wish point at what an earlier one gives."""
         yield from (TextPlace(*match.span()) for match in self._pointing.finditer(text))
+
+    def into(self, text: str, folder: str) -> str:
+        """A wish with the name of a folder where its last words point at it, or are its name; "" where they
+        do neither."""
+        for lead, *phrases in self.places:
+            word = lead.split()[0]
+            named = rf"{re.escape(word)}\s+{re.escape(folder.rstrip('/'))}/?"
+            match = compiled(rf"\s+(?:{either(phrases)}|{named})[\s.!?]*$").search(text)
+            if match is not None:
+                return f"{text[: match.start()]} {lead} {folder}"
+        return ""
+
+    def points_into(self, text: str) -> bool:
+        """Whether the last words of a text point at a folder."""
+        return self._places.search(text) is not None
+
+    @cached_property
+    def _places(self) -> re.Pattern[str]:
+        return compiled(rf"\s+{either([one for _, *more in self.places for one in more])}[\s.!?]*$")
 
     def named(self, text: str, kinds: Mapping[str, str]) -> str:
         """A wish with a noun in place of the first pronoun; "" where there is none.

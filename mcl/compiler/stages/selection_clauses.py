@@ -11,7 +11,18 @@ from typing import Final
 from mcl.compiler.stages.clauses import Clause, Clauses
 from mcl.compiler.stages.file_names import PLURAL
 from mcl.compiler.stages.selection_names import NamedSets
-from mcl.compiler.stages.selection_words import Facts, SaidWord, Test, age, amount, says, when, words
+from mcl.compiler.stages.selection_words import (
+    Facts,
+    SaidWord,
+    Test,
+    age,
+    amount,
+    is_stated,
+    says,
+    states,
+    when,
+    words,
+)
 from mcl.model.cues import TextPlace, within
 from mcl.values.kinds import kind_of_ending
 from mcl.values.numbers import read_number
@@ -214,6 +225,8 @@ class ClauseReader:
             return 1, _is_picture
         if tokens[at].text in self.words.sets["copied"]:
             return 1, _is_copy
+        if found := self._stated(tokens, at):
+            return found
         lead = self.words.at("says", tokens, at)
         if lead and at + lead < len(tokens):
             quoted = tokens[at + lead].quoted
@@ -221,6 +234,26 @@ class ClauseReader:
             if quoted or sure:
                 return self._content(tokens, at, lead)
         return 0, None
+
+    def _stated(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test] | None:
+        """What files say of themselves, in a line with a name: “unpaid and overdue”, “not paid”."""
+        negated = self.words.at("unlike", tokens, at)
+        place = last = at + negated
+        between = self.words.sets["joins"] | self.words.sets["one"] | {",", "the"}
+        stems: frozenset[str] = frozenset()
+        while place < len(tokens) and (
+            self._is_state(tokens[place]) or (stems and tokens[place].text in between)
+        ):
+            if tokens[place].text not in between:
+                stems, last = stems | self.words.stems(tokens[place].text), place + 1
+            place += 1
+        if not stems:
+            return None
+        test = is_stated(stems)
+        return last - at, (lambda facts: bool(states(facts.text())) and not test(facts)) if negated else test
+
+    def _is_state(self, token: SaidWord) -> bool:
+        return not self._is_nothing(token) and not self._is_verb(token) and self.sets.is_stated(token)
 
     def _or_when(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test] | None:
         if at + 1 >= len(tokens) or tokens[at].text not in self.words.sets["joins"]:

@@ -11,10 +11,11 @@ from typing import Final
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
 from mcl.compiler.stages.file_names import FileNames, NamedFile, folded
-from mcl.compiler.stages.selection_words import SaidWord, words
+from mcl.compiler.stages.selection_words import SaidWord, states, words
 from mcl.values.slots import read_pattern
 
 _TYPO: Final = 0.85
+_READ: Final = 300  # files that are read for what they say of themselves
 _COMPOUND: Final = 5  # letters that the first part of a compound has
 
 
@@ -106,6 +107,16 @@ class NamedSets:
     @cached_property
     def _stems(self) -> dict[str, frozenset[str]]:
         return {}
+
+    def is_stated(self, token: SaidWord) -> bool:
+        """Whether a word names no file, and is what some files say of themselves."""
+        plain = token.text.isalpha() and not token.quoted and not self.of(token)
+        return plain and not self._stated.isdisjoint(self.words.stems(token.text))
+
+    @cached_property
+    def _stated(self) -> frozenset[str]:
+        said = (states(self.names.text(one.path)) for one in self.files[:_READ])
+        return frozenset(stem for words in said for one in words for stem in self.words.stems(one))
 
     def folder(self, text: str) -> str:
         """The one folder here that is called so, "" where there is none or several."""

@@ -24,6 +24,7 @@ _MONTH: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_](0[1-9]|1[0-2])(?!\d)")
 _YEAR: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _NUMBER: Final = re.compile(r"\d[\d .,]*\d|\d")
 _NS: Final = 10**9
+_STATED: Final = re.compile(r"^[^\W\d][\w ]{0,30}:[ \t]+([^\W\d_]+)", re.MULTILINE)
 
 
 class SaidWord(NamedTuple):
@@ -81,6 +82,7 @@ class Words:
         shorter = {word[: -len(end)] for end in self.endings if word.endswith(end)}
         found = {word, *(one for one in shorter if len(one) > 2)}
         found |= {f"{one}y" for one in shorter if word.endswith("ies")}
+        found |= {f"{one}a" for one in shorter if word in (f"{one}or", f"{one}orna")}
         return frozenset(found.union(*(self.alike.get(one, ()) for one in found)))
 
 
@@ -276,6 +278,16 @@ def amount(tokens: Sequence[SaidWord], place: int) -> Read | None:
         return False
 
     return at - place, test
+
+
+def states(text: str) -> frozenset[str]:
+    """What a text says in lines with a name before them, each by its first word: “Status: unpaid”."""
+    return frozenset(word.casefold() for word in _STATED.findall(text))
+
+
+def is_stated(stems: frozenset[str]) -> Test:
+    """One of these is what a line of a file says behind its name."""
+    return lambda facts: any(words().stems(one) & stems for one in states(facts.text()))
 
 
 def says(text: str) -> Test:
