@@ -33,6 +33,7 @@ ASIDES = (
         "she doesn't read English",
     ),
     *("nobody uses the old one", "no rush", "so I can give it to Hanna", "is for my mum"),
+    *("since they serve no purpose", "since nobody reads it"),
     *("jag orkar inte läsa allt", "dom står i hallen", "vet inte vilken", "hon kan inte engelska"),
     *("everything else stays", "leave the rest", "inget annat", "resten ska ligga kvar"),
     *("så jag kan ge den till Hanna", "good morning", "är du snäll", "tack bror", "om du hinner"),

@@ -92,6 +92,10 @@ DECLARED: Final = {
     ("mcl/cli/output.py", "a tool's module"),
     # What a question may be read against: tables are read by their reader, no adapter is run.
     ("mcl/plugins/data/answering.py", "a tool's module"),
+    (
+        "mcl/plugins/data/spoken.py",
+        "a tool's module",
+    ),  # how a calendar is read, of which a moment is looked up
     # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
     ("mcl/serve/proxy/handlers.py", "upstreams.complete"),
     # Whether a package is there at all.

@@ -161,7 +161,7 @@ class FigureWords(OrderWords):
             elif length_of("top", self.plain, at) or length_of("bottom", self.plain, at):
                 self._limited(at, bool(length_of("top", self.plain, at)))
         if not chosen and not self.asked.groups and self._amount(quiet=True) is not None:
-            chosen = self._spent()
+            chosen = self._used_up()
         self.asked.shown = any(self._asks_which(at) for at, _ in chosen) or any(
             length_of("which", self.plain, at) and one.word not in ("what", "vad")
             for at, one in enumerate(self.words)
@@ -357,7 +357,7 @@ class FigureWords(OrderWords):
         asks = {"show", "visa", "need", "behöver", "want", "vill", "give", "ge", "list", "lista", "column"}
         return bool(asks.intersection(before)) and not (at and length_of("which", self.plain, at - 1))
 
-    def _spent(self) -> list[tuple[int, str]]:
+    def _used_up(self) -> list[tuple[int, str]]:
         """“what did the kids spend”: how much it was."""
         for at in range(len(self.words)):
             verbs = [one for one in self._clause(at) if at < one < at + NEAR]
