@@ -10,13 +10,13 @@ from mcl.language.skills import Skill
 
 REPEATS: Final = "repeats"  # the input that takes the rule (RRULE of RFC 5545)
 FIRST: Final = "first"  # and the one that takes its first local moment
-_LISTED: Final = ("from", "to")  # beside these, between which days is listed
+LISTED: Final = ("from", "to")  # beside these, between which days is listed
 
 
 def read_apart(skill: Skill) -> frozenset[str]:
     """The inputs of a skill for a calendar that no model fills."""
     own = frozenset((REPEATS, FIRST))
-    return own | frozenset(_LISTED) if own <= {slot.name for slot in skill.slots} else own
+    return own | frozenset(LISTED) if own <= {slot.name for slot in skill.slots} else own
 
 
 def with_repeats(request: GoalRequest, skill: Skill) -> GoalRequest:
