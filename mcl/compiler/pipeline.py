@@ -181,11 +181,12 @@ class Pipeline:
         def intent_of(verdict: ScoreVerdict) -> Intent:
             return build(goal.understood, verdict, provenance)
 
-        if verdict.outcome == "clarify" and (verdict_if := self._if_undone(goal, intent_of)) is not None:
-            verdict = verdict_if
+        planned = None
+        if verdict.outcome == "clarify" and (undone := self._if_undone(goal, intent_of)) is not None:
+            verdict, planned = undone
         intent = intent_of(verdict)
         if verdict.outcome != "clarify":
-            plan, goal.attempts = self._plans.of(goal.classified, intent, model)
+            plan, goal.attempts = planned or self._plans.of(goal.classified, intent, model)
             if isinstance(plan, PlanTree):
                 plan = with_promises(self.home, intent, plan, self._finder)
                 opens = self._opens(goal, plan)
@@ -216,14 +217,16 @@ class Pipeline:
             intent = intent_of(verdict)
         return self._clarify(goal, verdict, intent)
 
-    def _if_undone(self, goal: "_Goal", intent_of: Callable[[ScoreVerdict], Intent]) -> ScoreVerdict | None:
-        """The verdict that shows what else is asked about, where it may: the plan that follows from it can be
-        undone."""
+    def _if_undone(
+        self, goal: "_Goal", intent_of: Callable[[ScoreVerdict], Intent]
+    ) -> "tuple[ScoreVerdict, tuple[PlanTree, tuple[Attempt, ...]]] | None":
+        """The verdict that shows what else is asked about, where it may: the plan that follows from it, given
+        with how it was made, can be undone."""
         verdict = score(goal.understood, self.rules, undone=True)
         if verdict.outcome == "clarify":
             return None
-        plan, _ = self._plans.of(goal.classified, intent_of(verdict), goal.model)
-        return verdict if isinstance(plan, PlanTree) and self._is_undone(plan) else None
+        plan, attempts = self._plans.of(goal.classified, intent_of(verdict), goal.model)
+        return (verdict, (plan, attempts)) if isinstance(plan, PlanTree) and self._is_undone(plan) else None
 
     def _clarify(self, goal: "_Goal", verdict: ScoreVerdict, intent: Intent) -> Clarify:
         prompt = goal.understood.extraction.prompt

@@ -20,8 +20,7 @@ from executor.core.errors import GlobError
 from executor.core.globs import anywhere
 from mcl.compiler.stages.filled import Filler
 from mcl.compiler.stages.people import addresses_of
-from mcl.compiler.stages.word_forms import alike
-from mcl.compiler.stages.word_forms import folded as folded
+from mcl.compiler.stages.word_forms import alike, folded
 from mcl.language.skills import Skill
 from mcl.model.protocol import Span
 from mcl.values.slots import read_pattern
@@ -88,9 +87,14 @@ class FileNames:
     )
     filler: Callable[[str], Filler | None] = field(default=lambda skill: None, compare=False, repr=False)
 
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The paths of those that are no folders."""
+        return tuple(one.path for one in self.entries if not one.folder)
+
     def answering(self, prose: str, at: str) -> tuple[str, ...]:
         """The files that answer a goal that was said at a moment."""
-        return self.reads(prose, at, tuple(one.path for one in self.entries if not one.folder))
+        return self.reads(prose, at, self.files)
 
     def meant(self, text: str, use: PathUse, most: int) -> Meant | None:
         """What words for a path mean, at most so many; None where they are to be taken as they are."""
@@ -140,7 +144,7 @@ class FileNames:
         ending = default.rpartition(".")[2]
         if " ".join(text.casefold().split()) not in _KINDS.get(ending, frozenset()):
             return None
-        there = [one.path for one in self.entries if not one.folder and one.path.endswith(f".{ending}")]
+        there = [path for path in self.files if path.endswith(f".{ending}")]
         same = [path for path in there if alike(folded(text).split()[-1], folded(_stem(path)))]
         found = same if len(same) == 1 else there or [default]
         return Meant(tuple(found), unsure=len(found) > 1)
@@ -149,8 +153,7 @@ class FileNames:
         """Whose addresses words for whom a mail is to mean; None where they are nobody's in a file here."""
         if text.casefold() in _SOMEBODY:
             return Meant((), unsure=True)
-        files = (one.path for one in self.entries if not one.folder)
-        found = addresses_of(text, files, self.text, _EMPTY)
+        found = addresses_of(text, self.files, self.text, _EMPTY)
         return Meant(found, unsure=len(found) > 1) if found else None
 
     def in_words(self, prose: str) -> Iterator[tuple[int, int]]:
@@ -177,7 +180,7 @@ class FileNames:
             pattern = anywhere(said.casefold())
         except GlobError:
             return ()
-        files = [one.path for one in self.entries if not one.folder]
+        files = self.files
         found = [path for path in files if pattern.fits(tuple(path.casefold().split("/")))]
         top = [path for path in found if "/" not in path] or found
         return tuple(top) if len(top) <= most else ()
@@ -188,7 +191,7 @@ class FileNames:
         if folder not in self._folders or most == 1 or "*" not in (said := read_pattern(kind)):
             return ()
         pattern = anywhere(said.casefold())
-        files = [one.path for one in self.entries if not one.folder and one.path.startswith(f"{folder}/")]
+        files = [path for path in self.files if path.startswith(f"{folder}/")]
         found = [path for path in files if pattern.fits((_name(path).casefold(),))]
         return tuple(found) if len(found) <= most else ()
 
@@ -435,10 +438,10 @@ class FileReading:
     def moments(self, prose: str, verb: str, zone: str) -> tuple[str, Mapping[str, str]] | None:
         """A goal for a calendar without the words for moments that stand in files here, and what these say
         by input; None where it has none."""
-        if _MOMENTS not in self.found and self._names is not None and (names := self._names()) is not None:
-            files = tuple(one.path for one in names.entries if not one.folder)
-            if (read := names.moments(prose, verb, self._at, zone, files)) is not None:
-                self.found[_MOMENTS] = (read[0], *(part for pair in read[1].items() for part in pair))
+        names = self.there if _MOMENTS not in self.found else None
+        read = names.moments(prose, verb, self._at, zone, names.files) if names is not None else None
+        if read is not None:
+            self.found[_MOMENTS] = (read[0], *(part for pair in read[1].items() for part in pair))
         rest, *pairs = self.found.get(_MOMENTS, ("",))
         return (rest, dict(zip(pairs[::2], pairs[1::2], strict=True))) if rest else None
 

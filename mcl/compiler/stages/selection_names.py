@@ -10,8 +10,9 @@ from typing import Final
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
-from mcl.compiler.stages.file_names import FileNames, NamedFile, folded
+from mcl.compiler.stages.file_names import FileNames, NamedFile
 from mcl.compiler.stages.selection_words import SaidWord, states, words
+from mcl.compiler.stages.word_forms import folded
 from mcl.values.slots import read_pattern
 
 _TYPO: Final = 0.85

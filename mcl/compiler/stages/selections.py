@@ -14,12 +14,13 @@ from zoneinfo import ZoneInfo
 
 from mcl.compiler.stages.clauses import Clause, Clauses
 from mcl.compiler.stages.coverage_words import CoverageWords
-from mcl.compiler.stages.file_names import PLURAL, folded
+from mcl.compiler.stages.file_names import PLURAL
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.selection_clauses import NO_PLACE, ClauseReader, Noun, Said
 from mcl.compiler.stages.selection_names import NamedSets, base
 from mcl.compiler.stages.selection_words import Facts, SaidWord, Test, tokens_of
+from mcl.compiler.stages.word_forms import folded
 from mcl.language.skills import Skill
 from mcl.model.cues import TextPlace, span_at
 from mcl.model.protocol import Span

@@ -17,24 +17,8 @@ from mcl.model.cues import TextPlace, free
 _MOST_FILES: Final = 300
 _LONGEST_NAME: Final = 3  # words of a goal that name a file
 _BINARY: Final = (
-    *(
-        "png",
-        "jpg",
-        "jpeg",
-        "gif",
-        "svg",
-        "webp",
-        "pdf",
-        "zip",
-        "gz",
-        "tar",
-        "mp3",
-        "mp4",
-        "mov",
-        "wav",
-        "exe",
-    ),
-    *("docx", "xlsx", "pptx", "odt", "eml", "ics", "bin", "db", "sqlite", "tmp", "bak"),
+    *("png", "jpg", "jpeg", "gif", "svg", "webp", "mp3", "mp4", "mov", "wav", "pdf", "docx", "xlsx"),
+    *("pptx", "odt", "eml", "ics", "zip", "gz", "tar", "exe", "bin", "db", "sqlite", "tmp", "bak"),
 )
 _SENTENCE: Final = re.compile(r"[.!?;\n](?=\s|$)")
 
@@ -60,7 +44,7 @@ def is_text(path: str) -> bool:
 
 def texts(names: FileNames) -> Iterator[str]:
     """The files that may be texts, those at the top first."""
-    files = sorted((one.path for one in names.entries if not one.folder), key=lambda path: path.count("/"))
+    files = sorted(names.files, key=lambda path: path.count("/"))
     yield from [path for path in files if is_text(path)][:_MOST_FILES]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
-from typing import Final
+from typing import Final, cast
 
 from mcl.plugins.data.tools.data.asked import Adjustment, FigureName, TableQuestion, Term, Test
 from mcl.plugins.data.tools.data.question_order import OrderWords
@@ -151,7 +151,8 @@ class FigureWords(OrderWords):
             elif which and superlative >= length:
                 self._top(at, which, superlative, chosen)
             elif name:
-                if self.link(at) is None or self.link(at).sure < 3 or name == "count":  # type: ignore[union-attr]
+                link = self.link(at)
+                if link is None or link.sure < 3 or name == "count":
                     self._use(at, length)
                 chosen.append((at, name))
             elif prefix is not None:
@@ -318,7 +319,7 @@ class FigureWords(OrderWords):
         if name == "sum" and term is not None and one_column and self._is_meter(term):
             name = "change"
             self.late = [timedelta(0), timedelta(1)]
-        one: tuple[FigureName, Term | None] = (name, term)  # type: ignore[assignment]
+        one = (cast("FigureName", name), term)  # names of figures come from the lexicon, which has just these
         if one not in self.asked.figures:
             self.asked.figures.append(one)
 
