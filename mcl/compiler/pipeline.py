@@ -401,7 +401,8 @@ class _Goal:
         clauses = Clauses(prose, None, words)
         wishes = clauses.wishes(begins)
         # What only tells how things are, before what is wanted, says little of what that is.
-        start = next((one.place.start for one in clauses.all if one.begins and clauses.does(one)), 0)
+        begun = (one for one in clauses.all if clauses.does(one) and (one.begins or one is clauses.main))
+        start = next((one.place.start for one in begun), 0)
         end = next((one.start for one in wishes if one.start > start), len(prose))
         first = clauses.ended(TextPlace(start, end)) if wishes or start else None
         if first is None or first.end <= first.start:

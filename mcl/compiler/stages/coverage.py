@@ -132,7 +132,10 @@ class Coverage:
             return self.words.adverb.match(self.prose, place.end) is not None
         if kind == "grouping" and words.casefold().startswith("efter") and self.words.seeking.search(before):
             return False
-        return not (kind == SECOND and about and clause is self.clauses.main)
+        main, text = clause is self.clauses.main, self.clauses.said(clause.place)
+        if kind in ("grouping", SECOND) and not main and self.words.tells(text) and not self.clauses.does(clause):
+            return False  # "it is still open by a process"
+        return not (kind == SECOND and about and main)
 
     def _leads_to_value(self, place: TextPlace) -> bool:
         """Whether a word of amounts stands just before a number that fills a slot: "max 60"."""

@@ -238,7 +238,7 @@ class ClauseReader:
     def _stated(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test] | None:
         """What files say of themselves, in a line with a name: “unpaid and overdue”, “not paid”."""
         negated = self.words.at("unlike", tokens, at)
-        place = last = at + negated
+        place = last = at + negated + self.words.at("stating", tokens, at + negated)
         between = self.words.sets["joins"] | self.words.sets["one"] | {",", "the"}
         stems: frozenset[str] = frozenset()
         while place < len(tokens) and (
@@ -405,6 +405,18 @@ class ClauseReader:
     def known(self, said: Said) -> bool:
         """Whether all words that name files name some that are here."""
         return all(self.sets.of(word) for noun in said.nouns for word in noun.tokens)
+
+    def told(self, tokens: Sequence[SaidWord]) -> bool | None:
+        """Whether a clause that tells something of files says that something is not so; None where it tells
+        nothing, which ones are meant, or where they are."""
+        sets = self.words.sets
+        at = next((at for at, one in enumerate(tokens) if one.text in sets["tells"]), len(tokens) - 1)
+        held = tokens[at + 1 : at + 2]
+        if not held or any(one.text in sets["relative"] for one in tokens[:at]):
+            return None
+        if self.words.at("out", tokens, at + 1) or self.sets.is_whole(held[0].text):
+            return None
+        return bool(self.read(tokens[:at]).nouns) and any(one.text in sets["negated"] for one in tokens[at:])
 
     def topic(self, tokens: Sequence[SaidWord]) -> Said | None:
         """What a clause tells something of: “downloads is a mess”."""

@@ -53,6 +53,8 @@ class NamedSets:
             yield from whole
             return
         parts = [one for one in text.replace("’", "'").split("-") if one]
+        if (numbered := re.fullmatch(r"([^\W\d_]{3,})(\d+)", text)) and "*" not in read_pattern(text):
+            parts = list(numbered.groups())
         if len(parts) > 1 and parts[-1] in self.words.sets["file"] | self.words.sets["folder"]:
             parts = parts[:-1]
         sets = [frozenset(self._by_part(one)) for one in parts]
@@ -72,6 +74,9 @@ class NamedSets:
             yield from kind
             return
         plain = text.partition(":")[0] or text
+        if ended := [one.path for one in self.files if one.path.casefold().endswith(f".{plain}")]:
+            yield from ended
+            return
         stems = self.words.stems(folded(plain))
         if not (plain.isdigit() or any(len(one) > 1 for one in stems)):
             return

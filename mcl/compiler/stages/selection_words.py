@@ -252,7 +252,7 @@ def amount(tokens: Sequence[SaidWord], place: int) -> Read | None:
     said, at = words(), place
     while at < len(tokens) and tokens[at].text in said.sets["lead_amount"]:
         at += 1
-    if at == place or at >= len(tokens):
+    if at == place or at >= len(tokens) or tokens[at].text in said.sets["thing"]:
         return None
     stems, at = said.stems(tokens[at].text), at + 1
     if at < len(tokens) and tokens[at].text in ("is", "of", "är", "på"):
@@ -292,5 +292,5 @@ def is_stated(stems: frozenset[str]) -> Test:
 
 def says(text: str) -> Test:
     """These words stand in a file, one after the other."""
-    wanted = " ".join(text.casefold().split())
-    return lambda facts: wanted in " ".join(facts.text().casefold().split())
+    wanted = re.compile(rf"(?<!\w){re.escape(' '.join(text.casefold().split()))}")  # “paid” is not “unpaid”
+    return lambda facts: wanted.search(" ".join(facts.text().casefold().split())) is not None
