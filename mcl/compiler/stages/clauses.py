@@ -82,7 +82,8 @@ class Clauses:
     def _clauses(self) -> Iterator[Clause]:
         start, begins = 0, True
         breaks = sorted(
-            (*_BREAK.finditer(self.prose), *self.words.ending.finditer(self.prose)), key=lambda one: one.start()
+            (*_BREAK.finditer(self.prose), *self.words.ending.finditer(self.prose)),
+            key=lambda one: one.start(),
         )
         for match in (*breaks, None):
             if match is not None and not free(TextPlace(*match.span()), self.quotes):
@@ -117,7 +118,9 @@ class Clauses:
         found = list(islice(_HEAD.finditer(text), 2))
         if len(found) == 1 and found[0][0].casefold() in self.words.alone:
             return True
-        return len(found) > 1 and (self.words.is_verb(found[0][0]) or self.words.wished.match(text) is not None)
+        return len(found) > 1 and (
+            self.words.is_verb(found[0][0]) or self.words.wished.match(text) is not None
+        )
 
     def _clause(self, start: int, end: int, joined: str, begins: bool) -> Iterator[Clause]:
         lead = self.words.opening.match(self.prose, start + _blank(self.prose[start:end]), end)
@@ -292,10 +295,10 @@ class Clauses:
         if self._heads(text):
             return True
         marked = any(not free(clause.place, self.found.get(kind, ())) for kind in KINDS)
-        return not marked and not self.words.tells(text) and not self._is_label(clause)
+        return not marked and not self.words.tells(text) and not self.is_label(clause)
 
-    def _is_label(self, clause: Clause) -> bool:
-        """Whether a clause is a word or two before what is wanted, which does not point at it: "money day"."""
+    def is_label(self, clause: Clause) -> bool:
+        """Whether a clause is a word or two before what is wanted, which points at nothing: "money day"."""
         behind = next((one for one in self.all[self.all.index(clause) :] if self.does(one)), None)
         few = len(list(islice(self.content(clause.place, ()), _LABEL + 1))) <= _LABEL
         return few and behind is not None and not any(self.words.pointing.found(self.said(behind.place)))

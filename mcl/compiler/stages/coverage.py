@@ -100,7 +100,8 @@ class Coverage:
         bans = clause is not self.clauses.main and self.words.forbids(text)
         if bans and not found and free(clause.place, (*self.limits, *self.before)):
             found.append(Uncovered(clause.place, "negation"))
-        if not about and not found and not reason and self._stands_alone(clause):
+        led = clause is self.clauses.all[0] and self.clauses.is_label(clause)
+        if not about and not found and not reason and not led and self._stands_alone(clause):
             found.append(Uncovered(clause.place, "clause"))
         # A word alone, such as "never" or "also", says nothing by itself.
         alone = () if about else ("negation", SECOND)
@@ -133,7 +134,12 @@ class Coverage:
         if kind == "grouping" and words.casefold().startswith("efter") and self.words.seeking.search(before):
             return False
         main, text = clause is self.clauses.main, self.clauses.said(clause.place)
-        if kind in ("grouping", SECOND) and not main and self.words.tells(text) and not self.clauses.does(clause):
+        if (
+            kind in ("grouping", SECOND)
+            and not main
+            and self.words.tells(text)
+            and not self.clauses.does(clause)
+        ):
             return False  # "it is still open by a process"
         return not (kind == SECOND and about and main)
 

@@ -43,7 +43,8 @@ class CoverageWords:
     as it likes; forms: what is no list of words; verbs: as they begin a clause; inflected: those of which
     other forms count too; leading: verbs that only lead to what is wanted; placing: those that say where its
     result goes; alone: those that say all by themselves; wished: what begins a wish with no verb; ending:
-    reasons that end what stands before; beside_manner: what says nothing beside how something is done. leads: words around limits.
+    reasons that end what stands before; beside_manner: what says nothing beside how something is done.
+    leads: words around limits.
 
     Of clauses: joined, opening, closing: what joins, begins and ends one; adding: what joins verbs, with the
     next word; noun: what stands behind a word that is no verb; forbidding (first: at the beginning of a

@@ -45,8 +45,9 @@ class PointingWords:
     """The words of the module `coverage` for it. plain: what points by itself; things: what does so where
     nothing behind it says which; behind: what says which; conditions: by their kind. nouns: for what is
     pointed at, by what that is, in English and in Swedish; adverb: what stands behind the verb of a wish and
-    adds nothing; then: what ends a condition; places: what points at a folder, behind what leads to its name; within: what leads to that
-    of a file; plural, swedish: of the words that point, those for several, and those of that language."""
+    adds nothing; then: what ends a condition; places: what points at a folder, behind what leads to its name;
+    within: what leads to that of a file; plural, swedish: of the words that point, those for several, and
+    those of that language."""
 
     plain: tuple[str, ...]
     things: tuple[str, ...]
@@ -72,7 +73,9 @@ class PointingWords:
             {kind: module.phrases(f"noun.{kind}") for kind in GIVEN_KINDS},
             tuple(module.phrases(f"into.{number}") for number in range(1, 5)),
             module.phrases("into.file"),
-            compiled(rf"(?<!\w){either(module.phrases('into.that'))}(?!\w)(?!\s+(?:named|called|som|heter)\b)"),
+            compiled(
+                rf"(?<!\w){either(module.phrases('into.that'))}(?!\w)(?!\s+(?:named|called|som|heter)\b)"
+            ),
             compiled(rf"^(\w+)\s+{either(module.phrases('adverbs.wish'))}(?=\s)"),
             module.phrases("adverbs.then"),
             frozenset(module.text("noun.plural").split()),
@@ -116,6 +119,9 @@ class PointingWords:
             match = compiled(rf"\s+(?:{either(phrases)}|{named})[\s.!?]*$").search(text)
             if match is not None:
                 return f"{text[: match.start()]} {lead} {folder}"
+            match = compiled(rf"^(\w+)\s+{either(phrases)}\s+").match(text)
+            if match is not None:  # "lägg dit en kopia av x"
+                return f"{match[1]} {text[match.end() :]} {lead} {folder}"
         said, many = self._that.subn(folder.rstrip("/"), text)
         return said if many == 1 else ""
 

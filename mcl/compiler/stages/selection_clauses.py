@@ -28,6 +28,7 @@ from mcl.values.kinds import kind_of_ending
 from mcl.values.numbers import read_number
 
 _LEADING: Final = 5  # words before the name of a target
+_BEHIND_TEXT: Final = ("into", "out", "but", "aside", "mentioned")
 NO_PLACE: Final = TextPlace(0, 0)
 
 
@@ -231,6 +232,7 @@ class ClauseReader:
         if lead and at + lead < len(tokens):
             quoted = tokens[at + lead].quoted
             sure = tokens[at].text not in ("where", "där", "that", "som") or lead > 1
+            sure = sure or any(self.words.at("mentioned", tokens, at + more) for more in (2, 3))
             if quoted or sure:
                 return self._content(tokens, at, lead)
         return 0, None
@@ -267,7 +269,7 @@ class ClauseReader:
         if not said[0].quoted:
             for one in tokens[at + lead + 1 :]:
                 place = tokens.index(one)
-                ends = any(self.words.at(name, tokens, place) for name in ("into", "out", "but", "aside"))
+                ends = any(self.words.at(name, tokens, place) for name in _BEHIND_TEXT)
                 if ends or one.text in (",", ";", "?", "!"):
                     break
                 said.append(one)

@@ -80,7 +80,9 @@ class NamedSets:
         stems = self.words.stems(folded(plain))
         if not (plain.isdigit() or any(len(one) > 1 for one in stems)):
             return
-        found = [one.path for one in self.files if self._stems_in(one.path) & stems]
+        found = list[str]()
+        for said in (self.words.stems(folded(plain), same=False), stems):  # its own name before another
+            found = found or [one.path for one in self.files if self._stems_in(one.path) & said]
         if not found:
             found = [one.path for one in self.files if self._is_compound(folded(plain), one.path)]
             found = found or self._misspelled(plain)
@@ -107,7 +109,9 @@ class NamedSets:
 
     def _stems_in(self, path: str) -> frozenset[str]:
         if path not in self._stems:
-            self._stems[path] = frozenset(stem for part in _parts(path) for stem in self.words.stems(part))
+            self._stems[path] = frozenset(
+                stem for part in _parts(path) for stem in self.words.stems(part, same=False)
+            )
         return self._stems[path]
 
     @cached_property

@@ -77,13 +77,13 @@ class Words:
                 return many, self.tables[name][said]
         return 0, None
 
-    def stems(self, word: str) -> frozenset[str]:
-        """A word, and it without each of the endings that it may have."""
+    def stems(self, word: str, *, same: bool = True) -> frozenset[str]:
+        """A word, and it without each of the endings that it may have; same: and other words for it."""
         shorter = {word[: -len(end)] for end in self.endings if word.endswith(end)}
         found = {word, *(one for one in shorter if len(one) > 2)}
         found |= {f"{one}y" for one in shorter if word.endswith("ies")}
         found |= {f"{one}a" for one in shorter if word in (f"{one}or", f"{one}orna")}
-        return frozenset(found.union(*(self.alike.get(one, ()) for one in found)))
+        return frozenset(found.union(*(self.alike.get(one, ()) for one in found if same)))
 
 
 @cache

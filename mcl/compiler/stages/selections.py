@@ -118,9 +118,10 @@ class Selections:
             goal.topic = goal.topic or self.reader.topic(tokens)
             return False
         goal.but += one.but
-        if not goal.target.end:
+        placed = one.target.end and (main or does or bool(goal.said))  # "till bokföringen: …" is no place
+        if not goal.target.end and placed:
             goal.target, goal.parent = one.target, one.parent
-        if one.speaks or one.target.end:
+        if one.speaks or placed:
             goal.said.append((clause, one))
         return (main or does) and one.speaks
 
@@ -285,6 +286,13 @@ def chosen_files(request: GoalRequest, skill: Skill, clauses: Clauses) -> Chosen
     filled = {slot for slot, _ in places if slot}
     own = frozenset(slot.name for slot in skill.slots if filled and slot.name in (*filled, *_BESIDE))
     return ChosenFiles(spans, own, tuple(place for slot, place in places if not slot))
+
+
+def chooses(request: GoalRequest, skill: Skill, words: CoverageWords) -> bool:
+    """Whether a goal says, as it would to a skill, which of the files here are meant."""
+    chosen, found = chosen_files(request, skill, Clauses(request.prose, skill, words)), request.files.found
+    sure = (paths[:1] != ("",) for key, paths in found.items() if key.partition("=")[0] in chosen.slots)
+    return bool(chosen.slots) and all(sure)
 
 
 def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> None:
