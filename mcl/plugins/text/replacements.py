@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -75,7 +76,7 @@ def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames
     if not any(pattern("replace", "changes").search(prose, *one.place) for one in clauses):
         return ()
     named = named_files(prose, names)
-    scope = _scope(clauses)
+    scope = _scope(prose, clauses)
     kept = kept_places(prose, clauses, [place for place, _ in named])
     values = list(_values(prose, [place for place, _ in named], scope))
     kept = [
@@ -133,17 +134,29 @@ def _is_one(paths: Sequence[str], names: FileNames) -> bool:
     return len(folders) > 1 or len(whole) > len(paths)
 
 
-def _scope(clauses: Sequence[SaidClause]) -> list[TextPlace]:
-    """The clauses up to the wish after the first one."""
-    wishes = [at for at, one in enumerate(clauses) if one.does and not one.keeps]
-    last = wishes[1] if len(wishes) > 1 else len(clauses)
+def _scope(prose: str, clauses: Sequence[SaidClause]) -> list[TextPlace]:
+    """The clauses up to the wish after the first one; “change it” is none."""
+    empty = empty_words() | frozenset(table("replace")["pointing"].split())
+    changes = pattern("replace", "changes")
+
+    def wishes(one: SaidClause) -> bool:
+        said = (word for word, _ in said_words(prose, [one.place], empty))
+        return one.does and not one.keeps and not all(changes.fullmatch(word) for word in said)
+
+    places = [at for at, one in enumerate(clauses) if wishes(one)]
+    last = places[1] if len(places) > 1 else len(clauses)
     return [one.place for one in clauses[:last]]
 
 
 def _corrects(prose: str, place: TextPlace) -> bool:
     """Whether a clause says what was wrong: "not 100"."""
-    words = prose[place.start : place.end].split()
-    return len(words) <= 3 and any(_VALUE.search(word) or _NAME.search(word) for word in words[1:])
+    text = prose[place.start : place.end]
+    return len(text.split()) <= 3 and _form("instead").match(f", {text}") is not None
+
+
+@functools.cache
+def _form(name: str) -> re.Pattern[str]:
+    return re.compile(table("replace")[name], re.IGNORECASE)
 
 
 def _values(prose: str, files: Sequence[TextPlace], scope: Sequence[TextPlace]) -> Iterable[_Value]:
@@ -267,7 +280,7 @@ def _segments(prose: str, scope: Sequence[TextPlace]) -> list[TextPlace]:
     found = []
     for place in scope:
         start = place.start
-        for match in re.finditer(table("replace")["joins"], prose[: place.end], re.IGNORECASE):
+        for match in _form("joins").finditer(prose[: place.end]):
             if match.start() >= start and free(TextPlace(*match.span()), quotes):
                 found.append(TextPlace(start, match.start()))
                 start = match.end()
@@ -310,12 +323,16 @@ def _runs(
         return prose[slice(*_bare(prose, place))]
 
     ends = re.compile(rf"\s+(?:{table('replace')['ends']})(?!\w)|[,.;:!?](?=\s|$)|\n", re.IGNORECASE)
+    whole = TextPlace(scope[0].start, scope[-1].end)
     for name in ("to", "instead"):
-        for match in re.finditer(table("replace")[name], prose, re.IGNORECASE):
-            if not within(TextPlace(*match.span()), scope):
-                continue
+        said_there = [one for one in _form(name).finditer(prose) if within(TextPlace(*one.span()), [whole])]
+        for match in said_there:
             stop = ends.search(prose, match.end())
-            behind = TextPlace(match.end(), stop.start() if stop else len(prose))
+            end = stop.start() if stop else len(prose)
+            if further := next((one.start() for one in said_there if match.end() < one.start() < end), 0):
+                joins = [one.start() for one in _form("joins").finditer(prose[:further], match.end())]
+                end = joins[-1] if joins else end
+            behind = TextPlace(match.end(), end)
             words = list(re.finditer(r"\S+", prose[: match.start()]))[-_RUN:]
             before = [TextPlace(one.start(), match.start()) for one in words]
             if name == "to":
@@ -325,8 +342,7 @@ def _runs(
                 parts = list(re.finditer(r"\S+", prose[behind.start : behind.end]))[:_RUN]
                 tails = [TextPlace(behind.start, behind.start + one.end()) for one in reversed(parts)]
                 old = next((one for one in tails if any(_has(text, said(one)) for text in contents)), None)
-                lead = re.compile(table("replace")["leads"], re.IGNORECASE)
-                starts = [one.end() for one in lead.finditer(prose, 0, match.start())]
+                starts = [one.end() for one in _form("leads").finditer(prose, 0, match.start())]
                 pair = (old, TextPlace(max(starts, default=0), match.start()))
             if pair[0] is None or not 0 < len(said(pair[1]).split()) <= _RUN or not said(pair[0]):
                 continue
@@ -446,7 +462,9 @@ class _Labels:
         for figure in figures:
             told = [(word, at) for word, at in words if figure in having[word]]
             if told:
-                score = math.fsum(1 / len(having[word]) for word, _ in told) - 0.01 * len(figure.label)
+                weak = table("replace")["weak"].split()
+                shares = ((0.5 if word in weak else 1) / len(having[word]) for word, _ in told)
+                score = math.fsum(shares) - 0.01 * len(figure.label)
                 scored.append((score, figure.place, figure, told[0][1]))
         scored.sort(key=lambda one: (-one[0], one[1]))
         clear = scored and (len(scored) == 1 or scored[0][0] - scored[1][0] > _APART)
