@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
@@ -342,14 +342,18 @@ def safety_class(manifest: Manifest) -> str:
     return "B" if "network" in effects or manifest.scope.kind == "network" else "A"
 
 
-@cache
+OWN: Final[dict[Path, Manifest]] = {}  # those that were read
+
+
 def own_manifest(place: Path) -> Manifest:
     """The manifest file of a tool that comes with the package: it does not change, and is read once.
 
     Raises:
         ManifestError: BAD_MANIFEST.
     """
-    return load_manifest(place)
+    if place not in OWN:
+        OWN[place] = load_manifest(place)
+    return OWN[place]
 
 
 def load_manifest(place: Path) -> Manifest:

@@ -292,7 +292,7 @@ def test_a_manifest_that_says_a_smaller_class_than_its_effects_is_found(
 ) -> None:
     """The files of this build, one of them edited."""
     import executor.tools.registry as build
-    from executor.tools.manifest import own_manifest
+    from executor.tools.manifest import OWN
 
     copy = tmp_path / "tools"
     shutil.copytree(Path(build.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -300,7 +300,7 @@ def test_a_manifest_that_says_a_smaller_class_than_its_effects_is_found(
     assert mcl("tool", "check", "--no-probe").code == 0
     place = copy / "fs/write.toml"
     place.write_text(place.read_text().replace('safety = "C"', 'safety = "A"'))
-    own_manifest.cache_clear()  # as in another process
+    OWN.clear()  # as in another process
     ended = mcl("tool", "check", "--no-probe", "--json")
     assert ended.code == 6
     [broken] = ended.document["broken"]
