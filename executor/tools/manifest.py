@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from executor.call import Operation
 from executor.core.errors import ManifestError
 from executor.core.hashing import json_hash
+from ir.dataclass import dataclass
 
 SideEffect = Literal["read", "write", "network", "shell", "chain"]
 Mode = Literal["read", "write", "add", "move", "list"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from executor.call import Call, Warned
@@ -39,6 +38,7 @@ from ir import (
     canonical_bytes,
     check_plan,
 )
+from ir.dataclass import asdict, dataclass, field, replace
 from ir.plan import MAX_NODES
 
 _UNSIGNED = ("integrity", "state")
