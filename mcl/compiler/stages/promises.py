@@ -11,9 +11,10 @@ from typing import Final, TypeAlias
 from ir import PromiseError, is_place, parse_keeps
 from mcl.compiler.stages.limit_words import Around
 from mcl.compiler.stages.phrases import literal
+from mcl.core.patterns import late
 from mcl.language.mtx.core import CoreModule
 
-_TOKEN: Final = re.compile(r"<(\w+)>|(\S+)")
+_TOKEN: Final = late(r"<(\w+)>|(\S+)")
 _SEPARATOR: Final = r"(?:\s*,\s*(?:(?:and|or|och|eller)\s+)?|\s+(?:and|or|nor|och|eller)\s+)"
 _QUOTED: Final = r"\"[^\"\n]+\"|“[^“”\n]+”|`[^`\n]+`|'[^'\n]+'"
 _PATH: Final = r"(?=[^\s,;]*[/.])[\w@+~./-]*[\w/]"
@@ -36,23 +37,23 @@ _SAMPLES: Final = {"paths": "a", "files": "a", "hosts": "a.example", "count": "1
 _LEADS: Final = r"(?:(?:and|but|please|then|also|so|och|men|snälla|sedan|så)\s+)?"
 # What may follow in the same breath without saying anything of the rule.
 _ENDS: Final = r"(?=\s*(?:$|[,.;:!?)\n–—]|(?:and|then|so|please|och|så|sedan|tack)\b))"
-_TURNS: Final = re.compile(
+_TURNS: Final = late(
     r"^[\s,]*(?:if|when|while|but|or|om|när|men|eller)\b"
     r"|\b(?:except\w*|unless|until|apart from|other than|besides|save for|förutom|utom|om inte|annat än"
     r"|tills|undantag\w*)\b",
     re.IGNORECASE,
 )
-_NO: Final = re.compile(r"(?:\b(?:not|never|no|without|inte|aldrig|utan)|n['’]t)\s*$", re.IGNORECASE)
-_WHICH: Final = re.compile(r"\b(?:that|which|who|som|to|att)\s+(?:\w+\s+)?$", re.IGNORECASE)
-_FORBIDS: Final = re.compile(
+_NO: Final = late(r"(?:\b(?:not|never|no|without|inte|aldrig|utan)|n['’]t)\s*$", re.IGNORECASE)
+_WHICH: Final = late(r"\b(?:that|which|who|som|to|att)\s+(?:\w+\s+)?$", re.IGNORECASE)
+_FORBIDS: Final = late(
     r"(?:but\s+)?without\b|utan\b|do\s+not\b|don['’]?t\b|never\b|must\b|mustn|may\b|should|you\b|please\b|du\b|får\b|ska\b",
     re.IGNORECASE,
 )
-_BEGINS: Final = re.compile(
+_BEGINS: Final = late(
     r"(?:^|[,.;:!?(\n–—]|\b(?:and|but|then|please|also|so|with|och|men|sedan|snälla|samt|med))\s*$",
     re.IGNORECASE,
 )
-_NOUNS: Final = re.compile(rf"\b(?:the|{_NOUN})\b", re.IGNORECASE)
+_NOUNS: Final = late(rf"\b(?:the|{_NOUN})\b", re.IGNORECASE)
 
 
 _Ways: TypeAlias = tuple[frozenset[str], ...]
@@ -69,11 +70,11 @@ class _Phrase:
 
     @cached_property
     def whole(self) -> re.Pattern[str]:
-        return re.compile(rf"\s*{_LEADS}(?:{self.pattern})[\s.,;:!]*", re.IGNORECASE)
+        return late(rf"\s*{_LEADS}(?:{self.pattern})[\s.,;:!]*", re.IGNORECASE)
 
     @cached_property
     def inside(self) -> re.Pattern[str]:
-        return re.compile(rf"(?<![\w'’-])(?:{self.pattern}){_ENDS}", re.IGNORECASE)
+        return late(rf"(?<![\w'’-])(?:{self.pattern}){_ENDS}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
