@@ -308,6 +308,21 @@ def test_a_manifest_that_says_a_smaller_class_than_its_effects_is_found(
     assert "safety is A, but these effects are class C" in broken["message"]
 
 
+def test_what_a_home_keeps_of_manifests_is_what_their_files_say(mcl: Shell) -> None:
+    from executor.tools.manifest import OWN
+
+    told, cache = [(one.uri, one.pin) for one in registry().own], mcl.home / "cache"
+    cache.mkdir(exist_ok=True)
+    for spoilt in (False, False, True):  # made, read, and what others wrote
+        OWN.clear()  # as in another process
+        assert [(one.uri, one.pin) for one in registry(commands=mcl.home).own] == told
+        [kept] = cache.glob("*.json")
+        if spoilt:
+            kept.write_text("{}\n[]")
+    OWN.clear()
+    assert [(one.uri, one.pin) for one in registry(commands=mcl.home).own] == told
+
+
 def test_a_manifest_that_was_edited_after_its_first_use_is_found_and_refused(
     mcl: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
