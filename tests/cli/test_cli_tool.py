@@ -312,7 +312,7 @@ def test_what_a_home_keeps_of_manifests_is_what_their_files_say(mcl: Shell) -> N
     from executor.tools.manifest import OWN
 
     told, cache = [(one.uri, one.pin) for one in registry().own], mcl.home / "cache"
-    cache.mkdir(exist_ok=True)
+    cache.mkdir(parents=True)
     for spoilt in (False, False, True):  # made, read, and what others wrote
         OWN.clear()  # as in another process
         assert [(one.uri, one.pin) for one in registry(commands=mcl.home).own] == told
