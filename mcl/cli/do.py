@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ir.dataclass import dataclass
 from mcl.cli.arguments import (
     AsJson,
     ModelPath,

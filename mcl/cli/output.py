@@ -5,10 +5,10 @@ import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, AnyStr
 
-from ir.dataclass import dataclass
 from mcl.core.text import safe, safe_json
 
 if TYPE_CHECKING:

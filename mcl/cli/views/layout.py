@@ -6,9 +6,9 @@ Rich, which draws them, is imported where something is drawn: who asks for JSON 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ir.dataclass import dataclass
 from mcl.core.text import safe
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ir.dataclass import dataclass
 from mcl.cli.arguments import AsJson, ModelPath, NoAi, argument, noun, option, read_source, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, note_error, write_document, write_line, write_text
