@@ -8,12 +8,12 @@ one. What was approved is an intent of one node, run like any other: the gate cl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from anyio import get_cancelled_exc_class
 
+from executor import Outcome, Walker
 from executor.call import Call, Declaration
 from executor.core.errors import GateError, KeyringError, WalkError
 from executor.core.hashing import json_hash, json_size
@@ -24,10 +24,10 @@ from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.store.home import Home
 from executor.store.journal.record import seal_record
 from executor.tools.names import OURSELVES
-from executor.walker import Outcome, Walker
 from executor.walker.engine import Failure
 from executor.walker.questions import TRIES, GateAnswer, GateQuestion, first_answer
 from ir import MclError
+from ir.dataclass import dataclass, replace
 from ir.display import beginning, of_value, quoted
 from mcl.core.errors import McpError
 from mcl.core.text import one_line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +19,7 @@ from executor.gate.checkout import circuit_open
 from executor.gate.guards.call import MAX_REASON
 from executor.gate.verdict import Deny
 from executor.store.home import Home
+from ir.dataclass import dataclass, field, replace
 from mcl.serve.corrections import FormCorrections
 from mcl.serve.exchange import Filled, Form
 from mcl.serve.folders import Judged
@@ -27,7 +27,7 @@ from mcl.serve.session import Session
 from mcl.serve.shelf import Shelves
 
 if TYPE_CHECKING:
-    from executor.walker import Outcome
+    from executor import Outcome
     from executor.walker.interfaces import WalkEvent
     from mcl.compiler.outcome import Outcome as Compilation
     from mcl.serve.call_questions import CallQuestions

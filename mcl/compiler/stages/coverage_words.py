@@ -3,10 +3,10 @@ which of their words need an answer."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
+from ir.dataclass import dataclass
 from mcl.compiler.stages.limit_words import LimitLeads
 from mcl.compiler.stages.phrases import any_of, compiled, either, not_behind
 from mcl.compiler.stages.pointing import PointingWords
@@ -53,8 +53,8 @@ class CoverageWords:
     stands behind an adverb that does; each: before what is counted; told: before what is said of a thing;
     reason: what begins a reason; aside: what begins a clause that only tells something, claims: what makes
     it no such clause; signing: what wants a signature; asked, asked_if: before and of a condition that is
-    only asked about; duty, mine: a duty, and whose it is; seeking: what looks for something. pointing: how a
-    wish speaks of what an earlier one gives.
+    only asked about; duty, mine: a duty, and whose it is; seeking: what looks for something; letter: what
+    leads to a text that goes on to the end. pointing: how a wish speaks of what an earlier one gives.
     """
 
     phrases: Mapping[str, tuple[WordRun, ...]]
@@ -94,6 +94,7 @@ class CoverageWords:
     duty: re.Pattern[str]
     mine: re.Pattern[str]
     seeking: re.Pattern[str]
+    letter: re.Pattern[str]
     pointing: PointingWords
 
     @classmethod
@@ -158,6 +159,7 @@ class CoverageWords:
             duty=any_of(module.phrases("duties")),
             mine=compiled(rf"(?:^|\b{said('persons')})\s*$"),
             seeking=compiled(rf"\b{said('seeking')}\b[^.;]*$"),
+            letter=compiled(rf"(?<![\w/.-]){said('letter')}\s*:\s+(?![\"“])"),
             pointing=PointingWords.of(module),
         )
 

@@ -7,11 +7,11 @@ nothing. Where one does none of it, nothing is chosen: what it says may leave fi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
+from ir.dataclass import dataclass, field
 from mcl.compiler.stages.clauses import Clause, Clauses
 from mcl.compiler.stages.coverage_words import CoverageWords
 from mcl.compiler.stages.file_names import PLURAL
@@ -350,7 +350,8 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
             if key not in files.found:
                 _choose(request, skill, Clauses(request.prose, skill, words), key)
             filled = {one.partition("=")[0] for one in files.found.get(key, ())}
-            if filled >= {slot.name for slot in skill.slots if slot.required}:
+            needed = {slot.name for slot in skill.slots if slot.required}
+            if needed and filled >= needed:
                 files.found[_FILLED] = (skill.id,)
                 break
     return next((one for one in skills if (one.id,) == files.found.get(_FILLED)), None)

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import BaseModel
 
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
+from ir.dataclass import dataclass, field
 from ir.errors import MclError
 from mcl.compiler.execution import as_told
 from mcl.core.errors import ReviewError
@@ -29,7 +29,7 @@ from mcl.usecases.models import Models
 from mcl.usecases.run import run
 
 if TYPE_CHECKING:
-    from executor.walker import Outcome
+    from executor import Outcome
     from executor.walker.interfaces import Listener
     from mcl.model import Model
 
