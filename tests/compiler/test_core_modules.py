@@ -342,6 +342,7 @@ COVERED_BY = {
     "leading": "look at paper and send it",
     "placing": "order it and put paper down",
     "alone": "order paper and push",
+    "letter": "order paper, text: send pens",
     "wished": "order paper and a draft to Bo",
     "ending": "order paper so i can print",
     "manner": "order paper, politely",
