@@ -70,6 +70,8 @@ def done(home: Home, model: Model, goal: str) -> str:
         "orkar inte vänta, ring hyresvärden åt mig och säg att det är kallt",
         "skicka ett sms till Amina",
         "turn off the lights in the kitchen",
+        "kan du ringa banken och fråga varför",
+        "boka ett bord för två på lördag klockan sju",
     ],
 )
 def test_what_nothing_here_can_do_is_refused_before_anything_is_asked(
