@@ -3,12 +3,12 @@ exception, may turn it, and then nothing is held but a person is asked.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeAlias
 
 from ir import PromiseError, is_place, parse_keeps
+from ir.dataclass import dataclass
 from mcl.compiler.stages.limit_words import Around
 from mcl.compiler.stages.phrases import literal
 from mcl.core.patterns import late
@@ -87,7 +87,7 @@ class KeptWords:
     @classmethod
     def of(cls, module: CoreModule) -> "KeptWords":
         """Read them. Raises SkillError BAD_SETTING."""
-        classes = {name: tuple(_parted(text)) for name, text in module.family("class").items()}
+        classes = {name: _either(_parted(text)) for name, text in module.family("class").items()}
         phrases = []
         for name, text in module.family("rule").items():
             keeps, colon, said = text.partition(":")
@@ -209,18 +209,23 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[\w'-]+", text.casefold().replace("’", "'")))
 
 
-def _phrase(keeps: str, text: str, classes: Mapping[str, tuple[str, ...]]) -> _Phrase:
+def _either(ways: Sequence[str]) -> tuple[str, _Ways]:
+    """What matches one of some ways to say a thing, and the words of each."""
+    longest = sorted(ways, key=len, reverse=True)
+    return f"(?:{'|'.join(map(literal, longest))})", tuple(map(_words, ways))
+
+
+def _phrase(keeps: str, text: str, classes: Mapping[str, tuple[str, _Ways]]) -> _Phrase:
     made, needs = "", []
-    for match in _TOKEN.finditer(text):
-        name, word = match.groups()
-        ways = classes.get(name or "", () if name else (word.removesuffix("?"),))
+    for name, word in (match.groups() for match in _TOKEN.finditer(text)):
+        one, ways = classes.get(name) or (
+            (_CAPTURES[name], ()) if name else _either([word.removesuffix("?")])
+        )
         optional = not name and word.endswith("?")
-        longest = sorted(ways, key=len, reverse=True)
-        one = _CAPTURES[name] if not ways else f"(?:{'|'.join(map(literal, longest))})"
         one = rf"\s+{one}" if made else one
         made += f"(?:{one})?" if optional else one
         if ways and not optional:
-            needs.append(tuple(map(_words, ways)))
+            needs.append(ways)
     return _Phrase(keeps, made, tuple(needs))
 
 
