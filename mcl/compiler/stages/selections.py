@@ -335,7 +335,8 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
             if key not in files.found:
                 _choose(request, skill, Clauses(request.prose, skill, words), key)
             filled = {one.partition("=")[0] for one in files.found.get(key, ())}
-            if filled >= {slot.name for slot in skill.slots if slot.required}:
+            needed = {slot.name for slot in skill.slots if slot.required}
+            if needed and filled >= needed:
                 files.found[_FILLED] = (skill.id,)
                 break
     return next((one for one in skills if (one.id,) == files.found.get(_FILLED)), None)
