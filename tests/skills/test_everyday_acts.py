@@ -94,7 +94,7 @@ def test_what_nothing_here_can_do_is_refused_before_anything_is_asked(
             "text-save",
         ),
         (
-            "bo cant do fika on friday, anna said she'd take it bless her, so put coffee instead of tea in prices.txt",
+            "bo cant do fika on friday, anna is in, bless her, so put coffee instead of tea in prices.txt",
             "text-replace",
         ),
         (
