@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -10,7 +9,6 @@ from executor.core.errors import ToolError
 from executor.sandbox.git import UNDER_WAY, Git, person, repository, text
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import visible
-from executor.tools.git.branch import local_branches
 
 BRANCHES = "refs/heads/"
 
@@ -48,15 +46,6 @@ async def commit_of(git: Git, named: str) -> str:
     """The full id of the commit that a name stands for; "" where it names none."""
     found = await git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{named}^{{commit}}")
     return text(found.out).strip() if found.status == 0 else ""
-
-
-async def called(git: Git, name: str) -> str:
-    """The one branch of whose name it is a part, where nothing has it whole: typo is fix/typo-in-docs."""
-    if await commit_of(git, name):
-        return name
-    names = [one["name"] for one in await local_branches(git)]
-    found = [one for one in names if name in re.split(r"[/_-]", one)]
-    return found[0] if len(found) == 1 else name
 
 
 async def need_commit(git: Git, named: str) -> str:

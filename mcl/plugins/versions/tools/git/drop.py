@@ -9,7 +9,8 @@ from executor.sandbox.git import repository, text
 from executor.sandbox.redaction import visible
 from executor.tools.git.branch import require_name
 from executor.tools.tool import Bench
-from mcl.plugins.versions.work import BRANCHES, called, commit_of
+from mcl.plugins.versions.tools.git.merge import called
+from mcl.plugins.versions.work import BRANCHES, commit_of
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:

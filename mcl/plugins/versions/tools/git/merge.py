@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.git import Git, text
 from executor.sandbox.redaction import visible
+from executor.tools.git.branch import local_branches
 from executor.tools.tool import Bench
 from mcl.core.text import counted
 from mcl.plugins.versions.staging import changed, listed
-from mcl.plugins.versions.work import called, committer, need_commit, on_branch
+from mcl.plugins.versions.work import commit_of, committer, need_commit, on_branch
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
@@ -53,6 +55,15 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
             )
         commit = await need_commit(git, "HEAD")
     return _answer(branch, name, commit, "forward" if forward else "merged", files)
+
+
+async def called(git: Git, name: str) -> str:
+    """The one branch of whose name it is a part, where nothing has it whole: typo is fix/typo-in-docs."""
+    if await commit_of(git, name):
+        return name
+    names = [one["name"] for one in await local_branches(git)]
+    found = [one for one in names if name in re.split(r"[/_-]", one)]
+    return found[0] if len(found) == 1 else name
 
 
 async def _require_committed(git: Git, repo: str, files: list[str], *, forward: bool) -> None:
