@@ -1,6 +1,7 @@
 """The stages, in the order that `grammars/core/pipeline.mtx` gives: a request in, an outcome out. Nothing is
 stored here."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -369,6 +370,8 @@ class _Goal:
         clauses = Clauses(prose, None, self.rules.coverage)
         kind, main = "", clauses.main
         for clause in clauses.all:
+            if _GIVEN.search(prose, 0, clause.place.start):
+                break  # what follows is a text, and no wish
             if clause is main or (main is not None and clause.begins and clause.place > main.place):
                 said = clauses.said(clause.place)
                 kind = next((name for name, words in known.items() if words.match(said)), "")
@@ -410,6 +413,8 @@ class _Goal:
         chosen = classify(request, self.pipeline.skills, self.model, self.rules)
         if not isinstance(chosen, Classified):
             return found
+        if chosen.skill.takes_any and isinstance(found, Classified) and not found.skill.takes_any:
+            return found  # what is told first is for no skill; what is wanted behind it may be
         # What would do it all leaves out on what the rest depends, or what is to be done with what it finds.
         said = [clauses.said(one) for one in wishes]
         held = any(words.pointing.conditional(one) for one in said)
@@ -497,6 +502,7 @@ STAGES: Final[Mapping[str, Stage]] = {
 _LAST: Final = "score"
 _HEARD: Final = 0.005  # how sure a choice by what a file holds must be
 _LIKELY: Final = 0.5  # how sure a choice by the name of a file must be
+_GIVEN: Final = re.compile(r":[ \t]*\n")  # behind it stands a text
 _QUICK: Final = ("normalise",)  # takes no time worth looking at the clock for
 
 

@@ -70,6 +70,8 @@ def done(home: Home, model: Model, goal: str) -> str:
         "orkar inte vänta, ring hyresvärden åt mig och säg att det är kallt",
         "skicka ett sms till Amina",
         "turn off the lights in the kitchen",
+        "kan du ringa banken och fråga varför",
+        "boka ett bord för två på lördag klockan sju",
     ],
 )
 def test_what_nothing_here_can_do_is_refused_before_anything_is_asked(
@@ -87,6 +89,18 @@ def test_what_nothing_here_can_do_is_refused_before_anything_is_asked(
         ("remind me to pay the rent tomorrow at 9", "schedule-reminder"),
         ("add ring the plumber to todo.txt", "note-write"),
         ("draft a mail to bo@example.org that I will pay on Friday", "mail-draft"),
+        (
+            "Spara en ny fil, den ska heta katter.txt och det ska stå så här:\nMisse ska ut\nRing Gun-Britt",
+            "text-save",
+        ),
+        (
+            "bo cant do fika on friday, anna is in, bless her, so put coffee instead of tea in prices.txt",
+            "text-replace",
+        ),
+        (
+            "can you translate docs/api.md to Swedish? it is for my mum, she does not read English",
+            "file-translate",
+        ),
     ],
 )
 def test_what_is_only_said_of_it_is_done(
