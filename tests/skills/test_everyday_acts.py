@@ -157,6 +157,57 @@ def test_branches_and_commits_are_told_by_what_they_lack(home: Home, bundled: Mo
     assert git(folder, "tag").split() == ["v1.0", "v1.1-rc1"]
 
 
+def branched(folder: Path, name: str) -> None:
+    git(folder, "switch", "-qc", name)
+    git(folder, "commit", "-q", "--allow-empty", "-m", f"Of {name}")
+    git(folder, "switch", "-q", "main")
+
+
+@pytest.mark.parametrize(
+    ("goal", "gone"),
+    [
+        ("merge fix/door into main and delete that branch afterwards. don't push anything yet", True),
+        ("the branch fix/door is reviewed. merge it into main, the branch can go after that", True),
+        ("merga fix/door i main, sen kan den branchen tas bort lokalt", True),
+        ("merge the door branch into main and then delete it", True),
+        ("merge fix/door into main but keep the branch, bo/idea is not ready, leave it", False),
+    ],
+)
+def test_a_branch_is_merged_and_goes_where_that_is_said(
+    home: Home, bundled: Model, folder: Path, goal: str, gone: bool
+) -> None:
+    branched(folder, "fix/door")
+    branched(folder, "bo/idea")
+    done(home, bundled, goal)
+    assert "Of fix/door" in git(folder, "log", "--format=%s", "main")
+    names = git(folder, "branch", "--format=%(refname:short)").split()
+    assert names == ["bo/idea", *([] if gone else ["fix/door"]), "main"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "files"),
+    [
+        ("committa bara api-filen inget annat meddelandet ska va bokningar kan tas bort", "docs/api.md"),
+        (
+            'commit prices.txt and new.txt, message "bokningar kan tas bort", don\'t push',
+            "new.txt prices.txt",
+        ),
+        (
+            "commit everything except new.txt with the message bokningar kan tas bort",
+            "docs/api.md prices.txt",
+        ),
+    ],
+)
+def test_the_files_of_a_commit_are_those_that_are_named_or_left(
+    home: Home, bundled: Model, folder: Path, goal: str, files: str
+) -> None:
+    for name in ("docs/api.md", "prices.txt", "new.txt"):
+        (folder / name).write_text("changed\n")
+    done(home, bundled, goal)
+    told = git(folder, "show", "--name-only", "--format=%s", "HEAD").split("\n\n")
+    assert told == ["bokningar kan tas bort", "\n".join(files.split()) + "\n"]
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_what_depends_on_the_tests_is_done_where_they_pass(
     home: Home, bundled: Model, folder: Path, fails: bool
