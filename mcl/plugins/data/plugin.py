@@ -20,6 +20,7 @@ PLUGIN = Plugin(
     skills=True,
     answers="mcl.plugins.data.answering:answering",
     moments="mcl.plugins.data.spoken:inputs",
+    fills={"folder-make": "mcl.plugins.data.rows_said:read_folders"},
     serves=("http/get", "http/request"),
     needs=("icalendar", "jmespath", "lxml", "pygal"),
 )
