@@ -20,6 +20,11 @@ PLUGIN = Plugin(
     skills=True,
     answers="mcl.plugins.data.answering:answering",
     moments="mcl.plugins.data.spoken:inputs",
+    fills={
+        "table-ask": "mcl.plugins.data.told:read_tables",
+        "table-join": "mcl.plugins.data.told:read_join",
+        "table-sort": "mcl.plugins.data.told:read_sort",
+    },
     serves=("http/get", "http/request"),
     needs=("icalendar", "jmespath", "lxml", "pygal"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from anyio import from_thread, to_thread
@@ -15,6 +16,7 @@ from mcl.plugins.data.tools.data.answer import answers_of
 from mcl.plugins.data.tools.data.entries import is_folder
 from mcl.plugins.data.tools.data.figures import plain
 from mcl.plugins.data.tools.data.selection import Chosen, choose_rows
+from mcl.plugins.data.tools.data.source import kinds_of
 from mcl.plugins.data.tools.data.table import open_table
 from mcl.plugins.data.tools.data.writing import format_of, table_bytes
 
@@ -30,6 +32,9 @@ def _extract(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
     path, to, check = str(args["path"]), str(args["to"]), from_thread.check_cancelled
     form = "" if args.get("question") and to.lower().endswith(".txt") else format_of(to)
     found = _asked(args, bench, check) if args.get("question") else choose_rows(args, bench, check)
+    whole = len(found.rows) == found.of and not args.get("columns")
+    if args.get("doubles") == "drop":
+        found = replace(found, rows=[list(one) for one in dict.fromkeys(map(tuple, found.rows))])
     where = f" where {' and '.join(found.told)}" if found.told else ""
     if not found.rows:
         message, fix = f"no row of {path!r}{where}", "look at its rows first"
@@ -42,7 +47,7 @@ def _extract(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
         else f"{found.rows[0][0]}\n".encode()
     )
     if bench.workspace.split(path) == bench.workspace.split(to):
-        if len(found.rows) < found.of or args.get("columns"):
+        if not whole or (args.get("also") and found.names != kinds_of(path, bench, check)[0]):
             message, fix = "some of the table would be lost in it", "name another file"
             raise ToolError("WOULD_LOSE_ROWS", message, place=to, fix=fix)
         written = bench.workspace.update(to, lambda _: data, limit=MOST_BYTES, check=check)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
+from typing import NamedTuple
 
-from mcl.plugins.data.tools.data.asked import TableQuestion
+from mcl.plugins.data.tools.data.asked import TableQuestion, Term
 from mcl.plugins.data.tools.data.question_figures import FigureWords
 from mcl.plugins.data.tools.data.question_rows import RowWords
 from mcl.plugins.data.tools.data.question_words import QuestionWord, words_of
@@ -44,6 +45,28 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
             asked += reader.in_and_out()
         asked.append(one)
     return asked
+
+
+class SaidOrder(NamedTuple):
+    """What a text says of the order of rows. column: "" where it says none; read: where words stand that say
+    this, or nothing, as start and end."""
+
+    column: str
+    descending: bool
+    read: tuple[tuple[int, int], ...]
+
+
+def order_said(said: str, schema: TableSchema) -> SaidOrder:
+    """The order that a text wants rows in."""
+    reader = _Reader(words_of(said, schema), schema, date.min, None)
+    reader.read_order()
+    key = reader.asked.key
+    words = [
+        (one.start, one.start + len(one.said))
+        for at, one in enumerate(reader.words)
+        if at in reader.used or reader.says_nothing(at)
+    ]
+    return SaidOrder(key.name if key else "", reader.asked.descending, tuple(words))
 
 
 def spoken_of(said: str, schema: TableSchema, today: date) -> int:
@@ -102,6 +125,17 @@ class _Reader(RowWords, FigureWords):
         self._unread()
         self._inherited()
         return self.asked
+
+    def read_order(self) -> None:
+        """Only in which order rows are wanted."""
+        self._files()
+        self._sorted()
+        if self.asked.ordered and self.asked.key is None and (only := self._amount(quiet=True)):
+            self.asked.key = Term(only.name, (only.place,))
+
+    def says_nothing(self, at: int) -> bool:
+        """Whether a word only speaks of the table, or of nothing."""
+        return self._empty(at) or self.schema.is_own(self.plain[at])
 
     def _files(self) -> None:
         """Names of files say nothing of the rows."""

@@ -46,6 +46,7 @@ class QuestionWord:
     word: str
     clause: int
     number: Decimal | None = None
+    start: int = 0  # its place in the text
 
 
 class ColumnLink(NamedTuple):
@@ -96,7 +97,7 @@ def _tokens(said: str) -> Iterator[QuestionWord]:
             found = found or read_number(plain.replace(",", "."), comma=False)
             number = found[0] if found else None
         plain = text.casefold().replace("’", "'")
-        yield QuestionWord(text, plain.removesuffix("'s"), clause, number)
+        yield QuestionWord(text, plain.removesuffix("'s"), clause, number, match.start())
 
 
 class QuestionWords:

@@ -9,9 +9,10 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Final
 
+from executor.core.errors import ToolError
 from executor.tools.tool import Bench
-from mcl.plugins.data.tools.data.source import Kind, kinds_of, open_rows
-from mcl.plugins.data.tools.data.table import read_number
+from mcl.plugins.data.tools.data.source import Kind, kind_of, kinds_of, open_rows
+from mcl.plugins.data.tools.data.table import parsed, read_number
 from mcl.plugins.data.tools.data.words import alike, lexicon, members_of, runs, words_in
 
 YES: Final = frozenset(("yes", "ja", "true", "x", "y", "j", "sant"))
@@ -128,11 +129,23 @@ def _bare(text: str) -> str:
     return "".join(char for char in plain if not unicodedata.combining(char))
 
 
-def schema_of(path: str, bench: Bench, check: Callable[[], None]) -> TableSchema:
+def schema_of(
+    path: str, bench: Bench, check: Callable[[], None], also: Sequence[str] = ()
+) -> TableSchema:
     """Read a table once for what it has, in bounded memory. Raises as ``open_rows``."""
-    names, kinds = kinds_of(path, bench, check)
-    with open_rows(path, bench, check) as found:
+    names, kinds = kinds_of(path, bench, check, also)
+    with open_rows(path, bench, check, also) as found:
         return described(path, names, kinds, found.rows, comma=found.comma)
+
+
+def schema_in(path: str, text: str) -> TableSchema | None:
+    """The same of a text that holds a whole table; None where it is none."""
+    try:
+        names, rows, comma = parsed(text, path)
+    except ToolError:
+        return None
+    kinds = [kind_of([row[place] for row in rows], comma=comma) for place in range(len(names))]
+    return described(path, names, kinds, rows, comma=comma) if len(names) > 1 else None
 
 
 def described(
