@@ -50,7 +50,7 @@ def read_join(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
     named = [one for one in tables_named(prose, names) if not free(one.place, said)]
     meant = _alike(prose, named, names)
     if meant is None:
-        return ()
+        return [FilledInput("also", one) for one in said[:1]]
     schema, found = meant
     new = [one for one in named if not one.there]
     into = new[-1] if new else _target(prose, found)
@@ -99,13 +99,14 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     """The tables of the same kind that are asked about together."""
     said = [one.place for one in clauses if not one.keeps]
     there = [one for one in tables_named(prose, names) if one.there and not free(one.place, said)]
-    tables = {one.path: one for one in reversed(there)}
-    meant = _alike(prose, there, names) if len(tables) > 1 else None
-    if meant is None:
-        return ()
+    meant = _alike(prose, there, names) if there else None
+    if meant is None:  # nothing but this reads which tables more
+        return [FilledInput("also", one) for one in said[:1]]
     first, *more = meant[1]
     also = [FilledInput("also", one.place, (one.path,)) for one in more if one.path != first.path]
-    return (FilledInput("file", first.place, (first.path,)), *also)
+    new = [one for one in tables_named(prose, names) if not one.there and not free(one.place, said)]
+    result = [FilledInput("result", one.place, (one.path,)) for one in new[-1:]]
+    return (FilledInput("file", first.place, (first.path,)), *also, *(result or [FilledInput("result", first.place)]))
 
 
 def tables_named(prose: str, names: FileNames) -> list[NamedTable]:
@@ -153,14 +154,21 @@ def _of_kind(prose: str, named: Sequence[NamedTable], names: FileNames) -> list[
     by_kind: dict[frozenset[str], list[TableSchema]] = {}
     for one in schemas:
         by_kind.setdefault(_columns(one), []).append(one)
-    paths = {one.path for one in named}
+    paths, told = {one.path for one in named}, _pattern("stack", "both").search(prose) is not None
     for match in _WORDS.finditer(prose):
         place = TextPlace(*match.span())
         for alike in by_kind.values() if free(place, [one.place for one in named]) else ():
-            whole = len(alike) == 2 and (not named or paths < {one.path for one in alike})
+            more = [one for one in alike if one.path not in paths]
+            whole = len(alike) == 2 and len(more) + len(paths) == 2
             if whole and all(one.is_own(match[0].casefold()) for one in alike):
-                return [NamedTable(place, one.path, there=True) for one in alike if one.path not in paths]
+                return [NamedTable(place, one.path, there=True) for one in more if told or _apart(prose, one, alike)]
     return []
+
+
+def _apart(prose: str, schema: TableSchema, others: Sequence[TableSchema]) -> bool:
+    """Whether a word says which of some tables it is: “the new members”."""
+    words = [match[0].casefold() for match in _WORDS.finditer(prose)]
+    return any(schema.is_own(word) and not all(one.is_own(word) for one in others) for word in words)
 
 
 def _columns(schema: TableSchema) -> frozenset[str]:

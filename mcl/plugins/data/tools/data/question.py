@@ -129,8 +129,10 @@ class _Reader(RowWords, FigureWords):
     def read_order(self) -> None:
         """Only in which order rows are wanted."""
         self._files()
+        tops = [(at, self._superlative(at)[1]) for at in range(len(self.words))]
+        spoken = [one for at, length in tops if length for one in self._spoken_of(at, length)]
         self._sorted()
-        if self.asked.ordered and self.asked.key is None and (only := self._amount(quiet=True)):
+        if self.asked.ordered and self.asked.key is None and (only := [*spoken, self._amount(quiet=True)][0]):
             self.asked.key = Term(only.name, (only.place,))
 
     def says_nothing(self, at: int) -> bool:

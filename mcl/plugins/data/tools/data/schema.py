@@ -87,7 +87,7 @@ class TableSchema:
         """The words of its name: what the rows are."""
         name = self.path.rstrip("/").rpartition("/")[2]
         stem = name.rpartition(".")[0] or name
-        return tuple(one for one in words_in(_bare(stem)) if len(one) > 2)
+        return tuple(one for one in words_in(_bare(stem).replace("-", " ")) if len(one) > 2)
 
     @cached_property
     def named(self) -> frozenset[str]:
