@@ -72,7 +72,11 @@ def read_join(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
         filled.append(FilledInput("result", into.place, (into.path,)))
     filled.append(FilledInput("right", above[0].place))
     beside = [_place(one) for place in said for one in _pattern("stack", "said").finditer(prose, *place)]
-    kept = [one.place for one in clauses if one.keeps and (into is None or into.path not in prose[slice(*one.place)])]
+    kept = [
+        one.place
+        for one in clauses
+        if one.keeps and (into is None or into.path not in prose[slice(*one.place)])
+    ]
     read = [FilledInput("", one) for one in (*beside, *map(_place, wished), *kept)]
     return (*filled, *_ordered(prose, said, order), *read)
 
@@ -106,7 +110,11 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     also = [FilledInput("also", one.place, (one.path,)) for one in more if one.path != first.path]
     new = [one for one in tables_named(prose, names) if not one.there and not free(one.place, said)]
     result = [FilledInput("result", one.place, (one.path,)) for one in new[-1:]]
-    return (FilledInput("file", first.place, (first.path,)), *also, *(result or [FilledInput("result", first.place)]))
+    return (
+        FilledInput("file", first.place, (first.path,)),
+        *also,
+        *(result or [FilledInput("result", first.place)]),
+    )
 
 
 def tables_named(prose: str, names: FileNames) -> list[NamedTable]:
@@ -149,7 +157,9 @@ def _alike(
 
 def _of_kind(prose: str, named: Sequence[NamedTable], names: FileNames) -> list[NamedTable]:
     """The tables that a word beside the names speaks of: “the new members”, “the two measurings”."""
-    tables = sorted((one for one in names.files if one.casefold().endswith(_ENDINGS)), key=lambda one: one.count("/"))
+    tables = sorted(
+        (one for one in names.files if one.casefold().endswith(_ENDINGS)), key=lambda one: one.count("/")
+    )
     schemas = [schema for one in tables[:_MOST] if (schema := schema_in(one, names.text(one)))]
     by_kind: dict[frozenset[str], list[TableSchema]] = {}
     for one in schemas:
@@ -161,7 +171,11 @@ def _of_kind(prose: str, named: Sequence[NamedTable], names: FileNames) -> list[
             more = [one for one in alike if one.path not in paths]
             whole = len(alike) == 2 and len(more) + len(paths) == 2
             if whole and all(one.is_own(match[0].casefold()) for one in alike):
-                return [NamedTable(place, one.path, there=True) for one in more if told or _apart(prose, one, alike)]
+                return [
+                    NamedTable(place, one.path, there=True)
+                    for one in more
+                    if told or _apart(prose, one, alike)
+                ]
     return []
 
 
@@ -196,7 +210,10 @@ def _order(
     prose: str, schema: TableSchema, said: Sequence[TextPlace], named: Sequence[TextPlace]
 ) -> SaidOrder:
     """The order that the clauses that are wished say."""
-    letters = [letter if within(TextPlace(at, at + 1), said) or letter in ".,;" else " " for at, letter in enumerate(prose)]
+    letters = [
+        letter if within(TextPlace(at, at + 1), said) or letter in ".,;" else " "
+        for at, letter in enumerate(prose)
+    ]
     for place in named:  # a name of a table says nothing of its columns
         letters[place.start : place.end] = " " * (place.end - place.start)
     return order_said("".join(letters), schema)
@@ -217,7 +234,10 @@ def _ordered(prose: str, said: Sequence[TextPlace], order: SaidOrder) -> Iterato
     read = [one for one in map(_of_pair, order.read) if within(one, said)]
     doubles = [match for place in said for match in _pattern("doubles", "drop").finditer(prose, *place)]
     if order.column:
-        place = next((one for one in read if prose[one.start : one.end].casefold() == order.column.casefold()), read[-1])
+        place = next(
+            (one for one in read if prose[one.start : one.end].casefold() == order.column.casefold()),
+            read[-1],
+        )
         yield FilledInput("key", place, (order.column,))
         yield FilledInput("order", place, ("descending" if order.descending else "ascending",))
     elif said:

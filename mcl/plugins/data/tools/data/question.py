@@ -109,6 +109,8 @@ class _Reader(RowWords, FigureWords):
     def read(self) -> TableQuestion:
         """Everything that is asked here."""
         self._files()
+        self._asides()
+        self._less()
         self._computed()
         self._successive()
         self._adjusted()
@@ -147,6 +149,21 @@ class _Reader(RowWords, FigureWords):
             ):
                 self.used.add(at)
                 self.named.add(at)
+
+    def _asides(self) -> None:
+        """What only says when, or why, somebody asks: “before I book anything for December, …”."""
+        for at in range(len(self.words)):
+            self._use(at, length_of("asides", self.plain, at))
+            lead = length_of("leading", self.plain, at)
+            if (
+                lead
+                and self._clause(at)[0] == at
+                and length_of("doers", self.plain, min(at + lead, len(self.words) - 1))
+            ):
+                clause = self._clause(at)
+                if len(clause) < len(self.words) and not any(map(self._asks_at, clause[1:])):
+                    self.used.update(clause)
+                    self.named.update(clause)
 
     def _inherited(self) -> None:
         """What the question before says of the rows holds here too, but for what this one says otherwise."""

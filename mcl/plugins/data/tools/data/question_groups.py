@@ -15,7 +15,7 @@ class GroupWords(QuestionWords):
         while at < len(self.words):
             length = 0 if at in self.used else length_of("group", self.plain, at)
             by = 0 if length or at in self.used else length_of("by", self.plain, at)
-            sorts = at and length_of("sorting", self.plain, at - 1)
+            sorts = any(length_of("sorting", self.plain, one) > at - one for one in range(max(0, at - 3), at))
             if not (length or by) or sorts:
                 at += 1
                 continue

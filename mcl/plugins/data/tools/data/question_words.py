@@ -17,6 +17,7 @@ from mcl.plugins.data.tools.data.schema import SchemaColumn, TableSchema
 from mcl.plugins.data.tools.data.table import read_number
 from mcl.plugins.data.tools.data.words import (
     alike,
+    bare,
     is_known,
     length_of,
     lexicon,
@@ -24,6 +25,7 @@ from mcl.plugins.data.tools.data.words import (
     members_of,
     one_slip,
     spellings,
+    with_accents,
     words_in,
 )
 
@@ -65,8 +67,14 @@ def words_of(said: str, schema: TableSchema) -> list[QuestionWord]:
         if at and one.said[0].isupper():
             continue
         if one.word not in schema.known_words and one.word.isalpha():
-            one.word = spoken.get(one.word) or _spelled(one.word)
+            known = one.word if is_known(one.word) else _accented(one.word, schema)
+            one.word = spoken.get(one.word) or _spelled(known)
     return words
+
+
+def _accented(word: str, schema: TableSchema) -> str:
+    """A word written without its accents as the table or the lexicon has it; else itself."""
+    return next((one for one in schema.known_words if bare(one) == word), "") or with_accents(word)
 
 
 @lru_cache(maxsize=10_000)

@@ -186,7 +186,9 @@ def parsed(text: str, path: str) -> tuple[tuple[str, ...], list[list[str]], bool
     """The names of the columns of a table, its rows, and whether a comma is the decimal point, of a text that
     holds all of it. Raises ToolError EMPTY_TABLE."""
     if not text.strip():
-        raise ToolError("EMPTY_TABLE", f"there is no row in {path!r}", place=path, fix="name a file with rows")
+        raise ToolError(
+            "EMPTY_TABLE", f"there is no row in {path!r}", place=path, fix="name a file with rows"
+        )
     delimiter = _delimiter(text, path)
     rows = list(_sampled(text, delimiter, most=_MOST_PARSED))
     names = _names(rows[0] if rows else [], header=_has_header(rows[:_SAMPLE_ROWS], delimiter))
