@@ -72,6 +72,31 @@ def test_what_stands_in_a_file_says_what_is_meant(
     assert (folder / path).read_text() == FILES[path].replace(old, new)
 
 
+@pytest.mark.parametrize(
+    ("goal", "after"),
+    [
+        ("tea is 31 and milk 12 now, update prices.txt", "Coffee 32\nTea 31\n- milk 12 kr\nopens at 9"),
+        ("höj coffee till 35 och tea till 31 i prices.txt", "Coffee 35\nTea 31\n- milk 10 kr\nopens at 9"),
+        ("byt coffee mot kaffe och tea mot te i prices.txt", "Kaffe 32\nTe 28\n- milk 10 kr\nopens at 9"),
+        (
+            "change tea to 30 and milk to 9 in prices.txt, pls fix",
+            "Coffee 32\nTea 30\n- milk 9 kr\nopens at 9",
+        ),
+        ("it opens at 8, not 9, fix that in prices.txt", "Coffee 32\nTea 28\n- milk 10 kr\nopens at 8"),
+        ("byt Coffee mot Tea och Tea mot Coffee i prices.txt", "Tea 32\nCoffee 28\n- milk 10 kr\nopens at 9"),
+    ],
+)
+def test_several_values_of_a_file_are_changed_at_once_by_what_stands_beside_them(
+    home: Home, bundled: Model, folder: Path, goal: str, after: str
+) -> None:
+    (folder / "prices.txt").write_text("Coffee 32\nTea 28\n- milk 10 kr\nopens at 9\n")
+    made = understood(home, bundled, goal)
+    assert isinstance(made, Compiled), (goal, made)
+    accept(made.intent.id, home=home)
+    assert run(made.intent.id, home=home, people=AlwaysApprove()).state == "completed"
+    assert (folder / "prices.txt").read_text() == f"{after}\n"
+
+
 def test_what_several_may_be_is_asked_with_what_is_there(home: Home, bundled: Model, folder: Path) -> None:
     asked = understood(home, bundled, "take one thing off handla.txt")
     assert isinstance(asked, Clarify)
@@ -91,7 +116,7 @@ def test_one_of_doubles_is_not_taken_for_both(home: Home, bundled: Model, folder
     [
         "tick off the meeting with Bob",
         "change the text on the flyer",
-        "byt Ture mot Sanna och Sanna mot Ture",
+        "dogs are 5 and cats 7 now, update flyers/rules.txt",
     ],
 )
 def test_what_stands_nowhere_is_not_guessed(home: Home, bundled: Model, folder: Path, goal: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from mcl.compiler.stages.clauses import quotes_of
@@ -13,15 +16,18 @@ from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.text.answers import alike, empty_words
-from mcl.plugins.text.said import kept_places, named_files, pattern, table, texts
+from mcl.plugins.text.said import kept_places, named_files, pattern, said_words, table, texts
 
 _VALUE: Final = re.compile(
     r"(?<![\w./-])(?<!\d )(?:\d{4}-\d\d-\d\d|\d{1,3}(?: \d{3})+|[vV]?\d+(?:[.,:]\d+)*)"
     r"(?![\w/-])(?! \d)(?!\.\w)"
 )
 _NAME: Final = re.compile(r"(?<![\w./-])[^\W\d_a-zåäöéü][\w-]*[^\W_](?![\w/])(?!\.\w)")
-_PART: Final = re.compile(r"[^\n,;{}]+")
+_PART: Final = re.compile(r"(?:[^\n,;{}|.]|,(?=\d)|\.(?!\s+[A-ZÅÄÖ]|\s*$))+")
+_ROW: Final = re.compile(r"\s*\|.*\|\s*")
 _MOST: Final = 20  # files of one change
+_MOST_LINES: Final = 30  # of a text that several changes are made in at once
+_APART: Final = 0.25  # by which the words beside another number say less
 _RUN: Final = 5  # words of what is replaced, and of what takes its place
 
 
@@ -36,12 +42,24 @@ class _Value:
 
 @dataclass(frozen=True)
 class _Change:
-    """What a text has, and what it is to have, each with the words of the goal that say it."""
+    """What a text has, and what it is to have, each with the words of the goal that say it. at, path: where
+    the old stands, where only this one is meant."""
 
     old: str
     new: str
     old_said: TextPlace
     new_said: TextPlace
+    at: TextPlace | None = None
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """A number in a file. place: where it stands; label: the words beside it."""
+
+    place: TextPlace
+    text: str
+    label: tuple[str, ...]
 
 
 def read_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
@@ -58,7 +76,7 @@ def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames
     if not any(pattern("replace", "changes").search(prose, *one.place) for one in clauses):
         return ()
     named = named_files(prose, names)
-    scope = _scope(clauses)
+    scope = _scope(prose, clauses)
     kept = kept_places(prose, clauses, [place for place, _ in named])
     values = list(_values(prose, [place for place, _ in named], scope))
     kept = [
@@ -71,18 +89,16 @@ def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames
         if free(place, kept) and any(not free(place, [one]) for one in scope)
     ]
     meant = [(place, paths) for place, found in meant if (paths := _in_folders(found, names, untouched))]
+    meant = [one for one in meant if not any(set(other[1]) < set(one[1]) for other in meant)]
     values = [one for one in values if free(one.place, kept)]
-    there = [path for path in texts(names) if path not in untouched] if not meant else []
-    change, files = _changed(
-        prose, values, scope, [paths for _, paths in meant] or [there], names, named=bool(meant)
-    )
-    apart = [one for one in meant if change is None or free(one[0], [change.old_said, change.new_said])]
+    there = [path for path in texts(names) if path not in untouched]
+    changes, files = _changed(prose, values, scope, meant, there, names)
+    said = [place for one in changes for place in (one.old_said, one.new_said)]
+    apart = [one for one in meant if free(one[0], said)]
     if len(apart) < len(meant):  # "Sofiakyrkan" is what is replaced, and names no file beside it
         meant = apart
-        there = [path for path in texts(names) if path not in untouched] if not meant else []
-        change, files = _changed(
-            prose, values, scope, [paths for _, paths in meant] or [there], names, named=bool(meant)
-        )
+        changes, files = _changed(prose, values, scope, meant, there, names)
+    change = _in_one(changes, files, names)
     if change is None or not files or change.old == change.new:
         return ()
     read = [FilledInput("", one) for one in (*scope, *kept)]
@@ -118,17 +134,29 @@ def _is_one(paths: Sequence[str], names: FileNames) -> bool:
     return len(folders) > 1 or len(whole) > len(paths)
 
 
-def _scope(clauses: Sequence[SaidClause]) -> list[TextPlace]:
-    """The clauses up to the wish after the first one."""
-    wishes = [at for at, one in enumerate(clauses) if one.does and not one.keeps]
-    last = wishes[1] if len(wishes) > 1 else len(clauses)
+def _scope(prose: str, clauses: Sequence[SaidClause]) -> list[TextPlace]:
+    """The clauses up to the wish after the first one; “change it” is none."""
+    empty = empty_words() | frozenset(table("replace")["pointing"].split())
+    changes = pattern("replace", "changes")
+
+    def wishes(one: SaidClause) -> bool:
+        said = (word for word, _ in said_words(prose, [one.place], empty))
+        return one.does and not one.keeps and not all(changes.fullmatch(word) for word in said)
+
+    places = [at for at, one in enumerate(clauses) if wishes(one)]
+    last = places[1] if len(places) > 1 else len(clauses)
     return [one.place for one in clauses[:last]]
 
 
 def _corrects(prose: str, place: TextPlace) -> bool:
     """Whether a clause says what was wrong: "not 100"."""
-    words = prose[place.start : place.end].split()
-    return len(words) <= 3 and any(_VALUE.search(word) or _NAME.search(word) for word in words[1:])
+    text = prose[place.start : place.end]
+    return len(text.split()) <= 3 and _form("instead").match(f", {text}") is not None
+
+
+@functools.cache
+def _form(name: str) -> re.Pattern[str]:
+    return re.compile(table("replace")[name], re.IGNORECASE)
 
 
 def _values(prose: str, files: Sequence[TextPlace], scope: Sequence[TextPlace]) -> Iterable[_Value]:
@@ -150,22 +178,28 @@ def _values(prose: str, files: Sequence[TextPlace], scope: Sequence[TextPlace]) 
 
 def _has(text: str, words: str) -> list[str]:
     """How words are spelled where they stand in a text."""
+    return [text[place.start : place.end] for place in _places(text, words)]
+
+
+def _places(text: str, words: str) -> list[TextPlace]:
+    """Where words stand in a text, whatever the case."""
     edges = (r"(?<!\w)" if words[:1].isalnum() else "", r"(?!\w)" if words[-1:].isalnum() else "")
     if words[:1].isdigit():  # 1.2 is no part of 1.2.3
         edges = (r"(?<![\w.,])(?<!\d-)", r"(?![\w-])(?![.,]\d)")
-    return re.findall(f"{edges[0]}{re.escape(words)}{edges[1]}", text, re.IGNORECASE)
+    found = re.finditer(f"{edges[0]}{re.escape(words)}{edges[1]}", text, re.IGNORECASE)
+    return [TextPlace(*one.span()) for one in found]
 
 
 def _changed(
     prose: str,
     values: Sequence[_Value],
     scope: Sequence[TextPlace],
-    candidates: Sequence[Sequence[str]],
+    meant: Sequence[tuple[TextPlace, Sequence[str]]],
+    there: Sequence[str],
     names: FileNames,
-    *,
-    named: bool,
-) -> tuple[_Change | None, list[str]]:
-    """The one change that what stands in the files leaves, and in which of them."""
+) -> tuple[list[_Change], list[str]]:
+    """The changes that what stands in the files leaves, and in which of them; several are in one file."""
+    candidates = [paths for _, paths in meant] or [there]
     contents = {path: names.text(path) for paths in candidates for path in paths}
     where = {one: [path for path, text in contents.items() if _has(text, one.text)] for one in values}
 
@@ -184,13 +218,24 @@ def _changed(
         and everywhere(old)
     ]
     joined = [(old, new) for old, new in pairs if _joined(prose, old, new)]
+    labels = _Labels(prose, contents, candidates, [place for place, _ in meant])
+    several = [one for one in joined if _alone(one, joined)]
+    changes = [_spelled(old, new, contents, everywhere(old)) for old, new in several]
+    if meant and len(several) == len(joined):
+        changes += labels.of_parts([one for one in _segments(prose, scope) if _free_of(one, joined)], values)
+    if len(changes) > 1:
+        numbers = [one for one in values if one.shape == "number"]
+        said = [place for one in changes for place in (one.old_said, one.new_said)]
+        files = [path for path in contents if all(_in(one, path, contents[path]) for one in changes)]
+        unsaid = [one for one in numbers if free(one.place, said) and not set(where[one]) & set(files)]
+        return (changes, files) if len(files) == 1 and not unsaid else ([], [])
     if not joined:
         shaped = [(old, new) for old, new in pairs if not where[new] and new.shape != "first"]
-        joined = shaped if named or any(one.shape == "quote" for pair in shaped for one in pair) else []
+        joined = shaped if meant or any(one.shape == "quote" for pair in shaped for one in pair) else []
     if not joined:
         joined = [
             (old, new)
-            for old, new in _runs(prose, scope, list(contents.values()), named=named)
+            for old, new in _runs(prose, scope, list(contents.values()), named=bool(meant))
             if all(any(_has(contents[path], old.text) for path in paths) for paths in candidates)
         ]
         where |= {old: [path for path, text in contents.items() if _has(text, old.text)] for old, _ in joined}
@@ -198,14 +243,72 @@ def _changed(
     news = {new for _, new in joined}
     if len(joined) == 1 and len(news) == 1:
         old, new = joined[0]
-        change = _spelled(old, new, contents, everywhere(old))
         unsaid = [one for one in values if one.shape == "number" and not where[one] and one is not new]
-        return (change, everywhere(old)) if named or not unsaid else (None, [])
-    if not named or joined:
-        return None, []
-    labelled = (_labelled(prose, one, scope, candidates, contents) for one in values if one.shape == "number")
-    told = [(change, files) for change, files in labelled if change is not None]
-    return told[0] if len(told) == 1 else (None, [])
+        change = _spelled(old, new, contents, everywhere(old))
+        return ([change], everywhere(old)) if meant or not unsaid else ([], [])
+    if joined and all(_alone(one, joined) for one in joined):
+        changes = [_spelled(old, new, contents, everywhere(old)) for old, new in joined]
+        files = [path for path in contents if all(_in(one, path, contents[path]) for one in changes)]
+        return (changes, files) if len(files) == 1 else ([], [])
+    if not meant or joined:
+        return [], []
+    told = [
+        found
+        for one in values
+        if one.shape == "number"
+        and (found := labels.of(one, next(at for at in scope if within(one.place, [at]))))
+    ]
+    return ([told[0][0]], told[0][1]) if len(told) == 1 else ([], [])
+
+
+def _alone(pair: tuple[_Value, _Value], pairs: Sequence[tuple[_Value, _Value]]) -> bool:
+    """Whether no other pair has a value of this one."""
+    return all(one is pair or not {*one} & {*pair} for one in pairs)
+
+
+def _free_of(place: TextPlace, pairs: Sequence[tuple[_Value, _Value]]) -> bool:
+    return free(place, [one.place for pair in pairs for one in pair])
+
+
+def _in(change: _Change, path: str, text: str) -> bool:
+    return change.path == path if change.at is not None else bool(_has(text, change.old))
+
+
+def _segments(prose: str, scope: Sequence[TextPlace]) -> list[TextPlace]:
+    """The parts of clauses between what joins several things: “te 30 and kaffe 32”."""
+    quotes = [whole for whole, _ in quotes_of(prose)]
+    found = []
+    for place in scope:
+        start = place.start
+        for match in _form("joins").finditer(prose[: place.end]):
+            if match.start() >= start and free(TextPlace(*match.span()), quotes):
+                found.append(TextPlace(start, match.start()))
+                start = match.end()
+        found.append(TextPlace(start, place.end))
+    return found
+
+
+def _in_one(changes: Sequence[_Change], files: Sequence[str], names: FileNames) -> _Change | None:
+    """The changes as one: of several, or of one that only one place is meant for, that of their lines."""
+    text = names.text(files[0]).replace("\r\n", "\n") if len(files) == 1 else ""
+    if len(changes) == 1 and (changes[0].at is None or len(_has(text, changes[0].old)) == 1):
+        return changes[0]
+    if not changes or not text:
+        return None
+    edits = [
+        (place, one.new) for one in changes for place in ([one.at] if one.at else _places(text, one.old))
+    ]
+    edits.sort()
+    if not edits or any(one.end > other.start for (one, _), (other, _) in pairwise(edits)):
+        return None
+    start, end = text.rfind("\n", 0, edits[0][0].start) + 1, text.find("\n", edits[-1][0].end)
+    old = text[start : end if end >= 0 else len(text)]
+    if old.count("\n") >= _MOST_LINES or text.count(old) != 1:
+        return None
+    new = old
+    for place, put in reversed(edits):
+        new = new[: place.start - start] + put + new[place.end - start :]
+    return _Change(old, new, changes[0].old_said, changes[0].new_said)
 
 
 def _runs(
@@ -220,12 +323,16 @@ def _runs(
         return prose[slice(*_bare(prose, place))]
 
     ends = re.compile(rf"\s+(?:{table('replace')['ends']})(?!\w)|[,.;:!?](?=\s|$)|\n", re.IGNORECASE)
+    whole = TextPlace(scope[0].start, scope[-1].end)
     for name in ("to", "instead"):
-        for match in re.finditer(table("replace")[name], prose, re.IGNORECASE):
-            if not within(TextPlace(*match.span()), scope):
-                continue
+        said_there = [one for one in _form(name).finditer(prose) if within(TextPlace(*one.span()), [whole])]
+        for match in said_there:
             stop = ends.search(prose, match.end())
-            behind = TextPlace(match.end(), stop.start() if stop else len(prose))
+            end = stop.start() if stop else len(prose)
+            if further := next((one.start() for one in said_there if match.end() < one.start() < end), 0):
+                joins = [one.start() for one in _form("joins").finditer(prose[:further], match.end())]
+                end = joins[-1] if joins else end
+            behind = TextPlace(match.end(), end)
             words = list(re.finditer(r"\S+", prose[: match.start()]))[-_RUN:]
             before = [TextPlace(one.start(), match.start()) for one in words]
             if name == "to":
@@ -235,8 +342,7 @@ def _runs(
                 parts = list(re.finditer(r"\S+", prose[behind.start : behind.end]))[:_RUN]
                 tails = [TextPlace(behind.start, behind.start + one.end()) for one in reversed(parts)]
                 old = next((one for one in tails if any(_has(text, said(one)) for text in contents)), None)
-                lead = re.compile(table("replace")["leads"], re.IGNORECASE)
-                starts = [one.end() for one in lead.finditer(prose, 0, match.start())]
+                starts = [one.end() for one in _form("leads").finditer(prose, 0, match.start())]
                 pair = (old, TextPlace(max(starts, default=0), match.start()))
             if pair[0] is None or not 0 < len(said(pair[1]).split()) <= _RUN or not said(pair[0]):
                 continue
@@ -282,51 +388,123 @@ def _spelled(old: _Value, new: _Value, contents: dict[str, str], files: Sequence
     return _Change(text, put, old.place, new.place)
 
 
-def _labelled(
-    prose: str,
-    value: _Value,
-    scope: Sequence[TextPlace],
-    candidates: Sequence[Sequence[str]],
-    contents: dict[str, str],
-) -> tuple[_Change | None, list[str]]:
-    """The number behind the words of a goal that stand beside one in the files: “te is 30 now”."""
-    if value.shape != "number":
-        return None, []
-    clause = next(one for one in scope if within(value.place, [one]))
-    skip = empty_words() | frozenset(table("replace")["empty"].split())
-    words = [
-        (one[0].casefold(), TextPlace(*one.span()))
-        for one in WORD.finditer(prose, *clause)
-        if one[0].casefold() not in skip and not pattern("replace", "changes").fullmatch(one[0])
-    ]
-    words = [one for one in words if free(one[1], [value.place])]
-    found: dict[str, list[tuple[str, str, TextPlace]]] = {}
-    for path, text in contents.items():
-        best: list[tuple[float, str, str, TextPlace]] = []
-        for part in _PART.finditer(text):
-            numbers = list(_VALUE.finditer(part[0]))
-            if len(numbers) != 1 or numbers[0][0].count(".") != value.text.count("."):
+class _Labels:
+    """The numbers of files by the words beside them: “te is 30 now” where “Te 28” stands.
+
+    contents: what stands in the files; candidates: of each place that names some, which; said: these places.
+    """
+
+    def __init__(
+        self,
+        prose: str,
+        contents: dict[str, str],
+        candidates: Sequence[Sequence[str]],
+        said: Sequence[TextPlace],
+    ) -> None:
+        self.prose, self.contents, self.candidates, self.said = prose, contents, candidates, said
+        self.figures = {path: list(_figures(text)) for path, text in contents.items()}
+
+    def of_parts(self, parts: Sequence[TextPlace], values: Sequence[_Value]) -> list[_Change]:
+        """The changes that parts of a goal say, where these are several: each of one number. What has none
+        goes with the next."""
+        found: list[_Change] = []
+        before: list[TextPlace] = []
+        for part in parts:
+            own = [one for one in values if within(one.place, [part]) and one.shape == "number"]
+            if not own:
+                before.append(part)
                 continue
-            label = [one.casefold() for one in WORD.findall(part[0][: numbers[0].start()])]
-            told = [(max((alike(word, one) for one in label), default=0.0), at) for word, at in words]
-            score = sum(share for share, _ in told if share == 1.0)
-            if score:
-                score -= 0.01 * len(label)
-                at = next(at for share, at in told if share == 1.0)
-                whole = part[0][: numbers[0].end()].lstrip(" \t\"'|-*")
-                best.append((score, whole, numbers[0][0], at))
-        best.sort(key=lambda one: -one[0])
-        if best and (len(best) == 1 or best[0][0] - best[1][0] > 0.5):
-            found.setdefault(path, []).append(best[0][1:])
-    files = [path for paths in candidates for path in paths if path in found]
-    if not files or not all(any(path in files for path in paths) for paths in candidates):
-        return None, []
-    olds = {found[path][0][1] for path in files}
-    wholes = {found[path][0][0] for path in files}
-    at = found[files[0]][0][2]
-    if len(olds) == 1 and all(len(_has(contents[path], next(iter(olds)))) == 1 for path in files):
-        return _Change(olds.pop(), value.text, at, value.place), files
-    if len(wholes) != 1:
-        return None, []
-    (whole,), (old) = wholes, found[files[0]][0][1]
-    return _Change(whole, whole[: len(whole) - len(old)] + value.text, at, value.place), files
+            if len(own) > 1:
+                before = []
+                continue
+            told = [self.of(own[0], one) for one in (*before, part)]
+            if told[-1] is not None:
+                found += [one[0] for one in told if one is not None]
+            before = []
+        places = {(one.path, one.at) for one in found}
+        return found if all(one.at for one in found) and len(places) == len(found) else []
+
+    def of(self, value: _Value, place: TextPlace) -> tuple[_Change, list[str]] | None:
+        """The number that the words at a place stand beside, as it is to be, and the files that have it."""
+        words = self._words(value, place)
+        best = {path: one for path in self.contents if (one := self._best(path, value, words))}
+        files = [path for paths in self.candidates for path in paths if path in best]
+        if not files or not all(any(path in files for path in paths) for paths in self.candidates):
+            return None
+        files = list(dict.fromkeys(files))
+        olds = {best[path][0].text for path in files}
+        figure, at = best[files[0]]
+        if len(olds) > 1 or figure.text == value.text:
+            return None
+        if len(files) == 1:
+            return _Change(figure.text, value.text, at, value.place, figure.place, files[0]), files
+        single = all(len(_has(self.contents[path], figure.text)) == 1 for path in files)
+        return (_Change(figure.text, value.text, at, value.place), files) if single else None
+
+    def _words(self, value: _Value, place: TextPlace) -> list[tuple[str, TextPlace]]:
+        skip = empty_words() | frozenset(table("replace")["empty"].split())
+        return [
+            (word, at)
+            for word, at in said_words(self.prose, [place], skip)
+            if free(at, [value.place, *self.said]) and not pattern("replace", "changes").fullmatch(word)
+        ]
+
+    def _best(
+        self, path: str, value: _Value, words: Sequence[tuple[str, TextPlace]]
+    ) -> tuple[_Figure, TextPlace] | None:
+        """The number of a file that words stand beside more clearly than beside others."""
+        figures = [one for one in self.figures[path] if _kind(one.text) == _kind(value.text)]
+        having = {
+            word: [one for one in figures if any(alike(word, said) == 1.0 for said in one.label)]
+            for word, _ in words
+        }
+        scored = []
+        for figure in figures:
+            told = [(word, at) for word, at in words if figure in having[word]]
+            if told:
+                weak = table("replace")["weak"].split()
+                shares = ((0.5 if word in weak else 1) / len(having[word]) for word, _ in told)
+                score = math.fsum(shares) - 0.01 * len(figure.label)
+                scored.append((score, figure.place, figure, told[0][1]))
+        scored.sort(key=lambda one: (-one[0], one[1]))
+        clear = scored and (len(scored) == 1 or scored[0][0] - scored[1][0] > _APART)
+        return (scored[0][2], scored[0][3]) if clear else None
+
+
+def _kind(text: str) -> str:
+    """What a number is: a day, a time, a version or an amount."""
+    if re.match(r"\d{4}-", text):
+        return "day"
+    return "time" if ":" in text else "version" if text.count(".") > 1 or text[0] in "vV" else "amount"
+
+
+def _figures(text: str) -> Iterator[_Figure]:
+    """The numbers of a text with the words beside each: of its part of the line, or of its row and column."""
+    at, head = 0, list[str]()
+    for line in text.splitlines(keepends=True):
+        cells = line.split("|") if _ROW.fullmatch(line) else []
+        if not cells:
+            head = []
+        elif not head:
+            head = cells
+        start = at
+        for column, part in enumerate(cells):
+            number = _VALUE.fullmatch(part.strip())
+            if number is not None and column < len(head):
+                begins = start + part.index(number[0])
+                label = tuple(_small(f"{cells[1]} {head[column]}"))
+                yield _Figure(TextPlace(begins, begins + len(number[0])), number[0], label)
+            start += len(part) + 1
+        for match in () if cells else _PART.finditer(line):
+            numbers = list(_VALUE.finditer(match[0]))
+            edges = [0, *(edge for one in numbers for edge in one.span()), len(match[0])]
+            for many, one in enumerate(numbers):
+                before, behind = (_small(match[0][edges[k] : edges[k + 1]]) for k in (2 * many, 2 * many + 2))
+                near = (*before, *behind) if len(numbers) == 1 else (*before[-1:], *behind[:1])
+                place = TextPlace(at + match.start() + one.start(), at + match.start() + one.end())
+                yield _Figure(place, one[0], near)
+        at += len(line)
+
+
+def _small(text: str) -> list[str]:
+    return [one.casefold() for one in WORD.findall(text)]

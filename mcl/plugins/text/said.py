@@ -33,8 +33,9 @@ def table(section: str) -> dict[str, Any]:
 
 @functools.cache
 def pattern(section: str, name: str) -> re.Pattern[str]:
-    """A pattern of it, where no letter stands beside."""
-    return re.compile(rf"(?<!\w)(?:{table(section)[name]})(?!\w)", re.IGNORECASE)
+    """A pattern of it, where no letter stands beside; also as it is written without dots and rings."""
+    said = table(section)[name].translate({ord("å"): "[åa]", ord("ä"): "[äa]", ord("ö"): "[öo]"})
+    return re.compile(rf"(?<!\w)(?:{said})(?!\w)", re.IGNORECASE)
 
 
 def is_text(path: str) -> bool:
