@@ -17,11 +17,13 @@ from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.data.tools.data.question import SaidOrder, order_said
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_in
+from mcl.plugins.data.tools.data.words import bare
 
 _ENDINGS: Final = (".csv", ".tsv", ".tab")
 _FILE: Final = re.compile(r"[^\s,;:!?\"“”()=+]*\w\.(?:csv|tsv|tab)(?!\w)", re.IGNORECASE)
 _WORDS: Final = re.compile(r"[^\W_][\w./-]*")
 _LONGEST: Final = 3  # words of a goal that name a table
+_BEGIN: Final = 4  # letters of a word that stand in the name of a table, if it may be meant
 _MOST: Final = 40  # tables that are looked at
 _LAST, _TO, _IN, _FROM = 3, 2, 1, -1
 
@@ -122,10 +124,12 @@ def tables_named(prose: str, names: FileNames) -> list[NamedTable]:
     them."""
     found = [_named(TextPlace(*match.span()), match[0], names) for match in _FILE.finditer(prose)]
     words = [TextPlace(*match.span()) for match in _WORDS.finditer(prose)]
+    tables = " ".join(bare(one.casefold()) for one in names.files if one.casefold().endswith(_ENDINGS))
+    near = [bare(prose[one.start : one.end].casefold())[:_BEGIN] in tables for one in words]
     for many in range(_LONGEST, 0, -1):
         for first in range(len(words) - many + 1):
             place = TextPlace(words[first].start, words[first + many - 1].end)
-            if not free(place, [one.place for one in found]):
+            if not (any(near[first : first + many]) and free(place, [one.place for one in found])):
                 continue
             meant = names.named(prose[place.start : place.end], 1)
             if meant is not None and len(meant.paths) == 1 and meant.paths[0].casefold().endswith(_ENDINGS):

@@ -69,6 +69,12 @@ def order_said(said: str, schema: TableSchema) -> SaidOrder:
     return SaidOrder(key.name if key else "", reader.asked.descending, tuple(words))
 
 
+def is_asked(said: str, schema: TableSchema) -> bool:
+    """Whether a text asks something, or wants something shown."""
+    reader = _Reader(words_of(said, schema), schema, date.min, None)
+    return "?" in said or any(map(reader.asks_at, range(len(reader.words))))
+
+
 def spoken_of(said: str, schema: TableSchema, today: date) -> int:
     """How much of a text is about a table: its values and names count more than what is about the same."""
     reader = _Reader(words_of(said, schema), schema, today, None)
@@ -144,7 +150,7 @@ class _Reader(RowWords, FigureWords):
     def _files(self) -> None:
         """Names of files say nothing of the rows."""
         for at, one in enumerate(self.words):
-            if re.search(r"\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt)$", one.word) or (
+            if re.search(r"\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt|log)$", one.word) or (
                 "/" in one.word and self.schema.path.casefold().startswith(one.word)
             ):
                 self.used.add(at)
@@ -161,7 +167,7 @@ class _Reader(RowWords, FigureWords):
                 and length_of("doers", self.plain, min(at + lead, len(self.words) - 1))
             ):
                 clause = self._clause(at)
-                if len(clause) < len(self.words) and not any(map(self._asks_at, clause[1:])):
+                if len(clause) < len(self.words) and not any(map(self.asks_at, clause[1:])):
                     self.used.update(clause)
                     self.named.update(clause)
 

@@ -24,6 +24,8 @@ class GroupWords(QuestionWords):
 
     def _group_at(self, at: int, there: int, *, by: bool) -> int:
         there = self._skip(there)
+        while there < len(self.words) - 1 and self.schema.is_own(self.plain[there]) and self.link(there + 1):
+            there += 1  # "per log file"
         if there >= len(self.words):
             return there
         found = self._grouping(there, by=by)

@@ -296,14 +296,14 @@ class RowWords(QuestionWords):
         near = [
             (one, value)
             for one in text
-            for value in one.values
+            for value in (one.values if "file" not in one.things else ())
             if len(value) == len(words) and all(map(alike, value, words))
         ]
         if near:
             yield from near
             return
         if length == 1 and len(words[0]) > 3 - self._is_called(at):
-            yes = [one for one in text if "mail" not in one.things]
+            yes = [one for one in text if not {"mail", "file"} & one.things]
             yes = [] if self.schema.is_own(words[0]) else yes
             begun = [(one, value) for one in yes for value in one.values if value[:1] == words]
             if begun and len({one.place for one, _ in begun}) == 1 and not self.link(at):
@@ -417,7 +417,7 @@ class RowWords(QuestionWords):
 
     def _is_aside(self, clause: int) -> bool:
         """Whether a clause beside the one that asks says nothing of which rows are meant."""
-        asking = {one.clause for at, one in enumerate(self.words) if self._asks_at(at)}
+        asking = {one.clause for at, one in enumerate(self.words) if self.asks_at(at)}
         if not asking or clause in asking:
             return False
         own = [at for at, one in enumerate(self.words) if one.clause == clause]
@@ -436,9 +436,10 @@ class RowWords(QuestionWords):
     def _forbids(self, at: int) -> bool:
         return any(length_of(name, self.plain, at) > 0 for name in ("negation", "negation_behind"))
 
-    def _asks_at(self, at: int) -> bool:
+    def asks_at(self, at: int) -> bool:
+        """Whether a word asks for something."""
         figure = member_of("figure", self.plain, at)[0] or self._superlative(at)[0]
-        return bool(figure or length_of("which", self.plain, at) or self.plain[at] in ("how", "hur"))
+        return bool(figure or length_of("which", self.plain, at) or length_of("asking", self.plain, at))
 
     def _is_paid(self, at: int) -> bool:
         """Whether a word says what somebody owes or paid, where a column says who did: “the fee”."""

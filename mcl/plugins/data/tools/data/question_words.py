@@ -17,7 +17,6 @@ from mcl.plugins.data.tools.data.schema import SchemaColumn, TableSchema
 from mcl.plugins.data.tools.data.table import read_number
 from mcl.plugins.data.tools.data.words import (
     alike,
-    bare,
     is_known,
     length_of,
     lexicon,
@@ -30,7 +29,7 @@ from mcl.plugins.data.tools.data.words import (
 )
 
 _TOKEN: Final = re.compile(
-    r"\S*\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt)\b|[\w@.+-]*\w/[\w./-]*\w"
+    r"\S*\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt|log)\b|[\w@.+-]*\w/[\w./-]*\w"
     r"|\d{4}-\d\d(?:-\d\d)?(?!\d)|\d+(?:[ \u00a0]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*(?![^\W\d_])"
     r"|[^\W_]+(?:['’-][^\W_]+)*|>=|<=|!=|[<>≥≤=*×/+%−-]|[,.;:!?()\"“”\n]"
 )
@@ -74,7 +73,7 @@ def words_of(said: str, schema: TableSchema) -> list[QuestionWord]:
 
 def _accented(word: str, schema: TableSchema) -> str:
     """A word written without its accents as the table or the lexicon has it; else itself."""
-    return next((one for one in schema.known_words if bare(one) == word), "") or with_accents(word)
+    return schema.without_accents.get(word) or with_accents(word)
 
 
 @lru_cache(maxsize=10_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -104,6 +105,11 @@ class TableSchema:
         """Whether its rows are the files of a folder."""
         return "." not in self.path.rstrip("/").rpartition("/")[2]
 
+    @cached_property
+    def without_accents(self) -> dict[str, str]:
+        """Its words, by what they are without accents."""
+        return {bare(one): one for one in sorted(self.known_words)}
+
     def of(self, *kinds: Kind) -> list[SchemaColumn]:
         """The columns that hold this."""
         return [one for one in self.columns if one.kind in kinds]
@@ -120,6 +126,11 @@ class TableSchema:
         }:
             return True
         word = bare(word)
+        files = (
+            name for one in self.columns if one.kind == "text" and "file" in one.things for name in one.values
+        )
+        if any(word in re.split(r"[\W_]", part) for name in files for part in name):
+            return True
         return any(
             alike(word, one)
             or (len(one) > 4 and (word.startswith(one) or alike(word[word.find(one) :], one)))

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias
 from executor.core.errors import ToolError
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.data.entries import entries_of, is_folder
+from mcl.plugins.data.tools.data.logs import ENDING, NAMES, log_rows, logs_in
 from mcl.plugins.data.tools.data.table import MISSING, open_table, read_date, read_number
 
 Kind: TypeAlias = Literal["number", "date", "text", "empty"]
@@ -39,8 +40,9 @@ class SourceRows:
 def open_rows(
     path: str, bench: Bench, check: Callable[[], None], also: Sequence[str] = ()
 ) -> Iterator[SourceRows]:
-    """The rows of a CSV, TSV, JSON or JSON-lines file, or of a folder of entries; each row as many cells as
-    there are columns. also: tables whose rows follow, by the names of their columns.
+    """The rows of a CSV, TSV, JSON or JSON-lines file, of a log or a folder of logs, or of a folder of
+    entries; each row as many cells as there are columns. also: tables whose rows follow, by the names of
+    their columns.
 
     Raises:
         ToolError: BAD_TABLE, EMPTY_TABLE, NOT_TEXT, BAD_JSON, TOO_LARGE; UNKNOWN_COLUMN where one of those
@@ -56,7 +58,11 @@ def open_rows(
         names = tuple(dict.fromkeys(name for one in found for name in one))[:_COLUMNS]
         yield SourceRows(path, names, False, ([_cell(one.get(name)) for name in names] for one in found))
         return
-    if is_folder(path, bench):
+    folder = is_folder(path, bench)
+    if logs := logs_in(path, bench) if folder else [path] if path.casefold().endswith(ENDING) else []:
+        yield SourceRows(path, NAMES, False, iter(log_rows(logs, bench)))
+        return
+    if folder:
         names, rows = entries_of(path, bench, check)
         yield SourceRows(path, names, False, iter(rows))
         return

@@ -85,6 +85,7 @@ def _accented() -> tuple[Mapping[str, str], Mapping[str, str]]:
     return tuple({bare(one): one for one in sorted(some) if bare(one) != one} for some in (whole, begun))  # type: ignore[return-value]
 
 
+@lru_cache(maxsize=10_000)
 def with_accents(word: str) -> str:
     """The word of the lexicon that is written so without its accents; else itself."""
     whole, begun = _accented()
