@@ -24,6 +24,7 @@ _FILE: Final = re.compile(r"[^\s,;:!?\"“”()=+]*\w\.(?:csv|tsv|tab)(?!\w)", r
 _WORDS: Final = re.compile(r"[^\W_][\w./-]*")
 _LONGEST: Final = 3  # words of a goal that name a table
 _BEGIN: Final = 4  # letters of a word that stand in the name of a table, if it may be meant
+_NEAR: Final = 10  # characters between "the two" and what they are
 _MOST: Final = 40  # tables that are looked at
 _LAST, _TO, _IN, _FROM = 3, 2, 1, -1
 
@@ -97,7 +98,9 @@ def read_sort(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
         return ()
     new = [one for one in named if not one.there]
     filled = [FilledInput("file", table.place, (table.path,))]
-    filled += [FilledInput("result", one.place, (one.path,)) for one in new[-1:]]
+    filled += [FilledInput("result", one.place, (one.path,)) for one in new[-1:]] or [
+        FilledInput("result", table.place)
+    ]
     return (*filled, *_ordered(prose, said, order))
 
 
@@ -105,13 +108,14 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     """The tables of the same kind that are asked about together."""
     said = [one.place for one in clauses if not one.keeps]
     there = [one for one in tables_named(prose, names) if one.there and not free(one.place, said)]
+    made = [match for one in said for match in _pattern("made", "file").finditer(prose, *one)]
+    new = [match for match in made if not names.has(match["name"])]
+    result = [FilledInput("result", TextPlace(*one.span("name")), (one["name"],)) for one in new[-1:]]
     meant = _alike(prose, there, names) if there else None
     if meant is None:  # nothing but this reads which tables more
-        return [FilledInput("also", one) for one in said[:1]]
+        return [*(FilledInput("also", one) for one in said[:1]), *result]
     first, *more = meant[1]
     also = [FilledInput("also", one.place, (one.path,)) for one in more if one.path != first.path]
-    new = [one for one in tables_named(prose, names) if not one.there and not free(one.place, said)]
-    result = [FilledInput("result", one.place, (one.path,)) for one in new[-1:]]
     return (
         FilledInput("file", first.place, (first.path,)),
         *also,
@@ -168,10 +172,14 @@ def _of_kind(prose: str, named: Sequence[NamedTable], names: FileNames) -> list[
     by_kind: dict[frozenset[str], list[TableSchema]] = {}
     for one in schemas:
         by_kind.setdefault(_columns(one), []).append(one)
-    paths, told = {one.path for one in named}, _pattern("stack", "both").search(prose) is not None
+    paths, counts = (
+        {one.path for one in named},
+        [one.end() for one in _pattern("stack", "both").finditer(prose)],
+    )
     for match in _WORDS.finditer(prose):
         place = TextPlace(*match.span())
         for alike in by_kind.values() if free(place, [one.place for one in named]) else ():
+            told = any(0 < place.start - end <= _NEAR for end in counts)
             more = [one for one in alike if one.path not in paths]
             whole = len(alike) == 2 and len(more) + len(paths) == 2
             if whole and all(one.is_own(match[0].casefold()) for one in alike):
@@ -236,7 +244,7 @@ def _matched(prose: str, schema: TableSchema, said: Sequence[TextPlace], order: 
 def _ordered(prose: str, said: Sequence[TextPlace], order: SaidOrder) -> Iterator[FilledInput]:
     """The inputs for an order, where there is one, and the words that were understood beside it."""
     read = [one for one in map(_of_pair, order.read) if within(one, said)]
-    doubles = [match for place in said for match in _pattern("doubles", "drop").finditer(prose, *place)]
+    doubles = list(_pattern("doubles", "drop").finditer(prose))
     if order.column:
         place = next(
             (one for one in read if prose[one.start : one.end].casefold() == order.column.casefold()),

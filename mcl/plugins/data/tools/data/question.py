@@ -117,6 +117,7 @@ class _Reader(RowWords, FigureWords):
         self._files()
         self._asides()
         self._less()
+        self._totals()
         self._computed()
         self._successive()
         self._adjusted()
@@ -137,9 +138,12 @@ class _Reader(RowWords, FigureWords):
     def read_order(self) -> None:
         """Only in which order rows are wanted."""
         self._files()
+        self._grouped()
         tops = [(at, self._superlative(at)[1]) for at in range(len(self.words))]
         spoken = [one for at, length in tops if length for one in self._spoken_of(at, length)]
         self._sorted()
+        if self.asked.groups:
+            self.asked = TableQuestion()  # it is the groups that have an order
         if self.asked.ordered and self.asked.key is None and (only := [*spoken, self._amount(quiet=True)][0]):
             self.asked.key = Term(only.name, (only.place,))
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final, cast
 
-from mcl.plugins.data.tools.data.asked import Adjustment, FigureName, TableQuestion, Term, Test
+from mcl.plugins.data.tools.data.asked import Adjustment, FigureName, Grouping, TableQuestion, Term, Test
 from mcl.plugins.data.tools.data.question_order import OrderWords
 from mcl.plugins.data.tools.data.question_rows import valued
 from mcl.plugins.data.tools.data.question_words import NEAR, ColumnLink
@@ -55,6 +55,18 @@ class FigureWords(OrderWords):
                 for side in sides:
                     self.used.update(one for one in side if not self._empty(one) or self._way_at(one, ways))
                 self._use(at, 1)
+
+    def _totals(self) -> None:
+        """“total in and total out”: the sum of each."""
+        column, ways = self._ways()
+        found: dict[str, int] = {}
+        for at in range(1, len(self.words)) if column is not None else ():
+            thing = next((one for one in ways if self._way_at(at, {one: ways[one]})), "")
+            if thing and member_of("figure", self.plain, at - 1) == ("sum", 1):
+                found.setdefault(thing, at)
+        if column is not None and len(found) == len(ways):
+            self.asked.groups.append(Grouping(column.name, column.place))
+            self.used.update(found.values())
 
     def _way_at(self, at: int, ways: Mapping[str, tuple[str, ...]]) -> bool:
         words = [tuple(self.plain[at : at + length]) for length in (1, 2, 3)]

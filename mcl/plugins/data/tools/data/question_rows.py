@@ -444,6 +444,8 @@ class RowWords(QuestionWords):
     def _is_paid(self, at: int) -> bool:
         """Whether a word says what somebody owes or paid, where a column says who did: “the fee”."""
         before = [one for one in range(max(0, at - 4), at) if self.words[one].clause == self.words[at].clause]
+        if any(length_of("binding", self.plain, one) for one in before):
+            return False
         there = next((one for one in reversed(before) if not self._empty(one) or one in self.used), None)
         things = (
             members_of("things", (self.plain[there],))

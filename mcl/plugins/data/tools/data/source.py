@@ -74,7 +74,7 @@ def open_rows(
 
 def _stacked(tables: Sequence[SourceRows]) -> SourceRows:
     """The rows of tables one after the other; what one has no column for is empty there."""
-    first, known = tables[0], {_plain(name): name for one in tables for name in reversed(one.names)}
+    first, known = tables[0], {_plain(name): name for one in tables[::-1] for name in one.names[::-1]}
     names = tuple(dict.fromkeys(known[_plain(name)] for one in tables for name in one.names))
     for one in tables[1:]:
         if one.comma != first.comma or not {*map(_plain, one.names)} & {*map(_plain, first.names)}:
