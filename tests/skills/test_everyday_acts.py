@@ -70,6 +70,8 @@ def done(home: Home, model: Model, goal: str) -> str:
         "orkar inte vänta, ring hyresvärden åt mig och säg att det är kallt",
         "skicka ett sms till Amina",
         "turn off the lights in the kitchen",
+        "kan du ringa banken och fråga varför",
+        "boka ett bord för två på lördag klockan sju",
     ],
 )
 def test_what_nothing_here_can_do_is_refused_before_anything_is_asked(
@@ -87,6 +89,18 @@ def test_what_nothing_here_can_do_is_refused_before_anything_is_asked(
         ("remind me to pay the rent tomorrow at 9", "schedule-reminder"),
         ("add ring the plumber to todo.txt", "note-write"),
         ("draft a mail to bo@example.org that I will pay on Friday", "mail-draft"),
+        (
+            "Spara en ny fil, den ska heta katter.txt och det ska stå så här:\nMisse ska ut\nRing Gun-Britt",
+            "text-save",
+        ),
+        (
+            "bo cant do fika on friday, anna is in, bless her, so put coffee instead of tea in prices.txt",
+            "text-replace",
+        ),
+        (
+            "can you translate docs/api.md to Swedish? it is for my mum, she does not read English",
+            "file-translate",
+        ),
     ],
 )
 def test_what_is_only_said_of_it_is_done(
@@ -141,6 +155,57 @@ def test_branches_and_commits_are_told_by_what_they_lack(home: Home, bundled: Mo
     done(home, bundled, "merge bo's idea branch into main, then tag that v1.1-rc1. local only, no push")
     assert "An idea" in done(home, bundled, "which commits came after v1.0")
     assert git(folder, "tag").split() == ["v1.0", "v1.1-rc1"]
+
+
+def branched(folder: Path, name: str) -> None:
+    git(folder, "switch", "-qc", name)
+    git(folder, "commit", "-q", "--allow-empty", "-m", f"Of {name}")
+    git(folder, "switch", "-q", "main")
+
+
+@pytest.mark.parametrize(
+    ("goal", "gone"),
+    [
+        ("merge fix/door into main and delete that branch afterwards. don't push anything yet", True),
+        ("the branch fix/door is reviewed. merge it into main, the branch can go after that", True),
+        ("merga fix/door i main, sen kan den branchen tas bort lokalt", True),
+        ("merge the door branch into main and then delete it", True),
+        ("merge fix/door into main but keep the branch, bo/idea is not ready, leave it", False),
+    ],
+)
+def test_a_branch_is_merged_and_goes_where_that_is_said(
+    home: Home, bundled: Model, folder: Path, goal: str, gone: bool
+) -> None:
+    branched(folder, "fix/door")
+    branched(folder, "bo/idea")
+    done(home, bundled, goal)
+    assert "Of fix/door" in git(folder, "log", "--format=%s", "main")
+    names = git(folder, "branch", "--format=%(refname:short)").split()
+    assert names == ["bo/idea", *([] if gone else ["fix/door"]), "main"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "files"),
+    [
+        ("committa bara api-filen inget annat meddelandet ska va bokningar kan tas bort", "docs/api.md"),
+        (
+            'commit prices.txt and new.txt, message "bokningar kan tas bort", don\'t push',
+            "new.txt prices.txt",
+        ),
+        (
+            "commit everything except new.txt with the message bokningar kan tas bort",
+            "docs/api.md prices.txt",
+        ),
+    ],
+)
+def test_the_files_of_a_commit_are_those_that_are_named_or_left(
+    home: Home, bundled: Model, folder: Path, goal: str, files: str
+) -> None:
+    for name in ("docs/api.md", "prices.txt", "new.txt"):
+        (folder / name).write_text("changed\n")
+    done(home, bundled, goal)
+    told = git(folder, "show", "--name-only", "--format=%s", "HEAD").split("\n\n")
+    assert told == ["bokningar kan tas bort", "\n".join(files.split()) + "\n"]
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -254,6 +319,26 @@ def people(folder: Path) -> Path:
             "",
             "vi hämtar nycklarna sen",
         ),
+        (
+            "maria frost wants to know how many chairs. draft an email to her saying that we need 40, "
+            'with "Chairs" as the subject, but do not send it',
+            "hall@sofia.example",
+            "Chairs",
+            "we need 40",
+        ),
+        (
+            "draft, don't send: mail to bo and Maria (their mails are in contacts.csv), with the text We "
+            "come at six and the subject Supper",
+            "bo@ek.example, hall@sofia.example",
+            "Supper",
+            "We come at six",
+        ),
+        (
+            "Gör i ordning ett mejl till hall@sofia.example, rubriken Stolar. Där skall bara stå: 40 räcker.",
+            "hall@sofia.example",
+            "Stolar",
+            "40 räcker.",
+        ),
     ],
 )
 def test_a_mail_goes_to_the_address_that_stands_beside_a_name_here(
@@ -262,6 +347,36 @@ def test_a_mail_goes_to_the_address_that_stands_beside_a_name_here(
     slots = wants(home, bundled, goal, "mail-draft")
     assert (slots["to"], slots.get("headline", ""), slots["message"]) == (to, subject, says)
     assert "file" not in slots
+
+
+@pytest.mark.parametrize(
+    ("goal", "says"),
+    [
+        ('answer Maria\'s mail: "40 will do"', "40 will do"),
+        ("svara på mejlet från Maria att 40 räcker", "40 räcker"),
+        ("reply to hall.eml that we need 40", "we need 40"),
+    ],
+)
+def test_an_answer_whose_words_are_said_needs_no_model(
+    home: Home, bundled: Model, people: Path, goal: str, says: str
+) -> None:
+    slots = wants(home, bundled, goal, "message-reply")
+    assert (slots["to"], slots["headline"], slots["message"]) == ("hall@sofia.example", "Re: Chairs", says)
+    assert "wrote drafts/" in done(home, bundled, goal)
+    polite = understood(home, bundled, "svara artigt på hall.eml, formulera det själv")
+    assert isinstance(polite, Compiled), polite
+    assert polite.plan is not None
+    assert of_unanswerable(home, polite.plan)
+
+
+def test_the_words_of_a_mail_are_no_wishes(home: Home, bundled: Model, people: Path) -> None:
+    goal = (
+        "remind me monday at 9 to ring Bo and draft him a mail, subject Tap, text: come at ten. bring a key"
+    )
+    made = understood(home, bundled, goal.replace("draft him", "draft Bo"))
+    assert isinstance(made, Compiled), made
+    [mail] = made.intent.frame.further
+    assert {one.name: one.value for one in mail.objects}["message"] == "come at ten. bring a key"
 
 
 @pytest.mark.parametrize(

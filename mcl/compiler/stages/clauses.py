@@ -21,6 +21,7 @@ _QUOTED: Final = re.compile(
 _BREAK: Final = re.compile(r"[.!?;:…]+(?=[\s)\"”']|$)|,(?=\s|$)|\n+|\s[-–—]{1,2}\s|[()\[\]]")
 _SENTENCE: Final = re.compile(r"[.!?;…\n]")
 _SENTENCE_END: Final = re.compile(r"[.!?;](?=\s|$)|\n")
+_LABEL: Final = 2  # words that say something of what only tells what a goal is about
 _HEAD: Final = re.compile(r"[^\W_]+(?:['’.@/_-]+[^\W_]+)*")
 
 
@@ -62,7 +63,8 @@ class Clauses:
         self.said_words = list(WORD.finditer(prose))
         self._starts = [match.start() for match in self.said_words]
         self.found = words.found(prose, self.said_words)
-        self.quotes = [*(whole for whole, _ in quotes_of(prose)), *told]
+        letters = (TextPlace(match.end(), len(prose)) for match in words.letter.finditer(prose))
+        self.quotes = [*(whole for whole, _ in quotes_of(prose)), *told, *islice(letters, 1)]
         self.all = list(self._clauses())
 
     @cached_property
@@ -80,7 +82,11 @@ class Clauses:
 
     def _clauses(self) -> Iterator[Clause]:
         start, begins = 0, True
-        for match in (*_BREAK.finditer(self.prose), None):
+        breaks = sorted(
+            (*_BREAK.finditer(self.prose), *self.words.ending.finditer(self.prose)),
+            key=lambda one: one.start(),
+        )
+        for match in (*breaks, None):
             if match is not None and not free(TextPlace(*match.span()), self.quotes):
                 continue
             end = match.start() if match else len(self.prose)
@@ -93,7 +99,11 @@ class Clauses:
         joined = ""
         for match in self.words.joined.finditer(self.prose, start, end):
             place = TextPlace(*match.span())
-            if not free(place, self.quotes) or not self.prose[start : place.start].strip(TIDY):
+            before = self.prose[start : place.start].strip(TIDY)
+            if not free(place, self.quotes) or not before:
+                continue
+            lead = self.words.opening.match(before)
+            if self.words.pointing.adverb.match(f"{before[lead.end() if lead else 0 :]} {match[0]}"):
                 continue
             if match["turn"] or self._goes_on(place.end, end):
                 yield from self._clause(start, place.start, joined, begins)
@@ -109,10 +119,12 @@ class Clauses:
         found = list(islice(_HEAD.finditer(text), 2))
         if len(found) == 1 and found[0][0].casefold() in self.words.alone:
             return True
-        return len(found) > 1 and self.words.is_verb(found[0][0])
+        return len(found) > 1 and (
+            self.words.is_verb(found[0][0]) or self.words.wished.match(text) is not None
+        )
 
     def _clause(self, start: int, end: int, joined: str, begins: bool) -> Iterator[Clause]:
-        lead = self.words.opening.match(self.prose, start + _blank(self.prose[start:end]), end)
+        lead = self.words.opening.match(self.prose, end - len(self.prose[start:end].lstrip(TIDY)), end)
         ends = self._ends(lead) if lead else start
         if lead is not None and self.prose[ends:end].strip(TIDY):
             joined = f"{joined} {self.prose[lead.start() : ends]}".strip().lower()
@@ -255,6 +267,7 @@ class Clauses:
         head = _HEAD.match(self.said(clause.place))
         placed = head is not None and head[0].casefold() in self.words.placing
         placed = placed and not self.words.pointing.points_into(self.said(clause.place))
+        placed = placed and self.words.wished.search(self.said(clause.place)) is None
         return placed and not self.takes_any and not free(clause.place, inputs)
 
     def _leads(self, clause: Clause) -> bool:
@@ -283,13 +296,21 @@ class Clauses:
         if self._heads(text):
             return True
         marked = any(not free(clause.place, self.found.get(kind, ())) for kind in KINDS)
-        return not marked and not self.words.tells(text)
+        return not marked and not self.words.tells(text) and not self.is_label(clause)
+
+    def is_label(self, clause: Clause) -> bool:
+        """Whether a clause is a word or two before what is wanted, which points at nothing: "money day"."""
+        behind = next((one for one in self.all[self.all.index(clause) :] if self.does(one)), None)
+        few = len(list(islice(self.content(clause.place, ()), _LABEL + 1))) <= _LABEL
+        return few and behind is not None and not any(self.words.pointing.found(self.said(behind.place)))
 
     def _heads(self, text: str) -> bool:
         """Whether a text begins with a verb that says what is to be done."""
         head = _HEAD.match(text)
         if head is None or text[head.end() : head.end() + 1] == ":":  # "file:report.md" is an address
             return False
+        if self.words.wished.match(text):
+            return True
         return self.words.is_verb(head[0]) and not self.words.noun.match(text, head.end())
 
     def does(self, clause: Clause) -> bool:
@@ -409,7 +430,3 @@ def quotes_of(prose: str) -> Iterator[tuple[TextPlace, TextPlace]]:
         text = match[match.lastindex or 0]
         start = match.start(match.lastindex or 0) + len(text) - len(text.lstrip())
         yield TextPlace(*match.span()), TextPlace(start, start + len(text.strip()))
-
-
-def _blank(text: str) -> int:
-    return len(text) - len(text.lstrip(TIDY))

@@ -42,8 +42,9 @@ class CoverageWords:
     """The words of the module `coverage`. phrases: by their first word; stems: those whose first word goes on
     as it likes; forms: what is no list of words; verbs: as they begin a clause; inflected: those of which
     other forms count too; leading: verbs that only lead to what is wanted; placing: those that say where its
-    result goes; alone: those that say all by
-    themselves; beside_manner: what says nothing beside how something is done. leads: words around limits.
+    result goes; alone: those that say all by themselves; wished: what begins a wish with no verb; ending:
+    reasons that end what stands before; beside_manner: what says nothing beside how something is done.
+    leads: words around limits.
 
     Of clauses: joined, opening, closing: what joins, begins and ends one; adding: what joins verbs, with the
     next word; noun: what stands behind a word that is no verb; forbidding (first: at the beginning of a
@@ -52,8 +53,8 @@ class CoverageWords:
     stands behind an adverb that does; each: before what is counted; told: before what is said of a thing;
     reason: what begins a reason; aside: what begins a clause that only tells something, claims: what makes
     it no such clause; signing: what wants a signature; asked, asked_if: before and of a condition that is
-    only asked about; duty, mine: a duty, and whose it is; seeking: what looks for something. pointing: how a
-    wish speaks of what an earlier one gives.
+    only asked about; duty, mine: a duty, and whose it is; seeking: what looks for something; letter: what
+    leads to a text that goes on to the end. pointing: how a wish speaks of what an earlier one gives.
     """
 
     phrases: Mapping[str, tuple[WordRun, ...]]
@@ -65,6 +66,8 @@ class CoverageWords:
     leading: frozenset[str]
     placing: frozenset[str]
     alone: frozenset[str]
+    wished: re.Pattern[str]
+    ending: re.Pattern[str]
     beside_manner: frozenset[str]
     leads: LimitLeads
     joined: re.Pattern[str]
@@ -91,6 +94,7 @@ class CoverageWords:
     duty: re.Pattern[str]
     mine: re.Pattern[str]
     seeking: re.Pattern[str]
+    letter: re.Pattern[str]
     pointing: PointingWords
 
     @classmethod
@@ -116,6 +120,8 @@ class CoverageWords:
             leading=words("leading"),
             placing=words("placing"),
             alone=words("alone"),
+            wished=any_of(module.phrases("wished")),
+            ending=compiled(rf"\s+(?={said('ending')}(?!\w))"),
             beside_manner=words("manner.beside"),
             leads=LimitLeads.of(limits),
             joined=compiled(
@@ -153,6 +159,7 @@ class CoverageWords:
             duty=any_of(module.phrases("duties")),
             mine=compiled(rf"(?:^|\b{said('persons')})\s*$"),
             seeking=compiled(rf"\b{said('seeking')}\b[^.;]*$"),
+            letter=compiled(rf"(?<![\w/.-]){said('letter')}\s*:\s+(?![\"“])"),
             pointing=PointingWords.of(module),
         )
 
