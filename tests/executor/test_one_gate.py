@@ -102,7 +102,6 @@ DECLARED: Final = {
     ("mcl/core/distribution.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
     ("executor/__init__.py", "by name"),
-    ("ir/dataclass.py", "by name"),  # functions of classes, of the names of their fields
     ("mcl/__init__.py", "by name"),
     ("mcl/cli/app.py", "by name"),
     # What plug-ins add, by the names that each gives.
