@@ -27,13 +27,14 @@ from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import declared_in
 from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.extract import Understanding, extract
+from mcl.compiler.stages.file_names import FileReading
 from mcl.compiler.stages.gaps import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
 from mcl.compiler.stages.repeats import with_moments, with_repeats
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
-from mcl.compiler.stages.selections import filled_skill
+from mcl.compiler.stages.selections import chooses, filled_skill
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import KeyNames, asked_about, left_open, open_words
 from mcl.language.mtx.codec import value_digest
@@ -323,9 +324,10 @@ class _Goal:
             none, sure = found.skill.takes_any, found.skill_probability
         filled = None
         if none or self.rules.routing(sure).route != "compiled":
-            filled = self._by_filled(found, 0.0 if none else _HEARD)
-            other = filled or self._by_answering_file(found) or (self._by_name_of_file() if none else None)
-            found = other or found
+            filled = self._by_filled(found, 0.0 if none else _HEARD) or self._by_answering_file(found)
+            found = filled or (self._by_name_of_file() if none else None) or found
+        if not filled and (chosen := self._of_those(found)) is not None:
+            filled = found = chosen
         found = self._beyond(found) or (found if filled else self._of_the_first(found))
         if isinstance(found, OutOfScope):
             return self.pipeline.out_of_scope(self, found)
@@ -340,6 +342,25 @@ class _Goal:
         skill = filled_skill(self.request, near, self.rules.coverage)
         return self._taken(skill, found) if skill is not None else None
 
+    def _of_those(self, found: Classified | OutOfScope) -> Classified | None:
+        """The skill of a wish that points at files which the words before it choose, where nothing looks
+        for them by itself: "find the paid ones and move them to old"."""
+        words, files = self.rules.coverage, self.request.files
+        skill = found.skill if isinstance(found, Classified) and not found.skill.takes_any else None
+        clauses = Clauses(self.request.prose, None, words)
+        done = skill is not None and (_makes(files, skill) or any(map(clauses.does, clauses.all[:1])))
+        if self.request.skill or done:
+            return None
+        wish = next((one for one in clauses.all[1:] if clauses.does(one)), None)
+        said = clauses.said(wish.place) if wish is not None and wish is not clauses.main else ""
+        if not any(words.pointing.found(said)):
+            return None
+        request = replace(self.request, prose=said)
+        chosen = classify(request, self.pipeline.skills, self.model, self.rules)
+        if not isinstance(chosen, Classified) or not _makes(files, chosen.skill):
+            return None
+        return replace(chosen, begins=()) if chooses(self.request, chosen.skill, words) else None
+
     def _taken(self, skill: Skill, found: Classified | OutOfScope) -> Classified | None:
         """A skill that what is here speaks for, as it is chosen for the goal."""
         chosen = classify(replace(self.request, skill=skill.id), self.pipeline.skills, self.model, self.rules)
@@ -351,16 +372,11 @@ class _Goal:
     def _by_answering_file(self, found: Classified | OutOfScope) -> Classified | None:
         """The skill that takes a goal as it was said, where it is not clear which is meant, and what a file
         that is here holds answers it."""
-        paths = () if self.request.skill else self.request.files.answering(self.request.prose)
-        shares = dict(found.shares) if paths else {}
-        asks = [
-            one for one in self.pipeline.skills if paths and one.takes_goal and self.request.files.reads(one)
-        ]
-        best = max(asks, key=lambda skill: shares.get(skill.id, 0.0), default=None)
-        share = shares.get(best.id, 0.0) if best is not None else 0.0
-        if best is None or share < _HEARD:
+        if self.request.skill or not self.request.files.answering(self.request.prose):
             return None
-        return self._taken(best, found)
+        asks = (one for one in self.pipeline.skills if one.takes_goal and self.request.files.reads(one))
+        skill = next(asks, None)
+        return self._taken(skill, found) if skill is not None else None
 
     def _beyond(self, found: Classified | OutOfScope) -> OutOfScope | None:
         """The refusal of a goal that wants first what nothing here can do."""
@@ -398,13 +414,18 @@ class _Goal:
         sure = found.skill_probability if isinstance(found, Classified) else 0.0
         words, prose = self.rules.coverage, self.request.prose
         spoken = words.pointing.conditional(prose) or any(words.pointing.found(prose))
-        if self.request.skill or not (spoken or self.rules.routing(sure).route != "compiled"):
+        whole = isinstance(found, Classified) and found.skill.takes_goal  # it reads all of it
+        unsure = self.rules.routing(sure).route != "compiled"
+        if self.request.skill or not (unsure or (spoken and not whole)):
             return found
         begins = found.begins if isinstance(found, Classified) else ()
         clauses = Clauses(prose, None, words)
         wishes = clauses.wishes(begins)
         # What only tells how things are, before what is wanted, says little of what that is.
-        start = next((one.place.start for one in clauses.all if one.begins and clauses.does(one)), 0)
+        main = clauses.main
+        led = main is not None and not any(words.pointing.found(clauses.said(main.place)))
+        begun = (one for one in clauses.all if clauses.does(one) and (one is main if led else one.begins))
+        start = next((one.place.start for one in begun), 0)
         end = next((one.start for one in wishes if one.start > start), len(prose))
         first = clauses.ended(TextPlace(start, end)) if wishes or start else None
         if first is None or first.end <= first.start:
@@ -526,6 +547,11 @@ def _ordered(core: Core) -> tuple[str, ...]:
     if names[-1:] != (_LAST,):
         raise pipeline.bad("stages", f"does not end with {_LAST}", f"put {_LAST} last")
     return names
+
+
+def _makes(files: FileReading, skill: Skill) -> bool:
+    """Whether a skill puts something into files or folders, or changes some."""
+    return bool(files.changed(skill)) or not {"folder", "new"}.isdisjoint(files.uses(skill).values())
 
 
 def _asking(verdict: ScoreVerdict, gaps: tuple[Gap, ...]) -> ScoreVerdict:
