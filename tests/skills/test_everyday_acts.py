@@ -363,7 +363,7 @@ def test_an_answer_whose_words_are_said_needs_no_model(
     slots = wants(home, bundled, goal, "message-reply")
     assert (slots["to"], slots["headline"], slots["message"]) == ("hall@sofia.example", "Re: Chairs", says)
     assert "wrote drafts/" in done(home, bundled, goal)
-    polite = understood(home, bundled, "svara artigt på hall.eml, formulera det själv")
+    polite = understood(home, bundled, "reply politely to hall.eml that we need 40")
     assert isinstance(polite, Compiled), polite
     assert polite.plan is not None
     assert of_unanswerable(home, polite.plan)
