@@ -118,6 +118,10 @@ class Selections:
             goal.target, goal.parent = one.target, one.parent
         if one.speaks or one.target.end:
             goal.said.append((clause, one))
+        only_made = one.target.end and not (one.pronoun or one.everything or one.tests)
+        if only_made and one.nouns and not any(noun.tokens for noun in one.nouns):
+            goal.parent = goal.parent or one.nouns[0].folder  # “in songs make a folder old”
+            return False
         return (main or does) and one.speaks
 
     def _places(self, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
@@ -127,7 +131,8 @@ class Selections:
             return False
         told = not any(self.clauses.does(clause) for clause, _ in goal.said)
         same = told and one.pronoun and tokens[0].text in self.reader.own  # “that can go, delete it”
-        return same or (self.reader.targeted and not goal.target.end and bool(one.target.end))
+        placed = bool(one.target.end) if not goal.target.end else one.there and one.pronoun
+        return same or (self.reader.targeted and placed)
 
     # ---- all of it
 
@@ -141,6 +146,7 @@ class Selections:
             for noun in one.nouns:
                 noun.tests += one.tests
         tests = [test for _, one in goal.said if not one.nouns for test in one.tests]
+        tests += [test for noun in nouns if not noun.tokens for test in noun.tests]
         folder = next((noun.folder for noun in nouns if not noun.tokens), "")
         points = any(one.pronoun for _, one in goal.said)
         everything = any(one.everything for _, one in goal.said)
@@ -151,12 +157,19 @@ class Selections:
             elif points and not tests:
                 nouns.append(about)
         whole = [noun for noun in nouns if noun.tokens and self._is_folder(noun)]
+        if len(nouns) > len(whole):  # beside others one that is told more of is none: “årets protokoll”
+            whole = [noun for noun in whole if not (noun.tests or noun.all)]
         wanted = [noun for noun in nouns if noun.tokens and noun not in whole]
         if whole and (tests or wanted or goal.but or goal.only or any(noun.tests for noun in whole)):
             tests += [test for noun in whole for test in noun.tests]
             folder = self.sets.folder(whole[0].tokens[0].text) or folder
-        elif whole:
-            return None  # the folder itself
+        elif whole:  # the folder itself
+            path = self.sets.folder(whole[0].tokens[0].text)
+            return (
+                Selection(place, (path,), False, goal.target, tuple(self._all_read()))
+                if goal.target.end
+                else None
+            )
         if not wanted:
             if not (tests or goal.only or goal.but):
                 return self._pointed(place) if points and not (everything or folder) else None
@@ -170,9 +183,13 @@ class Selections:
     ) -> Selection:
         goal, paths, unsure = self.goal, list[str](), False
         excluded = {path for one in goal.but for path in self._all_of(one)}
-        kept = {path for one in goal.only for path in self._all_of(one)}
         for noun in wanted:
             noun.folder = noun.folder or folder
+        named = {path for noun in wanted for path in self._files(noun, [*tests, *noun.tests], narrow=False)}
+        if self.reader.keeps and named <= excluded:  # “the invoices themselves stay”
+            excluded = set()
+        kept = {path for one in goal.only for path in self._all_of(one)}
+        for noun in wanted:
             bounds = [*tests, *noun.tests]
             found = [path for path in self._files(noun, bounds, narrow=True) if path not in excluded]
             if goal.only:
@@ -316,7 +333,7 @@ def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> N
         return
     if (parent := selections.goal.parent) and found.target.end:
         name = request.prose[found.target.start : found.target.end]
-        files.found[f"{into}={name}"] = (f"{parent}/{name.rstrip('/')}/",)
+        files.found[f"{into}={name}"] = (f"{parent}/{name.rstrip('/')}" + "/" * ("." not in name),)
     text = request.prose[found.place.start : found.place.end]
     files.found[f"{slot.name}={text}"] = ("", *found.paths) if found.unsure else found.paths
     told = [(slot.name, found.place), *(("", place) for place in found.read)]
@@ -328,17 +345,29 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
     """The first of some skills of which what stands in the files here says all that it must be told."""
     files, names = request.files, request.files.there
     if _FILLED not in files.found and names is not None:
+        said = {one.text for one in tokens_of(request.prose, 0, len(request.prose))}
         for skill in skills:
-            if names.filler(skill.id) is None:
+            reads = names.filler(skill.id) is not None
+            many = {slot.name for slot in skill.slots if slot.most > 1}
+            if not reads and not (many and said & _verbs(skill)):
                 continue
             key = f"@chosen={skill.id}"
             if key not in files.found:
                 _choose(request, skill, Clauses(request.prose, skill, words), key)
-            filled = {one.partition("=")[0] for one in files.found.get(key, ())}
-            if filled >= {slot.name for slot in skill.slots if slot.required}:
+            told = dict(one.partition("=")[::2] for one in files.found.get(key, ()))
+            sure = reads or not any(
+                files.found[one][:1] == ("",) for one in files.found if one.partition("=")[0] in told
+            )
+            needed = {slot.name for slot in skill.slots if slot.required} | (set() if reads else many)
+            if sure and told.keys() >= needed:
                 files.found[_FILLED] = (skill.id,)
                 break
     return next((one for one in skills if (one.id,) == files.found.get(_FILLED)), None)
+
+
+def _verbs(skill: Skill) -> set[str]:
+    """The words that fixed phrases of a skill begin with."""
+    return {word for phrase in skill.phrases for word in phrase.split()[0].split("|") if "{" not in word}
 
 
 def said_clauses(clauses: Clauses, reader: ClauseReader) -> list[SaidClause]:
