@@ -66,6 +66,7 @@ def measured(runs: int) -> dict[str, tuple[float, float]]:
         (folder / "notes" / "monday.txt").write_text("Call the plumber.\nInvoice 4711 is due on Friday.\n")
         Home.open(home, unattended=True).close()
         environment = {**os.environ, "MCL_HOME": str(home), "PYTHONPATH": str(ROOT)}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # it is installed with byte code
         step = [sys.executable, "-m", "mcl", "do", "--yes"]
         kinds = {
             "mcl do, a new goal": lambda run: [*step, _GOAL.format(_NOUNS[run % len(_NOUNS)])],

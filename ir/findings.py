@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from ir.dataclass import dataclass, field
 from ir.results import WHERE_SAID, JsonResult
 
 

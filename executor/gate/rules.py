@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -21,6 +20,7 @@ from ir import (
     parse_keeps,
     promises_of,
 )
+from ir.dataclass import dataclass
 from ir.promises import PLACES
 
 # ---- The rules.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from executor.call import Operation
 from executor.core.errors import ManifestError
 from executor.core.hashing import json_hash
+from ir.dataclass import dataclass
 
 SideEffect = Literal["read", "write", "network", "shell", "chain"]
 Mode = Literal["read", "write", "add", "move", "list"]
@@ -342,14 +342,18 @@ def safety_class(manifest: Manifest) -> str:
     return "B" if "network" in effects or manifest.scope.kind == "network" else "A"
 
 
-@cache
+OWN: Final[dict[Path, Manifest]] = {}  # those that were read
+
+
 def own_manifest(place: Path) -> Manifest:
     """The manifest file of a tool that comes with the package: it does not change, and is read once.
 
     Raises:
         ManifestError: BAD_MANIFEST.
     """
-    return load_manifest(place)
+    if place not in OWN:
+        OWN[place] = load_manifest(place)
+    return OWN[place]
 
 
 def load_manifest(place: Path) -> Manifest:

@@ -17,8 +17,9 @@ import difflib
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from ir.dataclass import dataclass
 
 OURSELVES: Final = "mcl"
 SCHEME: Final = "matrix://tool/"

@@ -257,8 +257,13 @@ _NAMES: Final = (
 def builtin_tools(before: Callable[[str], None] | None = None) -> tuple[Tool, ...]:
     """All of them, in the order of their addresses. before: is told the name of each that is called, before
     it does anything; what it raises keeps it from that."""
-    here = Path(__file__).parent
-    return tuple(Tool(own_manifest(here / f"{name}.toml"), _adapter(name, before)) for name in _NAMES)
+    tools = zip(map(own_manifest, builtin_manifests()), _NAMES, strict=True)
+    return tuple(Tool(manifest, _adapter(name, before)) for manifest, name in tools)
+
+
+def builtin_manifests() -> list[Path]:
+    """Their manifest files, in the same order."""
+    return [Path(__file__).parent / f"{name}.toml" for name in _NAMES]
 
 
 def _adapter(name: str, before: Callable[[str], None] | None) -> Adapter:

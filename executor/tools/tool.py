@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
@@ -15,6 +14,7 @@ from executor.sandbox.origin import Origin
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Manifest, Mode
 from executor.tools.schemas import ForeignChecker, SchemaChecker
+from ir.dataclass import dataclass, field
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

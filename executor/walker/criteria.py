@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -48,6 +47,7 @@ from ir import (
     SignedOffPredicate,
     promises_of,
 )
+from ir.dataclass import dataclass, field
 
 _SIGN_OFF: Final = "matrix://rule/sign-off"
 _SAID: Final = 300  # characters

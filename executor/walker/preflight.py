@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from executor.call import Call, Warned
@@ -26,7 +25,6 @@ from executor.walker.history import RunHistory
 from executor.walker.interfaces import RoutedReasoner, StepModel, SubSkills
 from executor.walker.maps import planned, scope_flaw
 from executor.walker.tree import PlanScope
-from executor.walker.undo.looker import unkept
 from ir import (
     NODE_KINDS,
     DeliveredPredicate,
@@ -39,6 +37,7 @@ from ir import (
     canonical_bytes,
     check_plan,
 )
+from ir.dataclass import asdict, dataclass, field, replace
 from ir.plan import MAX_NODES
 
 _UNSIGNED = ("integrity", "state")
@@ -402,6 +401,8 @@ def _undoing(call: Call, manifest: Manifest, context: Context) -> tuple[tuple[Wa
     would change, where its tool says that."""
     if context.effect(call, manifest).operation == "read" or len(call.known_args) < len(call.args):
         return (), ()
+    from executor.walker.undo.looker import unkept  # what only reads needs none of it
+
     touched: tuple[str, ...] = ()
     paths: Sequence[tuple[str, Mode]] = context.paths(call, manifest)
     try:

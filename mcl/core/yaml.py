@@ -7,11 +7,11 @@ is bounded. The scanner is libyaml's where it is there, which is ten times faste
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from ir.dataclass import dataclass
+from mcl.core.patterns import late
 from mcl.core.text import cut
 
 # ---- A YAML document as it stands in its text: scalars, lists and maps, each with its line and column, from
@@ -21,8 +21,8 @@ from mcl.core.text import cut
 # 2024-01-15T10:30:00Z, yes and 10:30 are texts.
 _NULL: Final = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOL: Final = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-_INTEGER: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FRACTION: Final = re.compile(
+_INTEGER: Final = late(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FRACTION: Final = late(
     r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 )
 _STARTS: Final = frozenset("0123456789+-.~ntfNTF")
@@ -181,7 +181,7 @@ MAX_VALUES: Final = 250_000  # with what aliases stand for; a thousand intents h
 MAX_ALIASES: Final = 100
 MAX_DEPTH: Final = 32  # lists and maps in one another, also those that aliases stand for
 
-_HALF: Final = re.compile("[\ud800-\udfff]")
+_HALF: Final = late("[\ud800-\udfff]")
 
 
 class Broken(Exception):  # noqa: N818  # a signal to who reads the file, which goes no further
@@ -342,10 +342,8 @@ def _refused(message: str, event: Any, type: str = "YAML_PARSE_ERROR") -> Broken
 MAX_BYTES: Final = 4 * 1024 * 1024
 
 # What the two scanners read differently or not at all; in double quotes each can be written as an escape.
-_ODD: Final = re.compile(
-    "[^\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
-_BREAK: Final = re.compile("\r\n?|\n")
+_ODD: Final = late("[^\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_BREAK: Final = late("\r\n?|\n")
 
 
 def text_of(data: bytes) -> str | FileFlaw:

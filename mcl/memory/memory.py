@@ -2,27 +2,27 @@
 hashed."""
 
 import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ir import is_instant
 from ir.canonical import canonical_bytes, parse_json
 from ir.characters import CONTROLS
+from ir.dataclass import dataclass
 from ir.errors import DocumentError
 from mcl.core.errors import MemoryStoreError
+from mcl.core.patterns import late
 from mcl.core.words import MEMORY_TYPES
 
 TYPES: Final = MEMORY_TYPES
 LONGEST_TEXT: Final = 16_384  # characters
 LONGEST_FIELD: Final = 2_048  # characters of a source, an address or a datum
 MOST: Final = 64  # tags, edges and data of one memory
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_TAG = re.compile(r"[a-z0-9][a-z0-9._:-]{0,63}")
-_NAME = re.compile(r"[a-z][a-z0-9_.-]{0,63}")  # of a relation or a datum
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:\S+")
-_URI = re.compile(
+_ID = late(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_TAG = late(r"[a-z0-9][a-z0-9._:-]{0,63}")
+_NAME = late(r"[a-z][a-z0-9_.-]{0,63}")  # of a relation or a datum
+_ADDRESS = late(r"[a-z][a-z0-9+.-]*:\S+")
+_URI = late(
     r"matrix://cortex/(?P<type>[A-Za-z]+)/(?P<id>[A-Za-z0-9][A-Za-z0-9._-]{0,127})"
     r"(?:@v(?P<version>[1-9][0-9]{0,8}))?"
 )

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from mcl.model.cues import WordCue, load_cues
 from mcl.model.form import FIELDS, words
-from mcl.values.regions import read_regions
 
 _MOST_WORDS = 4  # of the name of one region
 _WE = re.compile(r"(?<!the )\bus\b")  # no country
@@ -59,6 +58,8 @@ def _finds(pattern: str, text: str) -> bool:
 
 
 def _names_region(text: str) -> bool:
+    from mcl.values.regions import read_regions  # few goals say where
+
     text = _WE.sub("we", text)
     units = words(text)
     for first in range(len(units)):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from mcl.core.patterns import late
 from mcl.language.bm25 import stems
 from mcl.model.protocol import SlotForm, Span
 from mcl.values.numbers import read_number
@@ -20,9 +21,9 @@ def element(type_: str) -> str:
 
 # ---- Which of several slots a file name is for, by its ending: "the csv file", "the new svg picture".
 
-_ENDING_WORD = re.compile(r"(?<![\w*])(?<![\w*]\.)\.?([a-z0-9]+)")  # not the md of "*.md" or "report.md"
-_EXAMPLES = re.compile(r"\b(?:such as|e\.g\.|for example|like)\b")
-_ENDING = re.compile(r"\.([a-z0-9]{1,5})$", re.IGNORECASE)
+_ENDING_WORD = late(r"(?<![\w*])(?<![\w*]\.)\.?([a-z0-9]+)")  # not the md of "*.md" or "report.md"
+_EXAMPLES = late(r"\b(?:such as|e\.g\.|for example|like)\b")
+_ENDING = late(r"\.([a-z0-9]{1,5})$", re.IGNORECASE)
 
 
 def taken_elsewhere(slots: Sequence[SlotForm]) -> Mapping[str, frozenset[str]]:
@@ -47,12 +48,10 @@ def _said(slot: SlotForm) -> str:
 # ---- Which of several slots a number, a day or a time is for.
 
 _NUMERIC: Final = ("uint", "float")
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[%°]")
+_TOKEN = late(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[%°]")
 _WITHIN: Final = frozenset(("and", "och", "a", "an", "en", "ett", "half", "halv", "halvt", "of"))
-_DAY_SAID = re.compile(r"\b(?:day|days|date|dag|datum|dagen)\b")
-_CLOCK_SAID = re.compile(
-    r"\b(?:time|hour|clock|when|start|starts|begin|begins|beginning|tid|klockan|arrival)\b"
-)
+_DAY_SAID = late(r"\b(?:day|days|date|dag|datum|dagen)\b")
+_CLOCK_SAID = late(r"\b(?:time|hour|clock|when|start|starts|begin|begins|beginning|tid|klockan|arrival)\b")
 _UNITS: Final = {
     "kg": "kilogram", "kilo": "kilogram", "kilos": "kilogram", "g": "gram", "km": "kilometre",
     "cm": "centimetre", "mm": "millimetre", "m": "metre", "meter": "metre", "ml": "millilitre",

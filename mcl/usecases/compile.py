@@ -1,6 +1,7 @@
 """`mcl compile` and `mcl answer`: a goal in plain words becomes an Intent that can be read and signed."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,9 +125,10 @@ def goal_of(text: str, home: Home) -> str:
 
 
 def tools_of(home: Home) -> "Callable[[], Registry]":
-    """Makes the tools that a home knows, which are read where a promise or a plan that a model writes needs
-    them: few do."""
+    """Gives the tools that a home knows, which are read once, where a promise, a name of a file or a plan
+    that a model writes needs them."""
 
+    @cache
     def made() -> "Registry":
         from mcl.catalog.tools.foreign import all_tools
 

@@ -6,7 +6,6 @@ and kept like any other intent.
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +30,7 @@ from ir import (
     check_plan,
     with_hash,
 )
+from ir.dataclass import dataclass
 from mcl.core.errors import InputError
 from mcl.core.home import sealed
 

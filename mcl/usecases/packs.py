@@ -4,7 +4,6 @@ No model is asked. A plug-in fills the slots of its pack; the rest is as for any
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from executor.gate.verdict import Deny
@@ -13,6 +12,7 @@ from executor.tools.registry import Registry
 from executor.walker import Verdict, Walker
 from executor.walker.interfaces import Reasoner
 from ir import Frame, Intent, PlanTree, SlotEntry, with_hash
+from ir.dataclass import dataclass
 from ir.errors import MclError
 from ir.inline_secrets import find_secret
 from mcl.core.errors import SkillError

@@ -7,6 +7,7 @@ from datetime import date, datetime, time, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 from executor.core.clock import instant
+from mcl.core.patterns import late
 from mcl.values.durations import TAIL, in_english, later, says_hour, with_plain_hours, with_said_hours
 from mcl.values.periods import Days, period
 
@@ -78,13 +79,13 @@ def _says_weekday(text: str, found: datetime, language: str) -> bool:
 
 
 _LONGEST = 96
-_LEAD = re.compile(
+_LEAD = late(
     r"(?:(?:by|until|til|till|no later than|not later than|at the latest|latest|due|done|ready|finished|"
     r"deadline|within|"
     r"on|at|the|in|is|of|it|for|from now|sometime|around|be|before|ahead of|prior to|:)\s+)*"
 )
-_BEFORE = re.compile(r"\b(?:before|ahead of|prior to)\b")
-_CLOCK = re.compile(
+_BEFORE = late(r"\b(?:before|ahead of|prior to)\b")
+_CLOCK = late(
     r"(?:^|\s)(?:at |by |"
     r"@ ?)?(?:(?P<h>[0-9]{1,2})(?:[:.](?P<m>[0-9]{2}))?(?::(?P<s>[0-9]{2}))?\s*(?P<half>[ap])\.?m\b\.?"
     r"|(?P<h24>[0-9]{1,2}):(?P<m24>[0-9]{2})(?::(?P<s24>[0-9]{2}))?|at (?P<sharp>[0-9]{1,2})(?=$|\s)"
@@ -97,7 +98,7 @@ _WORD_TIMES = {
     "afternoon": time(18), "evening": time(21), "cob": time(17), "close of business": time(17),
 }  # fmt: skip
 _LAST = time(23, 59, 59)
-_ISO = re.compile(
+_ISO = late(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[t ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,6}))?)?"
     r"\s*(z|utc|gmt|cest|cet|eest|eet|est|edt|pst|pdt|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
@@ -210,27 +211,27 @@ def _days_ahead(text: str, now: datetime) -> Days | None:
 # ---- When something begins, and since when: moments in words for slots that do not mean a day's end.
 
 MORNING = time(9)  # when a day begins for people, where no time is said
-_ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
-_MOMENTS_LEAD = re.compile(r"^(?:(?:on|at|for|from|starting|the day of)\s+)*(?:the (?=[0-9]))?")
+_ISO_DAY = late(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_MOMENTS_LEAD = late(r"^(?:(?:on|at|for|from|starting|the day of)\s+)*(?:the (?=[0-9]))?")
 _PART_OF_DAY = {
     "in the morning": "at 9:00", "morning": "at 9:00", "in the afternoon": "at 13:00",
     "afternoon": "at 13:00", "in the evening": "at 18:00", "evening": "at 18:00", "at lunch": "at 12:00",
     "lunchtime": "at 12:00", "tonight": "today at 18:00", "this evening": "today at 18:00",
     "this afternoon": "today at 13:00", "this morning": "today at 9:00",
 }  # fmt: skip
-_PARTS = re.compile(r"\b(?:" + "|".join(sorted(_PART_OF_DAY, key=len, reverse=True)) + r")\b")
+_PARTS = late(r"\b(?:" + "|".join(sorted(_PART_OF_DAY, key=len, reverse=True)) + r")\b")
 # "at 9" is nine in the morning for something that begins; "at 5" stays unclear
-_PLAIN_HOUR = re.compile(r"\bat (?P<hour>[7-9]|1[0-2])(?=$|\s(?!(?:[ap]\.?m\b|o'?clock)))")
+_PLAIN_HOUR = late(r"\bat (?P<hour>[7-9]|1[0-2])(?=$|\s(?!(?:[ap]\.?m\b|o'?clock)))")
 # what leads on from a moment and is no part of it: "on friday at 16:00 to …", "imorgon om att …"
-_ENDING = re.compile(r"(?:\s+(?:to|in|att|that|for|about|and))+$")
-_BACK = re.compile(r"^(?:(?:since|from|after|starting|as of|on)\s+)+")
-_EDGE = re.compile(r"^(?:the )?(?:start|beginning) of (?:(?P<this>the|this) )?")
-_AGO = re.compile(
+_ENDING = late(r"(?:\s+(?:to|in|att|that|for|about|and))+$")
+_BACK = late(r"^(?:(?:since|from|after|starting|as of|on)\s+)+")
+_EDGE = late(r"^(?:the )?(?:start|beginning) of (?:(?P<this>the|this) )?")
+_AGO = late(
     r"(?:in |over |during )?(?:the )?(?:(?:last|previous) (?!(?:week|month|quarter|year)$)|past )(?P<span>.+)"
     r"|(?P<ago>.+) ago"
 )
-_WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*")
-_DATED = re.compile(r"[0-9]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
+_WEEKDAY = late(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*")
+_DATED = late(r"[0-9]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
 _MOMENTS_UNITS = ("minute", "hour", "day", "week", "month", "year")
 
 
@@ -260,14 +261,14 @@ def read_start(text: str, at: str, zone: str = "UTC") -> str | None:
 
 # How Swedish looks back, in words that the table of Swedish words has.
 _SWEDISH_BACK: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"^(?:allt )?(?:sedan|sen|från och med|från|since) "), ""),
-    (re.compile(r"\b(?:den här|i|under) (veckan|månaden|året)\b"), r"this \1"),
-    (re.compile(r"\bförra "), "last "),
-    (re.compile(r"\b(?:under )?(?:den |de |det )?senaste "), "the last "),
-    (re.compile(r"\bvecko(?:rna|na)\b"), "veckor"),
-    (re.compile(r"\b(månader|dagar|timmar)na\b"), r"\1"),
-    (re.compile(r"^i (mån|tis|ons|tors|fre|lör|sön)dags\b"), r"\1dag"),
-    (re.compile(r"^i (?=[a-zåäö]+$)(?!går|dag|förrgår|natt|kväll|morse|år)"), ""),
+    (late(r"^(?:allt )?(?:sedan|sen|från och med|från|since) "), ""),
+    (late(r"\b(?:den här|i|under) (veckan|månaden|året)\b"), r"this \1"),
+    (late(r"\bförra "), "last "),
+    (late(r"\b(?:under )?(?:den |de |det )?senaste "), "the last "),
+    (late(r"\bvecko(?:rna|na)\b"), "veckor"),
+    (late(r"\b(månader|dagar|timmar)na\b"), r"\1"),
+    (late(r"^i (mån|tis|ons|tors|fre|lör|sön)dags\b"), r"\1dag"),
+    (late(r"^i (?=[a-zåäö]+$)(?!går|dag|förrgår|natt|kväll|morse|år)"), ""),
 )
 
 

@@ -4,6 +4,7 @@ import re
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
 
+from mcl.core.patterns import late
 from mcl.values.numbers import read_number
 
 _LONGEST = 96
@@ -50,7 +51,7 @@ _SWEDISH = {
     "år": "year", "den": "the", "en": "one", "ett": "one", "året": "year", "kvartal": "quarter",
     "kvartalet": "quarter", "och": "and",
 }  # fmt: skip
-_TO_ENGLISH = re.compile(
+_TO_ENGLISH = late(
     r"\b(" + "|".join(re.escape(word) for word in sorted(_SWEDISH, key=len, reverse=True)) + r")(?!\w)"
 )
 _UNITS = {
@@ -63,28 +64,28 @@ _UNITS = {
     }.items()
     for name in names.split()
 }  # fmt: skip
-TAIL = re.compile(
+TAIL = late(
     r"(?:\s*(?:at the latest|latest|sharp|please|from now|at most|max|or sooner|or earlier|local time))+$"
 )
-_DURATION_PART = re.compile(
+_DURATION_PART = late(
     r"(?P<n>[0-9][0-9., ]*|(?:[a-zåäö-]+ ){0,5}?[a-zåäö-]+?)(?:\s+(?P<half>and a half|och en halv))?\s*"
     r"(?<![a-zåäö])(?P<unit>" + "|".join(sorted(_UNITS, key=len, reverse=True)) + r")(?![a-zåäö])"
     r"(?:\s+(?P<half2>and a half))?(?:\s*,?\s*(?:and\s+)?)"
 )
 
 
-_COMPACT = re.compile(r"([0-9]+)\s?h\s?([0-9]{1,2})(?:\s?m(?:in)?)?\b")
-_QUARTERS = re.compile(r"\b(?:(?P<three>three) quarters|(?:a )?quarter) of an hour\b")
+_COMPACT = late(r"([0-9]+)\s?h\s?([0-9]{1,2})(?:\s?m(?:in)?)?\b")
+_QUARTERS = late(r"\b(?:(?P<three>three) quarters|(?:a )?quarter) of an hour\b")
 # "at 3 in the afternoon" and "afternoon at 3" are one hour of the day.
-_HOUR_OF_PART = re.compile(
+_HOUR_OF_PART = late(
     r"\b(?:at )?(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? in the (morning|afternoon|evening)\b"
 )
-_PART_WITH_HOUR = re.compile(
+_PART_WITH_HOUR = late(
     r"\b(?:in the |this )?(morning|afternoon|evening),? at (1[0-2]|[1-9])([:.][0-5][0-9])?"
     r"(?![:.]?[0-9]| ?[ap]\.?m)"
 )
 # A point between hour and minutes: after "at", or where the second number is no month.
-_POINT = re.compile(
+_POINT = late(
     r"(?:(?<=\bat )([01]?[0-9]|2[0-3])\.([0-5][0-9])|(?<![0-9.,])([01]?[0-9]|2[0-3])\.(00|1[3-9]|[2-5][0-9]))"
     r"(?![0-9.%]| ?[ap]\.?m)"
 )
@@ -100,9 +101,9 @@ _MINUTES = {
     "five": 5, "ten": 10, "twenty": 20, "twenty-five": 25, "fem": 5, "tio": 10, "tjugo": 20, "fifteen": 15,
     "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50,
 }  # fmt: skip
-_PART_OF_DAY = re.compile(r"\b(?:in the (?:morning|afternoon|evening|night)|tonight|at night|[ap]\.?m\b)")
+_PART_OF_DAY = late(r"\b(?:in the (?:morning|afternoon|evening|night)|tonight|at night|[ap]\.?m\b)")
 _HOUR_WORD = "|".join(sorted(_HOURS, key=len, reverse=True))
-_SPOKEN = re.compile(
+_SPOKEN = late(
     rf"\b(?:(?:a )?(?P<size>half|quarter|kvart|{'|'.join(sorted(_MINUTES, key=len, reverse=True))})"
     rf"(?: minutes?)? (?P<way>past|to|över|i) |(?P<swedish>halv) )?(?P<hour>{_HOUR_WORD})"
     rf"(?: (?P<more>{'|'.join(sorted(_MINUTES, key=len, reverse=True))}))?"
@@ -111,7 +112,7 @@ _SPOKEN = re.compile(
 )
 # "at nine", "at half past eight", "halv nio" with no part of the day beside it
 _SIZES = "|".join(("half", "quarter", "kvart", *sorted(_MINUTES, key=len, reverse=True)))
-_SAID_HOUR = re.compile(
+_SAID_HOUR = late(
     rf"(?:\bat )?\b(?:a )?(?P<size>{_SIZES})(?: minutes?)? (?P<way>past|to|över|i) "
     rf"(?P<hour>{_HOUR_WORD})(?!\w)"
     rf"|(?:\bat )?\b(?P<swedish>halv) (?P<halved>{_HOUR_WORD})(?!\w)"
@@ -120,17 +121,17 @@ _SAID_HOUR = re.compile(
 )
 _SPOKEN_HOURS = frozenset(name for name in _HOURS if len(name) > 3 and not name.isdigit())
 _DAY_HOURS = range(7, 13)  # said without a part of the day, these are in the morning, or noon
-_EVENING_FIRST = re.compile(r"^tonight,? at (.+)$")
-_TONIGHT_LATE = re.compile(r"\btonight,? (?:at )?(1[3-9]|2[0-3])(?:[:.]([0-5][0-9]))?(?![0-9])")
-_LATE_TONIGHT = re.compile(r"\bat (1[3-9]|2[0-3])([:.][0-5][0-9])? tonight\b")
-_TONIGHT = re.compile(r"\b(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? tonight\b")
-_AT_NIGHT = re.compile(r"\b(?:at )?(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? (?:in the|at) night\b")
+_EVENING_FIRST = late(r"^tonight,? at (.+)$")
+_TONIGHT_LATE = late(r"\btonight,? (?:at )?(1[3-9]|2[0-3])(?:[:.]([0-5][0-9]))?(?![0-9])")
+_LATE_TONIGHT = late(r"\bat (1[3-9]|2[0-3])([:.][0-5][0-9])? tonight\b")
+_TONIGHT = late(r"\b(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? tonight\b")
+_AT_NIGHT = late(r"\b(?:at )?(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? (?:in the|at) night\b")
 _HALF = {"morning": "am", "afternoon": "pm", "evening": "pm"}
-_AHEAD = re.compile(
+_AHEAD = late(
     r"^(?:(?:by|on|the|done|ready|due|finished|be|not later than|no later than)\s+)*(?:in|within|over)?\s*"
     r"(?:the next\s+|next\s+|at most\s+|less than\s+|about\s+)?"
 )
-_WORKING = re.compile(r"\b(?:business|working|work|banking) (day)(s?)\b")
+_WORKING = late(r"\b(?:business|working|work|banking) (day)(s?)\b")
 
 
 def in_english(text: str) -> str:

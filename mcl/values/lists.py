@@ -3,14 +3,16 @@
 import re
 from typing import Final
 
-_JOIN: Final = re.compile(
+from mcl.core.patterns import late
+
+_JOIN: Final = late(
     r"\s*[,;]\s*(?:(?:and|or|och|eller|samt)\s+)?|\s+(?:and|or|och|eller|samt|plus)\s+|\s*&\s*|\s+\+\s+",
     re.IGNORECASE,
 )
-_ARTICLE: Final = re.compile(r"(?:an?|some|both|en|ett|både|även)\s+(?=\S)")
-_QUOTE: Final = re.compile(r'"[^"\n]*"|“[^”\n]*”|«[^»\n]*»|`[^`\n]*`')
+_ARTICLE: Final = late(r"(?:an?|some|both|en|ett|både|även)\s+(?=\S)")
+_QUOTE: Final = late(r'"[^"\n]*"|“[^”\n]*”|«[^»\n]*»|`[^`\n]*`')
 _MARKS: Final = '"“”«»` \t\n'
-_GROUPED: Final = re.compile(r"\d,\d{3}(?!\d)")
+_GROUPED: Final = late(r"\d,\d{3}(?!\d)")
 
 
 def list_entries(text: str) -> list[tuple[int, int]]:
@@ -40,11 +42,11 @@ def list_entries(text: str) -> list[tuple[int, int]]:
     return found
 
 
-_NEXT: Final = re.compile(
+_NEXT: Final = late(
     r"(?:\s*,\s*(?:(?:and|or|och|eller)\s+)?|\s+(?:and|or|och|eller|&)\s+)"
     r"(?P<entry>(?:(?:an?|en|ett)\s+)?[^\W\d_][\w'’-]*(?:\s+[^\W\d_a-zåäö][\w'’-]*)*)"
 )
-_AFTER: Final = re.compile(r"\s*(?:[,;.!?)]|$)|\s+(?:and|or|och|eller|&)\s")
+_AFTER: Final = late(r"\s*(?:[,;.!?)]|$)|\s+(?:and|or|och|eller|&)\s")
 
 
 def next_entry(text: str, first: str, end: int) -> tuple[int, int] | None:

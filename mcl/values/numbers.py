@@ -4,9 +4,11 @@ Swedish).
 
 import math
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from ir.dataclass import dataclass
+from mcl.core.patterns import late
 
 _MOST_WORDS: Final = 12
 _LONGEST = 64  # characters; longer "numbers" are not numbers that somebody meant
@@ -49,14 +51,14 @@ _PAIRS = frozenset({"couple", "par"})
 _PIECES = sorted(
     {"hundra", "tusen", *(w for w in (*_ONES, *_TENS) if w not in ("a", "an", "en"))}, key=len, reverse=True
 )
-_HALF = re.compile(
+_HALF = late(
     r"(?:(?P<whole>[^\W_].*?) (?:and|och) (?=a |en |ett ))?(?:(?:an?|en|ett) )?(?:half|halv|halvt)(?: an?)?"
     r"(?: (?P<scale>[^\W\d_]+))?"
 )
-_INDIAN = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?:\.([0-9]+))?")
-_GROUPED = re.compile(r"[0-9]{1,3}(?:([,.'’\u00a0\u202f ])[0-9]{3})(?:\1[0-9]{3})*(?:(?!\1)[.,]([0-9]+))?")
-_PLAIN = re.compile(r"[0-9]+(?:[.,]([0-9]+))?")
-_SCALED = re.compile(
+_INDIAN = late(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?:\.([0-9]+))?")
+_GROUPED = late(r"[0-9]{1,3}(?:([,.'’\u00a0\u202f ])[0-9]{3})(?:\1[0-9]{3})*(?:(?!\1)[.,]([0-9]+))?")
+_PLAIN = late(r"[0-9]+(?:[.,]([0-9]+))?")
+_SCALED = late(
     r"([0-9][0-9.,'’\u00a0\u202f ]*?)\s*(" + "|".join(sorted(_SCALES, key=len, reverse=True)) + r")?"
 )
 
@@ -83,10 +85,8 @@ def read_number(text: str) -> Decimal | None:
 
 
 _LONE: Final = frozenset(("a", "an", "en", "ett", "one", "half", "halv", "couple", "par", "m", "k"))
-_HALF_OF: Final = re.compile(
-    r"(?:half an?|an? half|ett? halvt?) (?!dozen|dussin|million|miljon|hundred|thousand)"
-)
-_RUN_WORD: Final = re.compile(r"[^\W_]+(?:[.,'’][^\W_]+)*½?|½")
+_HALF_OF: Final = late(r"(?:half an?|an? half|ett? halvt?) (?!dozen|dussin|million|miljon|hundred|thousand)")
+_RUN_WORD: Final = late(r"[^\W_]+(?:[.,'’][^\W_]+)*½?|½")
 
 
 def only_number(text: str) -> Decimal | None:
@@ -210,7 +210,7 @@ class Quality:
     share: bool = False
 
 
-_UPPER = re.compile(
+_UPPER = late(
     r"\b(?:at most|no more than|not more than|under|below|less than|fewer than|up to|max(?:imum)?|högst|"
     r"or less|or fewer)\b"
     r"|[<≤]"
@@ -233,8 +233,8 @@ _NUMBER = (
 _OR_MORE = r"(?:or (?:better|more|higher|above|up|greater)|minimum|and up|eller (?:mer|bättre)|rated)"
 _TAIL = rf"(?:\s*{_OR_MORE})?"
 _METRIC = r"(?P<metric>(?:[fp][0-9]{1,2}\b)?[^0-9%<>=≥≤]*?)"
-_FIRST = re.compile(rf"(?:{_LEAST}\s*)*\s*{_NUMBER}[\s-]*{_TAIL}\s*(?:of\s+)?(?:the\s+)?{_METRIC}{_TAIL}")
-_LAST = re.compile(
+_FIRST = late(rf"(?:{_LEAST}\s*)*\s*{_NUMBER}[\s-]*{_TAIL}\s*(?:of\s+)?(?:the\s+)?{_METRIC}{_TAIL}")
+_LAST = late(
     rf"(?:(?:with|a|an|the|have|"
     rf"has)\s+)*{_METRIC}\s*(?:{_LEAST}\s*)*{_NUMBER}{_TAIL}(?:\s*(?P<of>stars?))?{_TAIL}"
 )

@@ -3,9 +3,10 @@ day."""
 
 import re
 from calendar import monthrange
-from dataclasses import dataclass
 from datetime import date, timedelta
 
+from ir.dataclass import dataclass
+from mcl.core.patterns import late
 from mcl.values.numbers import read_number
 
 _DAYS = {
@@ -38,9 +39,7 @@ class Days:
     last: date
 
 
-_ORDINAL_OF = re.compile(
-    rf"^(?:the )?(last|first|second|third|fourth|fifth) of ((?:{'|'.join(_MONTHS)})\b.*)$"
-)
+_ORDINAL_OF = late(rf"^(?:the )?(last|first|second|third|fourth|fifth) of ((?:{'|'.join(_MONTHS)})\b.*)$")
 
 
 def _one(day: date) -> Days:
@@ -95,11 +94,11 @@ _NTH = {
     for n, names in enumerate(("first 1st", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th"))
     for name in names.split()
 }
-_NTH_OF = re.compile(
+_NTH_OF = late(
     rf"(?:the )?(?:(?P<nth>last|{'|'.join(_NTH)}) (?P<day>day|{'|'.join(_DAYS)})"
     r"|(?P<ordinal>[0-9]{1,2})(?:st|nd|rd|th)?)(?: of|,)? (?P<of>.+)"
 )
-_SPAN = re.compile(rf"(?:next|this) (?:month|quarter|year)$|(?:{'|'.join(_MONTHS)})\b|20[0-9]{{2}}$|q[1-4]\b")
+_SPAN = late(rf"(?:next|this) (?:month|quarter|year)$|(?:{'|'.join(_MONTHS)})\b|20[0-9]{{2}}$|q[1-4]\b")
 
 
 def _holiday(text: str, today: date) -> Days | None:

@@ -5,17 +5,18 @@ Never the machine's clock: when it was said and in which zone are arguments. Eng
 """
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from ir.dataclass import dataclass
+from mcl.core.patterns import late
 from mcl.values.dates import MORNING, read_moment, read_start
 from mcl.values.numbers import read_number
 from mcl.values.recurrence_words import EVERY, RuleParts, read_rule
 
 _LONGEST: Final = 160
-_TIME: Final = re.compile(
+_TIME: Final = late(
     r"(?<!\w)(?:at|kl\.?|klockan|@) (?:[0-9]{1,2}(?:[:.][0-9]{2})?(?: ?[ap]\.?m\.?(?!\w))?|noon|midnight"
     r"|(?:halv |kvart i |kvart över |half past |quarter past |quarter to )?[^\W\d_]+(?= ))"
     r"(?: (?:in the|på) (?:morning|afternoon|evening|morgonen|förmiddagen|eftermiddagen|kvällen))?(?!\w)",
@@ -23,28 +24,28 @@ _TIME: Final = re.compile(
 )
 _MOST_WORDS: Final = 16
 _BEFORE: Final = 8  # words before one that repeats: "at half past seven in the morning every Monday"
-_UNTIL = re.compile(
+_UNTIL = late(
     r"\b(?:until|till|til|tills|fram till|up to and including|up to|till och med|to the end of|t\.o\.m\.)"
     r" (?P<until>.+)$"
 )
-_TIMES = re.compile(r",? ?\b(?P<n>[0-9]{1,4}|[^\W\d_]+) (?:times|gånger)$")
-_FOR = re.compile(
+_TIMES = late(r",? ?\b(?P<n>[0-9]{1,4}|[^\W\d_]+) (?:times|gånger)$")
+_FOR = late(
     r",? ?\b(?:for|i|under) (?P<span>(?:[0-9]{1,3}|[^\W\d_]+) (?:days|weeks|months|dagar|veckor|månader))$"
 )
-_HEADS = re.compile(
+_HEADS = late(
     r"\b(?:every|each|on|the|den|på|varje|varenda|var|vart|varannan|vartannat|first|last|första|sista|once|"
     r"en gång|hourly|daily|nightly|weekly|monthly|quarterly|yearly|annually|fortnightly|"
     r"dagligen|veckovis|månadsvis|kvartalsvis|årligen|"
     r"weekdays|vardagar|[^\W\d_]+days|[^\W\d_]+dagar|[^\W\d_]+dagen)\b"
 )
-_REPEATS = re.compile(
+_REPEATS = late(
     r"\b(?:every|each|varje|varenda|var|varannan|vartannat|once an?|en gång|hourly|daily|nightly|weekly|"
     r"monthly|quarterly|yearly|annually|fortnightly|dagligen|veckovis|månadsvis|kvartalsvis|årligen|[^\W\d_]+days|vardagar|"
     r"[^\W\d_]+dagar|i månaden)\b",
     re.IGNORECASE,
 )
 # "the report that is sent on Mondays": it is said of a thing, not of the goal
-_RELATIVE = re.compile(r"\b(?:that|which|who|som) (?:\w+ )?\w+$")
+_RELATIVE = late(r"\b(?:that|which|who|som) (?:\w+ )?\w+$")
 _CLAUSE: Final = " ,;:.–-"
 
 
@@ -120,7 +121,7 @@ _MENTIONS = (
     r"(?:mentions|contains|says|nämner|innehåller) (?:the words? |ordet |orden )?"
     r"(?:[\"“](?P<said>[^\"”]{1,80})[\"”]|(?P<word>[^\s,:;]{1,80}))"
 )
-_TRIGGER = re.compile(rf"{_WHEN} {_FILE} (?:{_CHANGES}|{_MENTIONS})", re.IGNORECASE)
+_TRIGGER = late(rf"{_WHEN} {_FILE} (?:{_CHANGES}|{_MENTIONS})", re.IGNORECASE)
 
 
 def read_trigger(text: str) -> Recurrence | None:

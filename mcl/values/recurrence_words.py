@@ -1,10 +1,11 @@
 """Words of how often → a rule of RFC 5545, in a few forms with one reading each. English and Swedish."""
 
 import re
-from dataclasses import dataclass
 from datetime import time
 from typing import Final
 
+from ir.dataclass import dataclass
+from mcl.core.patterns import late
 from mcl.values.dates import MORNING
 from mcl.values.numbers import read_number
 
@@ -76,8 +77,8 @@ _ORDINALS: Final = {
 EVERY: Final = frozenset(("every", "each", "varje", "varenda", "var", "vart"))
 _OTHER: Final = frozenset(("other", "varannan", "vartannat", "varannat"))
 _AND: Final = frozenset(("and", "och", "&"))
-_NTH = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th|:?e|:?a)?\.?")
-_CLOCK = re.compile(
+_NTH = late(r"([0-9]{1,2})(?:st|nd|rd|th|:?e|:?a)?\.?")
+_CLOCK = late(
     r"(?P<at>at|@|kl\.?|klockan) (?P<h>[0-9]{1,2})(?:[:.](?P<m>[0-9]{2}))?(?: ?(?P<half>[ap])\.?m\.?)?"
     r"|(?P<h2>[0-9]{1,2})(?:[:.](?P<m2>[0-9]{2}))? ?(?P<half2>[ap])\.?m\.?"
     r"|(?P<h3>[0-9]{1,2}):(?P<m3>[0-9]{2})"
@@ -85,12 +86,12 @@ _CLOCK = re.compile(
 )
 _WORDS: Final = {"noon": time(12), "midday": time(12), "midnight": time(0), "midnatt": time(0),
                  "lunch": time(12), "lunchtime": time(12)}  # fmt: skip
-_SPOKEN = re.compile(
+_SPOKEN = late(
     r"(?<!\S)(?:(?P<at>at|kl\.?|klockan) )?"
     r"(?:(?:a )?(?P<size>half|quarter|kvart|five|ten|twenty|fem|tio|tjugo) "
     r"(?P<way>past|to|över|i) |(?P<halved>halv) )(?P<hour>[^\W\d_]+|1[0-2]|[1-9])(?!\S)"
 )
-_AT_WORD = re.compile(r"(?<!\S)(at|kl|klockan) ([^\W\d_]+)\b")
+_AT_WORD = late(r"(?<!\S)(at|kl|klockan) ([^\W\d_]+)\b")
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def _times(text: str) -> tuple[str, tuple[time, ...] | None]:
     if place is None:
         return text, ()
     rest, before = text[place.start() :], text[: place.start()]
-    while match := re.match(_CLOCK, rest):
+    while match := _CLOCK.match(rest):
         if (one := _clock(match, clear=clear)) is None:
             return text, None
         found.append(one)

@@ -1,7 +1,8 @@
 """Countries and regions → ISO 3166-1 alpha-2 (EU is the code reserved for the Union)."""
 
-import re
 from functools import cache
+
+from mcl.core.patterns import late
 
 _KNOWN = {
     **dict.fromkeys(("eu", "e.u.", "european union", "the union"), ("EU",)),
@@ -65,14 +66,14 @@ _DEMONYMS = {
     "svensk": "SE", "svenska": "SE", "norska": "NO", "danska": "DK", "finska": "FI",
     "tyska": "DE",
 }  # fmt: skip
-_SKIP = re.compile(
+_SKIP = late(
     r"^(?:(?:only|just|exclusively|strictly|not|never|no|in|inside|within|from|at|on|to|of|outside|"
     r"anywhere|hosted|based|"
     r"located|stored|made|produced|registered|incorporated|operating|sold|shipped|companies|suppliers|vendors|"
     r"providers|sellers|firms|banks|servers|leverantörer|företag|stay|stays|keep|kept|leave|leaves|leaving|the|a|any|bara|endast|inte|inom|från|"
     r"utanför|i)\s+)+"
 )
-_NOUN = re.compile(
+_NOUN = late(
     r"(?:\s+(?:only|compan(?:y|ies)|suppliers?|vendors?|providers?|servers?|soil|territory|region|citizens?|"
     r"residents?|"
     r"countries|states|member (?:states|countries)|jurisdictions?|laws?|banks?|sellers?|firms?|regions?|"
@@ -80,8 +81,8 @@ _NOUN = re.compile(
     r"lawyers?|makers?|manufacturers?|shops?|stores?|data cent(?:er|re)s?|clouds?|"
     r"leverantörer|företag|länder|bagerier|gårdar|odlare|fabriker|hotell|butiker))+$"
 )
-_BASED = re.compile(r"[- ](?:based|made|owned|hosted|registered)(?=\s|$)")
-_SPLIT = re.compile(r"\s*(?:,\s*(?:and|or|och|eller)\s|,|/|;|&|\s(?:and|or|och|eller|nor)\s)\s*")
+_BASED = late(r"[- ](?:based|made|owned|hosted|registered)(?=\s|$)")
+_SPLIT = late(r"\s*(?:,\s*(?:and|or|och|eller)\s|,|/|;|&|\s(?:and|or|och|eller|nor)\s)\s*")
 
 
 def read_regions(text: str) -> tuple[str, ...] | None:

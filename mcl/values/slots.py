@@ -5,28 +5,29 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime
 
+from mcl.core.patterns import late
 from mcl.core.words import MEMORY_TYPES
 from mcl.values.kinds import endings_called, kind_of_ending
 from mcl.values.numbers import only_number, read_number
 
 _YES = frozenset(["true", "yes", "y", "on", "1", "ja", "sant"])
 _NO = frozenset(["false", "no", "n", "off", "0", "nej", "falskt"])
-_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
-_LEAD = re.compile(
+_ULID = late(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_LEAD = late(
     r"^(?:the|last|latest|first|top|about|exactly|at most|up to|de|senaste|första)\s+", re.IGNORECASE
 )
 # A memory by its address, or by what stands behind matrix://cortex/ in it.
-_MEMORY = re.compile(
+_MEMORY = late(
     r"(?:matrix://cortex/)?(?P<type>[A-Za-z]+)/(?P<id>[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?:@v[1-9][0-9]{0,8})?)"
 )
 _BEGINNINGS = ("when", "start")
 _PAST = ("since",)
 _DAYS = ("day", "first_day", "last_day")
-_DAY = re.compile(r"(?:.*_)?date")
+_DAY = late(r"(?:.*_)?date")
 UNIT_SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
-_BARE_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#]|$)", re.IGNORECASE)
+_BARE_HOST = late(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#]|$)", re.IGNORECASE)
 _ADDRESSES = ("webhook", "topic")  # names of slots that hold a web address and nothing else
-_COUNTED = re.compile(
+_COUNTED = late(
     r"(?P<n>[0-9][0-9.,' ]*[0-9]|[0-9]|(?:[a-zåäö]+[ -]){0,6}?[a-zåäö]+)"
     r"(?:\s+(?!few\b|lot|bunch|number|handful|bit\b|while|par\b)[^\W\d_]+)?",
     re.IGNORECASE,
@@ -78,7 +79,7 @@ def read_slot(
     return read(text) if read else text
 
 
-_MAIL = re.compile(r"(?:[^<>,;@]*<)?[^\s<>,;@]+@[^\s<>,;@]+\.[^\s<>,;@]+>?")
+_MAIL = late(r"(?:[^<>,;@]*<)?[^\s<>,;@]+@[^\s<>,;@]+\.[^\s<>,;@]+>?")
 
 
 def read_mail(text: str) -> str | None:
@@ -173,7 +174,7 @@ def _time(text: str, at: str, zone: str, name: str = "") -> str | None:
     return read_duration(text) or read_moment(text, at, zone) or read_past_day(text, at, zone)
 
 
-_FOR_EACH = re.compile(
+_FOR_EACH = late(
     r"\s+(?:(?:an?|per|each|every|i|om)\s+(?:\w+\s+)?\w+|each|apiece|apeice|styck|per\s+\w+|a\s+piece)$",
     re.IGNORECASE,
 )
@@ -215,12 +216,12 @@ ENDINGS = frozenset(
     )
 )  # fmt: skip
 # Around words for a kind, in both languages: "all the photos", "alla mina bilder", "every .log file".
-_AROUND = re.compile(
+_AROUND = late(
     r"^(?:all|every|each|any|the|my|our|of|alla|allt|varje|mina|våra|mitt|de|samtliga)\s+"
     r"|\s+(?:files?|documents?|pictures?|images?|scripts?|tables?|filer|filerna)$"
 )
 _EVERYTHING = frozenset(("everything", "all", "allt", "all files", "all the files", "alla filer", "allting"))
-_SEVERAL = re.compile(r"(?:[:’']?s|[:-]?er|[:-]?erna|-?filer|-?filerna|-?files?)$")
+_SEVERAL = late(r"(?:[:’']?s|[:-]?er|[:-]?erna|-?filer|-?filerna|-?files?)$")
 _MORE = frozenset(
     ("tmp", "bak", "old", "orig", "part", "iso", "exe", "dmg", "db", "sqlite", "ini", "cfg", "conf")
 )

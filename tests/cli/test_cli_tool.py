@@ -292,7 +292,7 @@ def test_a_manifest_that_says_a_smaller_class_than_its_effects_is_found(
 ) -> None:
     """The files of this build, one of them edited."""
     import executor.tools.registry as build
-    from executor.tools.manifest import own_manifest
+    from executor.tools.manifest import OWN
 
     copy = tmp_path / "tools"
     shutil.copytree(Path(build.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -300,12 +300,27 @@ def test_a_manifest_that_says_a_smaller_class_than_its_effects_is_found(
     assert mcl("tool", "check", "--no-probe").code == 0
     place = copy / "fs/write.toml"
     place.write_text(place.read_text().replace('safety = "C"', 'safety = "A"'))
-    own_manifest.cache_clear()  # as in another process
+    OWN.clear()  # as in another process
     ended = mcl("tool", "check", "--no-probe", "--json")
     assert ended.code == 6
     [broken] = ended.document["broken"]
     assert (broken["code"], broken["place"]) == ("BAD_MANIFEST", str(place))
     assert "safety is A, but these effects are class C" in broken["message"]
+
+
+def test_what_a_home_keeps_of_manifests_is_what_their_files_say(mcl: Shell) -> None:
+    from executor.tools.manifest import OWN
+
+    told, cache = [(one.uri, one.pin) for one in registry().own], mcl.home / "cache"
+    cache.mkdir(parents=True)
+    for spoilt in (False, False, True):  # made, read, and what others wrote
+        OWN.clear()  # as in another process
+        assert [(one.uri, one.pin) for one in registry(commands=mcl.home).own] == told
+        [kept] = cache.glob("*.json")
+        if spoilt:
+            kept.write_text("{}\n[]")
+    OWN.clear()
+    assert [(one.uri, one.pin) for one in registry(commands=mcl.home).own] == told
 
 
 def test_a_manifest_that_was_edited_after_its_first_use_is_found_and_refused(

@@ -64,7 +64,6 @@ DECLARED: Final = {
     ("mcl/plugins/agents/work/criteria.py", "invoke"),  # addresses that criteria of signed work name
     ("mcl/plugins/probing/calls.py", "invoke"),  # the walker's call, watched
     # Who puts manifests and adapters together.
-    ("executor/__init__.py", "holds Tool"),
     ("executor/tools/registry.py", "holds Tool"),
     ("executor/tools/process/commands.py", "holds Tool"),
     ("executor/tools/process/commands.py", "another tool's run"),  # its adapter for declared commands
@@ -102,6 +101,7 @@ DECLARED: Final = {
     ("mcl/core/distribution.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
     ("executor/__init__.py", "by name"),
+    ("ir/dataclass.py", "by name"),  # functions of classes, of the names of their fields
     ("mcl/__init__.py", "by name"),
     ("mcl/cli/app.py", "by name"),
     # What plug-ins add, by the names that each gives.

@@ -3,11 +3,12 @@ the operator declared, by its name."""
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from ir import CommandPredicate, is_pinned
+from ir.dataclass import dataclass
+from mcl.core.patterns import late
 from mcl.language.mtx.core import CoreModule
 
 Declared: TypeAlias = Callable[[], Mapping[str, str]]  # address of each declared command, by its name
@@ -37,7 +38,7 @@ class CommandWords:
             tools |= {_plain(one): address for one in phrases.split("|") if one.strip()}
         ways = [re.escape(one).replace("<name>", _NAME) for one in module.phrases("named.command")]
         numbered = (way.replace("?P<name>", f"?P<name{place}>") for place, way in enumerate(ways))
-        return cls(tools, re.compile("|".join(numbered) or r"(?!)"))
+        return cls(tools, late("|".join(numbered) or r"(?!)"))
 
     def read(self, words: str, declared: Declared) -> CommandPredicate | None:
         """The command that these words are about, and nothing else; None where they are about none."""

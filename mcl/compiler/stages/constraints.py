@@ -4,7 +4,6 @@ quotes them.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from ir import (
@@ -22,8 +21,10 @@ from ir import (
     RuleConstraint,
     SignedOffPredicate,
 )
+from ir.dataclass import dataclass
 from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.limit_words import Around, LimitWords
+from mcl.core.patterns import late
 
 LIMITS: Final = (
     "budget",
@@ -54,10 +55,8 @@ _PATHS: Final = {
     "quality": ("frame.constraints.quality", "string", "a measure and its least value"),
 }
 FIELD_OF_PATH: Final = {path: field for field, (path, _, _) in _PATHS.items()}
-_CALLS = re.compile(
-    r"(?:at most |max(?:imum)? |up to |no more than )?([0-9]{1,9}) (?:tool |model |api )?calls?"
-)
-_URL = re.compile(r"https?://[^\s<>\"']+")
+_CALLS = late(r"(?:at most |max(?:imum)? |up to |no more than )?([0-9]{1,9}) (?:tool |model |api )?calls?")
+_URL = late(r"https?://[^\s<>\"']+")
 
 CONSTRAINTS: Final = (
     BudgetConstraint,
@@ -194,17 +193,17 @@ def _external(text: str, hard: bool, rank: int, reading: Reading) -> Stated | Ga
 
 
 # What people say of an address, as checks are written (`executor.gate.page`).
-_UP: Final = re.compile(
+_UP: Final = late(
     r"(?:is|are|goes|comes|är)?\s*(?:up|live|online|reachable|there|ok|answers?|responds?|works?|loads?|uppe|nåbar|"
     r"svarar|fungerar)?",
     re.IGNORECASE,
 )
-_STATUS: Final = re.compile(
+_STATUS: Final = late(
     r"(?:returns?|answers?|gives?|responds?|says|svarar|ger)\s+(?:with\s+|med\s+)?(?:an?\s+)?(?:http\s+)?"
     r"(?:status\s+)?([1-5][0-9]{2})(?:\s+ok)?",
     re.IGNORECASE,
 )
-_CONTAINS: Final = re.compile(
+_CONTAINS: Final = late(
     r"(?:says|contains|shows|innehåller|visar|säger)\s+(?:\"([^\"]+)\"|“([^”]+)”|(\S+))", re.IGNORECASE
 )
 

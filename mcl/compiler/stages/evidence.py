@@ -4,8 +4,8 @@ file names, dates, closed lists by name) need no model to be seen. Pure; the tab
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 
+from ir.dataclass import dataclass, replace
 from mcl.compiler.stages.clauses import Clauses, quotes_of
 from mcl.compiler.stages.constraints import FIELDS
 from mcl.compiler.stages.limit_words import Around, LimitLeads
@@ -26,7 +26,6 @@ from mcl.model.cues import (
 from mcl.model.limits import is_said
 from mcl.model.protocol import ExtractForm, SlotForm, Span
 from mcl.model.slot_claims import belongs_elsewhere, taken_elsewhere
-from mcl.values.regions import read_regions
 from mcl.values.slots import UNIT_SECONDS
 
 # ---- Limits, signs of success and wishes: what a model marks, beside what patterns find of the same.
@@ -243,6 +242,8 @@ def as_said(
 def _region(clauses: Clauses, place: TextPlace, rules: Rules) -> tuple[str, TextPlace]:
     """What a rule is, and where it stands: a region that it is only, or not, about ("only from Swedish
     bakeries"), where it says nothing else."""
+    from mcl.values.regions import read_regions  # few goals say where
+
     words, text = rules.limits, clauses.said(place)
     for match in _WORD_STARTS.finditer(text):
         lead = text[: match.start()]

@@ -11,13 +11,13 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
+from ir.dataclass import dataclass, field, replace
 from mcl.compiler.stages.filled import Filler
 from mcl.compiler.stages.people import addresses_of
 from mcl.compiler.stages.word_forms import alike, folded

@@ -4,7 +4,6 @@ prose each thing stands.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ir import (
@@ -18,6 +17,7 @@ from ir import (
     SlotEntry,
     SpanMark,
 )
+from ir.dataclass import dataclass, field, replace
 from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import Declared
 from mcl.compiler.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, SIGNS, Reading, Stated, state
@@ -37,7 +37,6 @@ from mcl.language.skills import Skill, Slot
 from mcl.memory import Bundle
 from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at
 from mcl.model.protocol import BOOLEAN, Span
-from mcl.values.regions import read_regions
 from mcl.values.slots import is_memory, read_slot
 
 _CLAUSE = re.compile(r"[,.;:!?\n()]")
@@ -201,6 +200,8 @@ class FrameDraft:
         belong to nothing that was read. (A region that is said the other way round can be read.)"""
         if span.field not in CHECKED or span.probability >= self.rules.guess or self.reads(span):
             return False
+        from mcl.values.regions import read_regions  # few goals say where
+
         return not span.field.startswith("jurisdiction") or read_regions(span.value) is None
 
     def expiry(self, spans: Sequence[Span]) -> tuple[Span, ...]:

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from mcl.compiler.stages.word_forms import alike, folded
+from mcl.core.patterns import late
 
-_ADDRESS: Final = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_HEAD: Final = re.compile(r"(?:from|to|cc|reply-to):", re.IGNORECASE)
+_ADDRESS: Final = late(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_HEAD: Final = late(r"(?:from|to|cc|reply-to):", re.IGNORECASE)
 _LISTS: Final = (".csv", ".tsv", ".vcf")
 _READ: Final = (*_LISTS, ".eml", ".txt", ".md")
 _MOST_FILES: Final = 300
-_PARTS: Final = re.compile(r"\s*[,;&]\s*(?:(?:and|och|samt)\s+)?|\s+(?:and|och|samt)\s+")
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_PARTS: Final = late(r"\s*[,;&]\s*(?:(?:and|och|samt)\s+)?|\s+(?:and|och|samt)\s+")
+_WORD: Final = late(r"[^\W\d_]+")
 
 
 class _Beside(NamedTuple):

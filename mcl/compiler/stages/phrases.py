@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from mcl.core.patterns import late
+
 
 def either(phrases: Iterable[str]) -> str:
     """What matches one of the phrases, the first that does; nothing where there are none."""
@@ -29,7 +31,7 @@ def not_behind(words: Iterable[str]) -> str:
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
     """The pattern, whatever the case; made once a process, however often core modules are read."""
-    return re.compile(pattern, re.IGNORECASE)
+    return late(pattern, re.IGNORECASE)
 
 
 def literal(words: str) -> str:

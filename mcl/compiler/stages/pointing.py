@@ -3,11 +3,11 @@ Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Final
 
+from ir.dataclass import dataclass
 from mcl.compiler.stages.phrases import compiled, either
 from mcl.core.words import GIVEN_KINDS
 from mcl.language.mtx.core import CoreModule

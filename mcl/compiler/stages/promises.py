@@ -3,17 +3,18 @@ exception, may turn it, and then nothing is held but a person is asked.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeAlias
 
 from ir import PromiseError, is_place, parse_keeps
+from ir.dataclass import dataclass
 from mcl.compiler.stages.limit_words import Around
 from mcl.compiler.stages.phrases import literal
+from mcl.core.patterns import late
 from mcl.language.mtx.core import CoreModule
 
-_TOKEN: Final = re.compile(r"<(\w+)>|(\S+)")
+_TOKEN: Final = late(r"<(\w+)>|(\S+)")
 _SEPARATOR: Final = r"(?:\s*,\s*(?:(?:and|or|och|eller)\s+)?|\s+(?:and|or|nor|och|eller)\s+)"
 _QUOTED: Final = r"\"[^\"\n]+\"|“[^“”\n]+”|`[^`\n]+`|'[^'\n]+'"
 _PATH: Final = r"(?=[^\s,;]*[/.])[\w@+~./-]*[\w/]"
@@ -36,23 +37,23 @@ _SAMPLES: Final = {"paths": "a", "files": "a", "hosts": "a.example", "count": "1
 _LEADS: Final = r"(?:(?:and|but|please|then|also|so|och|men|snälla|sedan|så)\s+)?"
 # What may follow in the same breath without saying anything of the rule.
 _ENDS: Final = r"(?=\s*(?:$|[,.;:!?)\n–—]|(?:and|then|so|please|och|så|sedan|tack)\b))"
-_TURNS: Final = re.compile(
+_TURNS: Final = late(
     r"^[\s,]*(?:if|when|while|but|or|om|när|men|eller)\b"
     r"|\b(?:except\w*|unless|until|apart from|other than|besides|save for|förutom|utom|om inte|annat än"
     r"|tills|undantag\w*)\b",
     re.IGNORECASE,
 )
-_NO: Final = re.compile(r"(?:\b(?:not|never|no|without|inte|aldrig|utan)|n['’]t)\s*$", re.IGNORECASE)
-_WHICH: Final = re.compile(r"\b(?:that|which|who|som|to|att)\s+(?:\w+\s+)?$", re.IGNORECASE)
-_FORBIDS: Final = re.compile(
+_NO: Final = late(r"(?:\b(?:not|never|no|without|inte|aldrig|utan)|n['’]t)\s*$", re.IGNORECASE)
+_WHICH: Final = late(r"\b(?:that|which|who|som|to|att)\s+(?:\w+\s+)?$", re.IGNORECASE)
+_FORBIDS: Final = late(
     r"(?:but\s+)?without\b|utan\b|do\s+not\b|don['’]?t\b|never\b|must\b|mustn|may\b|should|you\b|please\b|du\b|får\b|ska\b",
     re.IGNORECASE,
 )
-_BEGINS: Final = re.compile(
+_BEGINS: Final = late(
     r"(?:^|[,.;:!?(\n–—]|\b(?:and|but|then|please|also|so|with|och|men|sedan|snälla|samt|med))\s*$",
     re.IGNORECASE,
 )
-_NOUNS: Final = re.compile(rf"\b(?:the|{_NOUN})\b", re.IGNORECASE)
+_NOUNS: Final = late(rf"\b(?:the|{_NOUN})\b", re.IGNORECASE)
 
 
 _Ways: TypeAlias = tuple[frozenset[str], ...]
@@ -69,11 +70,11 @@ class _Phrase:
 
     @cached_property
     def whole(self) -> re.Pattern[str]:
-        return re.compile(rf"\s*{_LEADS}(?:{self.pattern})[\s.,;:!]*", re.IGNORECASE)
+        return late(rf"\s*{_LEADS}(?:{self.pattern})[\s.,;:!]*", re.IGNORECASE)
 
     @cached_property
     def inside(self) -> re.Pattern[str]:
-        return re.compile(rf"(?<![\w'’-])(?:{self.pattern}){_ENDS}", re.IGNORECASE)
+        return late(rf"(?<![\w'’-])(?:{self.pattern}){_ENDS}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class KeptWords:
     @classmethod
     def of(cls, module: CoreModule) -> "KeptWords":
         """Read them. Raises SkillError BAD_SETTING."""
-        classes = {name: tuple(_parted(text)) for name, text in module.family("class").items()}
+        classes = {name: _either(_parted(text)) for name, text in module.family("class").items()}
         phrases = []
         for name, text in module.family("rule").items():
             keeps, colon, said = text.partition(":")
@@ -208,18 +209,23 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[\w'-]+", text.casefold().replace("’", "'")))
 
 
-def _phrase(keeps: str, text: str, classes: Mapping[str, tuple[str, ...]]) -> _Phrase:
+def _either(ways: Sequence[str]) -> tuple[str, _Ways]:
+    """What matches one of some ways to say a thing, and the words of each."""
+    longest = sorted(ways, key=len, reverse=True)
+    return f"(?:{'|'.join(map(literal, longest))})", tuple(map(_words, ways))
+
+
+def _phrase(keeps: str, text: str, classes: Mapping[str, tuple[str, _Ways]]) -> _Phrase:
     made, needs = "", []
-    for match in _TOKEN.finditer(text):
-        name, word = match.groups()
-        ways = classes.get(name or "", () if name else (word.removesuffix("?"),))
+    for name, word in (match.groups() for match in _TOKEN.finditer(text)):
+        one, ways = classes.get(name) or (
+            (_CAPTURES[name], ()) if name else _either([word.removesuffix("?")])
+        )
         optional = not name and word.endswith("?")
-        longest = sorted(ways, key=len, reverse=True)
-        one = _CAPTURES[name] if not ways else f"(?:{'|'.join(map(literal, longest))})"
         one = rf"\s+{one}" if made else one
         made += f"(?:{one})?" if optional else one
         if ways and not optional:
-            needs.append(tuple(map(_words, ways)))
+            needs.append(ways)
     return _Phrase(keeps, made, tuple(needs))
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from math import prod
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from ir import (
     key_of,
     with_hash,
 )
+from ir.dataclass import dataclass, replace
 from ir.schedule import RECURRENCE
 from mcl.compiler.stages.constraints import doubt
 from mcl.compiler.stages.extract import Understanding

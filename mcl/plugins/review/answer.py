@@ -3,7 +3,6 @@
 import functools
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
@@ -11,6 +10,7 @@ from anyio import to_thread
 
 import grammars
 from executor.walker.interfaces import StepAnswer
+from ir.dataclass import dataclass, replace
 from mcl.compiler.execution import ModelReasoner
 from mcl.core.errors import ModelError, ReviewError
 from mcl.core.text import some

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +32,7 @@ from ir import (
     MclError,
     Predicate,
 )
+from ir.dataclass import dataclass
 from mcl.catalog.tools.foreign import all_tools
 from mcl.core.event_loop import at_once
 
