@@ -254,6 +254,26 @@ def people(folder: Path) -> Path:
             "",
             "vi hämtar nycklarna sen",
         ),
+        (
+            "maria frost wants to know how many chairs. draft an email to her saying that we need 40, "
+            'with "Chairs" as the subject, but do not send it',
+            "hall@sofia.example",
+            "Chairs",
+            "we need 40",
+        ),
+        (
+            "draft, don't send: mail to bo and Maria (their mails are in contacts.csv), with the text We "
+            "come at six and the subject Supper",
+            "bo@ek.example, hall@sofia.example",
+            "Supper",
+            "We come at six",
+        ),
+        (
+            "Gör i ordning ett mejl till hall@sofia.example, rubriken Stolar. Där skall bara stå: 40 räcker.",
+            "hall@sofia.example",
+            "Stolar",
+            "40 räcker.",
+        ),
     ],
 )
 def test_a_mail_goes_to_the_address_that_stands_beside_a_name_here(
@@ -262,6 +282,36 @@ def test_a_mail_goes_to_the_address_that_stands_beside_a_name_here(
     slots = wants(home, bundled, goal, "mail-draft")
     assert (slots["to"], slots.get("headline", ""), slots["message"]) == (to, subject, says)
     assert "file" not in slots
+
+
+@pytest.mark.parametrize(
+    ("goal", "says"),
+    [
+        ('answer Maria\'s mail: "40 will do"', "40 will do"),
+        ("svara på mejlet från Maria att 40 räcker", "40 räcker"),
+        ("reply to hall.eml that we need 40", "we need 40"),
+    ],
+)
+def test_an_answer_whose_words_are_said_needs_no_model(
+    home: Home, bundled: Model, people: Path, goal: str, says: str
+) -> None:
+    slots = wants(home, bundled, goal, "message-reply")
+    assert (slots["to"], slots["headline"], slots["message"]) == ("hall@sofia.example", "Re: Chairs", says)
+    assert "wrote drafts/" in done(home, bundled, goal)
+    polite = understood(home, bundled, "svara artigt på hall.eml, formulera det själv")
+    assert isinstance(polite, Compiled), polite
+    assert polite.plan is not None
+    assert of_unanswerable(home, polite.plan)
+
+
+def test_the_words_of_a_mail_are_no_wishes(home: Home, bundled: Model, people: Path) -> None:
+    goal = (
+        "remind me monday at 9 to ring Bo and draft him a mail, subject Tap, text: come at ten. bring a key"
+    )
+    made = understood(home, bundled, goal.replace("draft him", "draft Bo"))
+    assert isinstance(made, Compiled), made
+    [mail] = made.intent.frame.further
+    assert {one.name: one.value for one in mail.objects}["message"] == "come at ten. bring a key"
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,8 @@ class Clauses:
         self.said_words = list(WORD.finditer(prose))
         self._starts = [match.start() for match in self.said_words]
         self.found = words.found(prose, self.said_words)
-        self.quotes = [*(whole for whole, _ in quotes_of(prose)), *told]
+        letters = (TextPlace(match.end(), len(prose)) for match in words.letter.finditer(prose))
+        self.quotes = [*(whole for whole, _ in quotes_of(prose)), *told, *islice(letters, 1)]
         self.all = list(self._clauses())
 
     @cached_property
@@ -112,7 +113,7 @@ class Clauses:
         return len(found) > 1 and self.words.is_verb(found[0][0])
 
     def _clause(self, start: int, end: int, joined: str, begins: bool) -> Iterator[Clause]:
-        lead = self.words.opening.match(self.prose, start + _blank(self.prose[start:end]), end)
+        lead = self.words.opening.match(self.prose, end - len(self.prose[start:end].lstrip(TIDY)), end)
         ends = self._ends(lead) if lead else start
         if lead is not None and self.prose[ends:end].strip(TIDY):
             joined = f"{joined} {self.prose[lead.start() : ends]}".strip().lower()
@@ -409,7 +410,3 @@ def quotes_of(prose: str) -> Iterator[tuple[TextPlace, TextPlace]]:
         text = match[match.lastindex or 0]
         start = match.start(match.lastindex or 0) + len(text) - len(text.lstrip())
         yield TextPlace(*match.span()), TextPlace(start, start + len(text.strip()))
-
-
-def _blank(text: str) -> int:
-    return len(text) - len(text.lstrip(TIDY))

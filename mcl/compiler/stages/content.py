@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from mcl.compiler.stages.clauses import Clauses
+from mcl.compiler.stages.clauses import Clauses, quotes_of
 from mcl.compiler.stages.phrase_places import letter_end
 from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at, typed, within
 from mcl.model.protocol import ExtractForm, SlotForm, Span
@@ -32,7 +32,7 @@ def with_content(
     if main.place.start >= colon.start() or (named and not clauses.is_own(main)):
         return kept, None
     place = TextPlace(colon.end(), letter_end(colon.end(), clauses))
-    if any(not free(one, [place]) for one in clauses.quotes):
+    if any(not free(one, [place]) for one, _ in quotes_of(prose)):
         return kept, None  # the quote is the text
     inside = [one for one in spans if one.start is not None and not free(place_of(one), [place])]
     before = {one.field for one in spans if one not in inside}

@@ -52,8 +52,8 @@ class CoverageWords:
     stands behind an adverb that does; each: before what is counted; told: before what is said of a thing;
     reason: what begins a reason; aside: what begins a clause that only tells something, claims: what makes
     it no such clause; signing: what wants a signature; asked, asked_if: before and of a condition that is
-    only asked about; duty, mine: a duty, and whose it is; seeking: what looks for something. pointing: how a
-    wish speaks of what an earlier one gives.
+    only asked about; duty, mine: a duty, and whose it is; seeking: what looks for something; letter: what
+    leads to a text that goes on to the end. pointing: how a wish speaks of what an earlier one gives.
     """
 
     phrases: Mapping[str, tuple[WordRun, ...]]
@@ -91,6 +91,7 @@ class CoverageWords:
     duty: re.Pattern[str]
     mine: re.Pattern[str]
     seeking: re.Pattern[str]
+    letter: re.Pattern[str]
     pointing: PointingWords
 
     @classmethod
@@ -153,6 +154,7 @@ class CoverageWords:
             duty=any_of(module.phrases("duties")),
             mine=compiled(rf"(?:^|\b{said('persons')})\s*$"),
             seeking=compiled(rf"\b{said('seeking')}\b[^.;]*$"),
+            letter=compiled(rf"(?<![\w/.-]){said('letter')}\s*:\s+(?![\"“])"),
             pointing=PointingWords.of(module),
         )
 

@@ -164,12 +164,8 @@ class Selections:
             tests += [test for noun in whole for test in noun.tests]
             folder = self.sets.folder(whole[0].tokens[0].text) or folder
         elif whole:  # the folder itself
-            path = self.sets.folder(whole[0].tokens[0].text)
-            return (
-                Selection(place, (path,), False, goal.target, tuple(self._all_read()))
-                if goal.target.end
-                else None
-            )
+            paths = (self.sets.folder(whole[0].tokens[0].text),) if goal.target.end else ()
+            return Selection(place, paths, False, goal.target, tuple(self._all_read())) if paths else None
         if not wanted:
             if not (tests or goal.only or goal.but):
                 return self._pointed(place) if points and not (everything or folder) else None
@@ -354,12 +350,10 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
             key = f"@chosen={skill.id}"
             if key not in files.found:
                 _choose(request, skill, Clauses(request.prose, skill, words), key)
-            told = dict(one.partition("=")[::2] for one in files.found.get(key, ()))
-            sure = reads or not any(
-                files.found[one][:1] == ("",) for one in files.found if one.partition("=")[0] in told
-            )
+            told = {one.partition("=")[0] for one in files.found.get(key, ())}
+            kept = [] if reads else [one for one in files.found if one.partition("=")[0] in many]
             needed = {slot.name for slot in skill.slots if slot.required} | (set() if reads else many)
-            if sure and told.keys() >= needed:
+            if needed and told >= needed and not any("" in files.found[one] for one in kept):
                 files.found[_FILLED] = (skill.id,)
                 break
     return next((one for one in skills if (one.id,) == files.found.get(_FILLED)), None)

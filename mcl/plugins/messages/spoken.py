@@ -1,0 +1,325 @@
+"""What a goal says of a mail: to whom it is, what it is called, what it says; each as far as it is said."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from mcl.compiler.stages.clauses import quotes_of
+from mcl.compiler.stages.file_names import FileNames
+from mcl.compiler.stages.filled import FilledInput, SaidClause
+from mcl.compiler.stages.word_forms import alike, folded
+from mcl.model.cues import TextPlace, free
+
+_ADDRESS: Final = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_WORD: Final = re.compile(r"[^\W_]+(?:[-'’./][^\W_]+)*")
+_STOPS: Final = re.compile(r"[,;!?()\n\"“”]|\.(?=\s|$)|\s[-–]\s|:(?=\s|$)")
+_HEADS: Final = {
+    name: re.compile(rf"^{name}:(.*)$", re.IGNORECASE | re.MULTILINE) for name in ("from", "subject")
+}
+_TIDY: Final = " \t\n,;:.-–("
+_LONGEST_NAME: Final = 4  # words
+_LONGEST_TITLE: Final = 80  # characters
+_NEAR: Final = 20  # characters between whom it is to and what it says
+_LEAST: Final = 3  # letters of a name that a pronoun may stand for
+
+
+class _Part(NamedTuple):
+    """A part of a mail. said: with the words that lead to it; inner: what it is."""
+
+    said: TextPlace
+    inner: TextPlace
+
+
+@functools.cache
+def _table() -> dict[str, str]:
+    found: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return found
+
+
+@functools.cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{_table()[name]})(?!\w)", re.IGNORECASE)
+
+
+@functools.cache
+def _labels(name: str) -> re.Pattern[str]:
+    """What leads to a part that is called so: “, with the subject”."""
+    words = _table()
+    return re.compile(
+        rf"(?:^|[,.;:(\n]\s*|\s)(?P<before>{words['before']})(?<!\w)(?:{words[name]})(?P<colon>\s*[:=])?(?!\w)"
+        rf"\s*(?P<link>{words['link']})",
+        re.IGNORECASE,
+    )
+
+
+def read_draft(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """What fills a draft."""
+    return _filled(prose, names, "to")
+
+
+def read_reply(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """What fills an answer whose words are said; that none are, where a model is to find them."""
+    head = _pattern("mail").search(prose)
+    if head is None:
+        return ()
+    found = () if _pattern("style").search(prose) else _filled(prose, names, "to")
+    told = {one.slot: one for one in found}
+    if "message" not in told or "to" not in told or told["to"].unsure:
+        return [FilledInput(name, _place(head)) for name in ("to", "headline", "message")]
+    title = told.get("headline")
+    newest = max(_mails_of(told["to"].values[0], names), default=(0, ""))[1]
+    if (title is not None and title.values) or not newest:
+        return found
+    again = newest if newest.casefold().startswith("re:") else f"Re: {newest}"
+    kept = (one for one in found if one.slot not in ("file", "headline"))
+    return (*kept, FilledInput("headline", told["message"].place, (again,)))
+
+
+def _mails_of(address: str, names: FileNames) -> Iterator[tuple[int, str]]:
+    """When the mails that lie here came from an address, and what each is called."""
+    for one in names.entries:
+        text = names.text(one.path) if one.path.casefold().endswith(".eml") else ""
+        sender, title = (_HEADS[name].search(text.partition("\n\n")[0]) for name in ("from", "subject"))
+        if sender and title and address.casefold() in sender[1].casefold():
+            yield one.modified, title[1].strip()
+
+
+def read_mail(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """What fills a mail that is sent."""
+    return _filled(prose, names, "mail")
+
+
+def _filled(prose: str, names: FileNames, to: str) -> Sequence[FilledInput]:
+    head = _pattern("mail").search(prose)
+    if head is None:
+        return ()
+    quotes = list(quotes_of(prose))
+    named = _reversed(prose, quotes)
+    text = _text(prose, head.end(), quotes, [named.said] if named else [])
+    title = named or _subject(prose, text, quotes)
+    if text is not None and title is not None and title.said.start > text.inner.start:
+        text = _Part(text.said, _cut(prose, text.inner, title.said.start))
+    apart = [one.said for one in (text, title) if one is not None]
+    whom = _whom(prose, apart, names)
+    if text is None and whom is not None and (text := _that(prose, whom[0].end, apart)):
+        apart.append(text.said)
+    read = [FilledInput("", one) for one in apart]
+    read += [FilledInput("", TextPlace(*match.span())) for match in _pattern("where").finditer(prose)]
+    found = []
+    if text is None and title is None:
+        return ()
+    if whom is not None:
+        place, values = whom
+        found.append(FilledInput(to, place, values, unsure=len(values) > 1))
+    if title is not None:
+        found.append(FilledInput("headline", title.inner, (prose[slice(*title.inner)],)))
+    elif not any(free(_place(one), apart) for one in _pattern("about").finditer(prose)):
+        found.append(FilledInput("headline", _place(head)))
+    if text is not None:
+        found.append(FilledInput("message", text.inner, (prose[slice(*text.inner)],)))
+    if not any(free(_place(one), apart) for one in _pattern("attach").finditer(prose)):
+        found.append(FilledInput("file", _place(head)))  # what is named is no attachment
+    return (*found, *read)
+
+
+# ---- what it is called
+
+
+def _reversed(prose: str, quotes: Sequence[tuple[TextPlace, TextPlace]]) -> _Part | None:
+    """The name of it before what says that it is one: “with "Chairs" as the subject”."""
+    words = _table()
+    behind = re.compile(rf"\s*(?:as|for|som)\s+(?:the|its)?\s*(?:{words['subject']})(?!\w)", re.IGNORECASE)
+    before = re.compile(r"(?:(?:and|with|och|med)\s+)*$", re.IGNORECASE)
+    for whole, inner in quotes:
+        if match := behind.match(prose, whole.end):
+            lead = before.search(prose, 0, whole.start)
+            return _Part(TextPlace(lead.start() if lead else whole.start, match.end()), inner)
+    return None
+
+
+def _subject(prose: str, text: _Part | None, quotes: Sequence[tuple[TextPlace, TextPlace]]) -> _Part | None:
+    """What stands behind a word for it, up to the end of the clause, or where the text begins."""
+    for match in _labels("subject").finditer(prose):
+        place = TextPlace(match.start(), match.end())
+        if any(place.start < whole.end and whole.start < place.end for whole, _ in quotes):
+            continue
+        quoted = next((pair for pair in quotes if pair[0].start == match.end()), None)
+        if quoted is not None:
+            return _Part(TextPlace(match.start(), quoted[0].end), quoted[1])
+        if text is not None and text.inner.start <= match.start() and not _named_behind(prose, match):
+            continue
+        stop = re.compile(r"[,;\n]|[.!](?=\s|$)|\)").search(prose, match.end())
+        end = stop.start() if stop else len(prose)
+        if text is not None and match.end() <= text.said.start < end:
+            end = text.said.start
+        inner = _cut(prose, TextPlace(match.end(), end), end)
+        inner = TextPlace(inner.start, inner.start + len(prose[slice(*inner)].rstrip(".")))
+        if inner.end > inner.start:
+            return _Part(TextPlace(match.start(), inner.end), inner)
+    return None
+
+
+def _named_behind(prose: str, match: re.Match[str]) -> bool:
+    """Whether the name stands behind the text, in a clause of its own: “…, subject Tap”."""
+    led = prose[match.start() : match.start() + 1] in ",.;\n" or len(match["before"].split()) > 1
+    return led and len(prose) - match.end() < _LONGEST_TITLE
+
+
+# ---- what it says
+
+
+def _text(
+    prose: str,
+    begins: int,
+    quotes: Sequence[tuple[TextPlace, TextPlace]],
+    taken: Sequence[TextPlace],
+) -> _Part | None:
+    """What stands behind a word for it, else behind one of saying, else in quotes, else behind a colon."""
+    labels = [one for one in _labels("text").finditer(prose) if free(_place(one), taken)]
+    leads = [
+        one for one in labels if one["before"].strip() or one["colon"] or prose[one.start()] in ",.;:(\n"
+    ]
+    leads = [one for one in leads if not _inside(one.start(), quotes)]
+    if not leads:
+        leads = [
+            one
+            for one in _pattern("says").finditer(prose, begins)
+            if free(_place(one), taken) and not _inside(one.start(), quotes)
+        ]
+    for lead in leads:
+        start = lead.end() + len(prose[lead.end() :]) - len(prose[lead.end() :].lstrip(_TIDY))
+        quoted = next((pair for pair in quotes if pair[0].start == start), None)
+        if quoted is not None:
+            return _Part(TextPlace(lead.start(), quoted[0].end), quoted[1])
+        inner = _ended(prose, start, taken)
+        if inner.end > inner.start:
+            return _Part(TextPlace(lead.start(), inner.end), inner)
+    labelled = [_place(one) for one in _labels("subject").finditer(prose)]
+    for whole, inner in reversed(quotes):
+        subject = any(one.end == whole.start for one in labelled)
+        if whole.start > begins and free(whole, taken) and not subject:
+            return _Part(whole, inner)
+    for colon in re.finditer(r"(?<=\w|\))\s*:\s+(?=\S)", prose):
+        place = TextPlace(*colon.span())
+        if place.start > begins and free(place, [*taken, *labelled, *(one for one, _ in quotes)]):
+            inner = _ended(prose, place.end, taken)
+            if _labels("subject").match(prose, place.end) is None and inner.end > inner.start:
+                return _Part(TextPlace(place.start, inner.end), inner)
+    return None
+
+
+def _that(prose: str, start: int, apart: Sequence[TextPlace]) -> _Part | None:
+    """What stands behind “that” and whom it is to."""
+    lead = _pattern("that").search(prose, start, start + _NEAR)
+    if lead is None or not free(_place(lead), apart) or _STOPS.search(prose, start, lead.start()):
+        return None
+    inner = _ended(prose, lead.end(), apart)
+    return _Part(TextPlace(lead.start(), inner.end), inner) if inner.end > inner.start else None
+
+
+def _ended(prose: str, start: int, taken: Sequence[TextPlace]) -> TextPlace:
+    """A text that begins there, up to what is said of the mail itself."""
+    ends = re.compile(_table()["ends"], re.IGNORECASE | re.DOTALL).search(prose, start)
+    end = min([ends.start() if ends else len(prose), *(one.start for one in taken if one.start > start)])
+    return _cut(prose, TextPlace(start, end), end)
+
+
+def _cut(prose: str, place: TextPlace, end: int) -> TextPlace:
+    text = prose[place.start : end]
+    start = place.start + len(text) - len(text.lstrip(_TIDY))
+    last = place.start + len(text.rstrip(" \t\n,;-–("))
+    return TextPlace(start, max(start, last + (prose[last : last + 1] == ".")))
+
+
+def _inside(at: int, quotes: Sequence[tuple[TextPlace, TextPlace]]) -> bool:
+    return any(whole.start < at < whole.end for whole, _ in quotes)
+
+
+def _place(match: re.Match[str]) -> TextPlace:
+    return TextPlace(*match.span())
+
+
+# ---- to whom it is
+
+
+def _whom(
+    prose: str, apart: Sequence[TextPlace], names: FileNames
+) -> tuple[TextPlace, tuple[str, ...]] | None:
+    """Who gets it: addresses in the goal, else whose name stands behind “to”, else whom a pronoun means."""
+    told = [one for one in _ADDRESS.finditer(prose) if free(_place(one), apart)]
+    if told:
+        return TextPlace(told[0].start(), told[-1].end()), (", ".join(one[0] for one in told),)
+    for kind in ("to", "direct"):
+        for match in _pattern(kind).finditer(prose):
+            if free(_place(match), apart) and (found := _who(prose, match.end(), apart, names)):
+                return found
+    for match in _pattern("him").finditer(prose):
+        if free(_place(match), apart) and (values := _meant(prose, match.start(), apart, names)):
+            return _place(match), values
+    return None
+
+
+def _who(
+    prose: str, start: int, apart: Sequence[TextPlace], names: FileNames
+) -> tuple[TextPlace, tuple[str, ...]] | None:
+    """Whose address is known of those whose names begin there."""
+    stop = _STOPS.search(prose, start)
+    end = min([stop.start() if stop else len(prose), *(one.start for one in apart if one.start >= start)])
+    words = [_place(one) for one in _WORD.finditer(prose, start, end)][: 2 * _LONGEST_NAME]
+    joined = re.compile(r"\s+(?:and|och|o|å|&|samt)\s+|\s*,\s*", re.IGNORECASE)
+    for many in range(min(_LONGEST_NAME, len(words)), 0, -1):
+        place = TextPlace(words[0].start, words[many - 1].end)
+        if many > 1 and any(_is_behind(prose, one) for one in words[1:many]):
+            continue
+        found = names.people(prose[slice(*place)])
+        paths = found.paths if found is not None else _senders(prose[slice(*place)], names)
+        if not paths:
+            continue
+        more = joined.match(prose, place.end)
+        other = _who(prose, more.end(), apart, names) if more and len(paths) == 1 else None
+        if other is not None and len(other[1]) == 1:
+            return TextPlace(place.start, other[0].end), (f"{paths[0]}, {other[1][0]}",)
+        return place, paths
+    return None
+
+
+def _senders(text: str, names: FileNames) -> tuple[str, ...]:
+    """Who sent the mails that lie here under such a name: “the library” is library.eml."""
+    said = [word for word in folded(text).split() if word not in folded(_table()["nobody"]).split()]
+    found = (
+        _ADDRESS.search(sent[1])
+        for path in names.files
+        if path.casefold().endswith(".eml")
+        if text == path or (len(said) == 1 and alike(said[0], folded(path.rpartition("/")[2][:-4])))
+        if (sent := _HEADS["from"].search(names.text(path)))
+    )
+    return tuple(dict.fromkeys(one[0].casefold() for one in found if one))
+
+
+def _is_behind(prose: str, place: TextPlace) -> bool:
+    return _pattern("behind").fullmatch(prose, *place) is not None
+
+
+def _meant(prose: str, at: int, apart: Sequence[TextPlace], names: FileNames) -> tuple[str, ...]:
+    """The address of the one whose name stands before a pronoun, the nearest with most words."""
+    words = [one for one in map(_place, _WORD.finditer(prose, 0, at)) if free(one, apart)]
+    for many in (3, 2, 1):
+        for run in _runs(words, many):
+            text = prose[run[0].start : run[-1].end]
+            if _STOPS.search(text) or any(_is_behind(prose, one) for one in (run[0], run[-1])):
+                continue
+            found = names.people(text) if len(text) >= _LEAST else None
+            if found is not None and len(found.paths) == 1:
+                return found.paths
+    return ()
+
+
+def _runs(words: Sequence[TextPlace], many: int) -> Iterator[Sequence[TextPlace]]:
+    """Runs of so many words, the last first."""
+    for first in range(len(words) - many, -1, -1):
+        yield words[first : first + many]
