@@ -75,8 +75,10 @@ class NamedSets:
         stems = self.words.stems(folded(plain))
         if not (plain.isdigit() or any(len(one) > 1 for one in stems)):
             return
-        mixed = not (plain.isalpha() or plain.isdigit())  # "v1", "bild2"
-        found = [one.path for one in self.files if mixed and plain in folded(base(one.path)).split()]
+        mixed = not (plain.isalpha() or plain.isdigit())  # "v1", "img_0412"
+        found = [
+            one.path for one in self.files if mixed and f" {folded(plain)} " in f" {folded(base(one.path))} "
+        ]
         found = found or [one.path for one in self.files if self._stems_in(one.path) & stems]
         if not found:
             found = [one.path for one in self.files if self._is_compound(folded(plain), one.path)]

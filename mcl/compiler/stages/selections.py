@@ -157,8 +157,8 @@ class Selections:
             elif points and not tests:
                 nouns.append(about)
         whole = [noun for noun in nouns if noun.tokens and self._is_folder(noun)]
-        if len(nouns) > len(whole):  # beside others one that is told more of is none: “årets protokoll”
-            whole = [noun for noun in whole if not (noun.tests or noun.all)]
+        others = len(nouns) > len(whole)  # beside others one that is told more of is none: “årets protokoll”
+        whole = [noun for noun in whole if not (noun.many or (others and (noun.tests or noun.all)))]
         wanted = [noun for noun in nouns if noun.tokens and noun not in whole]
         if whole and (tests or wanted or goal.but or goal.only or any(noun.tests for noun in whole)):
             tests += [test for noun in whole for test in noun.tests]
