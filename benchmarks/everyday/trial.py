@@ -25,8 +25,8 @@ from benchmarks.everyday.goals import Goal, Want, vocabulary
 from benchmarks.everyday.observed import Call, Observation, look, look_aside
 
 if TYPE_CHECKING:
+    from executor import Outcome
     from executor.store.home import Home
-    from executor.walker import Outcome
     from mcl.compiler.outcome import Clarify, Compiled, Refused
     from mcl.model import Model
 

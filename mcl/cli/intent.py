@@ -29,8 +29,8 @@ from mcl.cli.views.layout import BAD, DIM, WARN, age, commands, listing, plain
 from mcl.core.text import counted, one_line
 
 if TYPE_CHECKING:
+    from executor import Verdict
     from executor.core.errors import GateError
-    from executor.walker import Verdict
 
 verbs = typer.Typer()
 _SHORT = 8  # characters of an id's end: those of a day have the same beginning

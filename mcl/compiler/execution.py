@@ -13,9 +13,8 @@ from anyio import to_thread
 
 from executor.core.clock import derived_id, moment_of_id
 from executor.tools.tool import unheard
-from executor.walker import FailureMode
 from executor.walker.engine import Failure
-from executor.walker.interfaces import Expansion, StepAnswer
+from executor.walker.interfaces import Expansion, FailureMode, StepAnswer
 from ir import CompileMetadata, DocumentError, Frame, Intent, SlotEntry, parse_json, with_hash
 from mcl.core.errors import SkillError
 from mcl.language.mtx.ast import File, PromptNode, prompt_names

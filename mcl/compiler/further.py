@@ -114,9 +114,12 @@ class _Wish:
         when = self._condition(condition, whole) if condition is not None else None
         if condition is not None and when is None:
             return None
+        said = self.clauses.said(at)
+        if adverb := pointing.adverb.match(said):
+            said = f"{adverb[1]}{said[adverb.end() :]}"
         asked = replace(
             self.context.request,
-            prose=self._in_folder(self.clauses.said(at)),
+            prose=self._in_folder(said),
             skill="", verb="", slots={}, answers={}, changes=(), extensions=(),
         )  # fmt: skip
         outcome, given = self._given(self.context.run(asked, ()), asked)
@@ -128,7 +131,7 @@ class _Wish:
         skill = _skill_of(outcome, self.context.skills)
         # The words that point fill one input; in another that might take them they say nothing more.
         takes = {name for name, _ in skill.given} if skill is not None and given else set()
-        folder = self._place_of(folder=True) if asked.prose != self.clauses.said(at) else ""
+        folder = self._place_of(folder=True) if asked.prose != said else ""
         objects = tuple(
             one.model_copy(update={"value": folder}) if _ends_with(one.value, folder) else one
             for one in outcome.intent.frame.objects
@@ -309,7 +312,7 @@ class _Wish:
             if skill is None or skill.takes_any or not self._is_plain(skill, made, asked.prose):
                 continue  # words without a file say little: nothing is done on a guess
             if isinstance(made, Compiled):
-                uses = self.context.request.files.uses(skill)
+                uses = {*self.context.request.files.uses(skill)} - self._taken(skill)
                 if any(one.value == path and one.name in uses for one in made.intent.frame.objects):
                     return (prose, skill.id)
         return ()
@@ -321,12 +324,15 @@ class _Wish:
     def _same(self, skill: Skill, outcome: Outcome, words: str) -> dict[str, str]:
         """The inputs that take what an earlier wish is about, with it."""
         assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
-        pointed = any(self.context.words.pointing.found(words))
+        found = self.context.words.pointing.found
+        text = self.context.words.pointing.nouns["text"]
+        pointed = any(words[one.start : one.end].casefold() not in text for one in found(words))
         uses, same = self.context.request.files.uses(skill), dict[str, str]()
+        taken = self._taken(skill)
         for slot in sorted(skill.slots, key=lambda one: not one.required):
             own = [one.value for one in outcome.intent.frame.objects if one.name == slot.name]
             said = [one for one in own if one not in slot.default and not self._is_empty(one)]
-            if slot.name not in uses or said:
+            if slot.name not in uses or said or (slot.name in taken and not pointed):
                 continue
             folder = uses[slot.name] == "folder" or slot.name in _FOLDERS
             if own and not pointed:  # its default would be another file than the one that is spoken of
@@ -337,6 +343,11 @@ class _Wish:
                 value = ""
             same |= {slot.name: value} if value else {}
         return same
+
+    def _taken(self, skill: Skill) -> frozenset[str]:
+        """The inputs whose files are moved or taken away: none that is not spoken of."""
+        changed = self.context.request.files.changed(skill)
+        return frozenset(one.name for one in skill.slots if one.most > 1 and changed.get(one.name))
 
     def _place_of(self, *, folder: bool, most: int = 1, named: str = "") -> str:
         """The files, or the folder, that the last wish with some is about; at most so many. named: only of an

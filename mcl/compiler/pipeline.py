@@ -1,6 +1,7 @@
 """The stages, in the order that `grammars/core/pipeline.mtx` gives: a request in, an outcome out. Nothing is
 stored here."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -26,13 +27,14 @@ from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import declared_in
 from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.extract import Understanding, extract
+from mcl.compiler.stages.file_names import FileReading
 from mcl.compiler.stages.gaps import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
 from mcl.compiler.stages.repeats import with_moments, with_repeats
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
-from mcl.compiler.stages.selections import filled_skill
+from mcl.compiler.stages.selections import chooses, filled_skill
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import KeyNames, asked_about, left_open, open_words
 from mcl.language.mtx.codec import value_digest
@@ -325,6 +327,8 @@ class _Goal:
             filled = self._by_filled(found, 0.0 if none else _HEARD)
             other = filled or self._by_answering_file(found) or (self._by_name_of_file() if none else None)
             found = other or found
+        if not filled and (chosen := self._of_those(found)) is not None:
+            filled = found = chosen
         found = self._beyond(found) or (found if filled else self._of_the_first(found))
         if isinstance(found, OutOfScope):
             return self.pipeline.out_of_scope(self, found)
@@ -338,6 +342,24 @@ class _Goal:
         near = [skill for id in ranked if shares[id] >= least and (skill := self.pipeline.skills.get(id))]
         skill = filled_skill(self.request, near, self.rules.coverage)
         return self._taken(skill, found) if skill is not None else None
+
+    def _of_those(self, found: Classified | OutOfScope) -> Classified | None:
+        """The skill of a wish that points at files which the words before it choose, where what would do the
+        first only looks for them: "find the paid ones and move them to old"."""
+        words, files = self.rules.coverage, self.request.files
+        skill = found.skill if isinstance(found, Classified) else None
+        if self.request.skill or (skill is not None and not skill.takes_any and _makes(files, skill)):
+            return None
+        clauses = Clauses(self.request.prose, None, words)
+        wish = next((one for one in clauses.all[1:] if clauses.does(one)), None)
+        said = clauses.said(wish.place) if wish is not None and wish is not clauses.main else ""
+        if not any(words.pointing.found(said)):
+            return None
+        request = replace(self.request, prose=said)
+        chosen = classify(request, self.pipeline.skills, self.model, self.rules)
+        if not isinstance(chosen, Classified) or not _makes(files, chosen.skill):
+            return None
+        return replace(chosen, begins=()) if chooses(self.request, chosen.skill, words) else None
 
     def _taken(self, skill: Skill, found: Classified | OutOfScope) -> Classified | None:
         """A skill that what is here speaks for, as it is chosen for the goal."""
@@ -369,6 +391,8 @@ class _Goal:
         clauses = Clauses(prose, None, self.rules.coverage)
         kind, main = "", clauses.main
         for clause in clauses.all:
+            if _GIVEN.search(prose, 0, clause.place.start):
+                break  # what follows is a text, and no wish
             if clause is main or (main is not None and clause.begins and clause.place > main.place):
                 said = clauses.said(clause.place)
                 kind = next((name for name, words in known.items() if words.match(said)), "")
@@ -401,7 +425,10 @@ class _Goal:
         clauses = Clauses(prose, None, words)
         wishes = clauses.wishes(begins)
         # What only tells how things are, before what is wanted, says little of what that is.
-        start = next((one.place.start for one in clauses.all if one.begins and clauses.does(one)), 0)
+        main = clauses.main
+        led = main is not None and not any(words.pointing.found(clauses.said(main.place)))
+        begun = (one for one in clauses.all if clauses.does(one) and (one is main if led else one.begins))
+        start = next((one.place.start for one in begun), 0)
         end = next((one.start for one in wishes if one.start > start), len(prose))
         first = clauses.ended(TextPlace(start, end)) if wishes or start else None
         if first is None or first.end <= first.start:
@@ -410,6 +437,8 @@ class _Goal:
         chosen = classify(request, self.pipeline.skills, self.model, self.rules)
         if not isinstance(chosen, Classified):
             return found
+        if chosen.skill.takes_any and isinstance(found, Classified) and not found.skill.takes_any:
+            return found  # what is told first is for no skill; what is wanted behind it may be
         # What would do it all leaves out on what the rest depends, or what is to be done with what it finds.
         said = [clauses.said(one) for one in wishes]
         held = any(words.pointing.conditional(one) for one in said)
@@ -497,6 +526,7 @@ STAGES: Final[Mapping[str, Stage]] = {
 _LAST: Final = "score"
 _HEARD: Final = 0.005  # how sure a choice by what a file holds must be
 _LIKELY: Final = 0.5  # how sure a choice by the name of a file must be
+_GIVEN: Final = re.compile(r":[ \t]*\n")  # behind it stands a text
 _QUICK: Final = ("normalise",)  # takes no time worth looking at the clock for
 
 
@@ -520,6 +550,11 @@ def _ordered(core: Core) -> tuple[str, ...]:
     if names[-1:] != (_LAST,):
         raise pipeline.bad("stages", f"does not end with {_LAST}", f"put {_LAST} last")
     return names
+
+
+def _makes(files: FileReading, skill: Skill) -> bool:
+    """Whether a skill puts something into files or folders, or changes some."""
+    return bool(files.changed(skill)) or not {"folder", "new"}.isdisjoint(files.uses(skill).values())
 
 
 def _asking(verdict: ScoreVerdict, gaps: tuple[Gap, ...]) -> ScoreVerdict:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from anyio import get_cancelled_exc_class
 
+from executor import Outcome, Walker
 from executor.call import Call, Declaration
 from executor.core.errors import GateError, KeyringError, WalkError
 from executor.core.hashing import json_hash, json_size
@@ -23,7 +24,6 @@ from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.store.home import Home
 from executor.store.journal.record import seal_record
 from executor.tools.names import OURSELVES
-from executor.walker import Outcome, Walker
 from executor.walker.engine import Failure
 from executor.walker.questions import TRIES, GateAnswer, GateQuestion, first_answer
 from ir import MclError

@@ -21,7 +21,7 @@ from mcl.serve.exchange import Filled, Form, Json
 from mcl.serve.forms import CORRECTION, MAX_CORRECTION, Show, correction_field, filled_by, signs, words_in
 
 if TYPE_CHECKING:
-    from executor.walker import Verdict
+    from executor import Verdict
     from executor.walker.questions import GateQuestion
     from mcl.serve.exchange import Caller
     from mcl.serve.service import Service

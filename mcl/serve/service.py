@@ -27,7 +27,7 @@ from mcl.serve.session import Session
 from mcl.serve.shelf import Shelves
 
 if TYPE_CHECKING:
-    from executor.walker import Outcome
+    from executor import Outcome
     from executor.walker.interfaces import WalkEvent
     from mcl.compiler.outcome import Outcome as Compilation
     from mcl.serve.call_questions import CallQuestions

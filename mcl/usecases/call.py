@@ -28,7 +28,7 @@ from mcl.usecases.run import run
 from mcl.usecases.tools import find_manifest
 
 if TYPE_CHECKING:
-    from executor.walker import Outcome
+    from executor import Outcome
     from executor.walker.interfaces import Listener
     from executor.walker.questions import People
 

@@ -43,7 +43,7 @@ from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent, read_view
 
 if TYPE_CHECKING:
-    from executor.walker import Verdict
+    from executor import Verdict
     from mcl.model import Model
     from mcl.usecases.intents import Shown
 

@@ -21,8 +21,8 @@ from mcl.usecases.plans import Planned
 from mcl.usecases.plans import show as plan_of
 
 if TYPE_CHECKING:
+    from executor import Verdict
     from executor.call import Operation
-    from executor.walker import Verdict
     from mcl.model import Model
     from mcl.usecases.corrections import Proposal
 

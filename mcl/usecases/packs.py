@@ -6,10 +6,10 @@ No model is asked. A plug-in fills the slots of its pack; the rest is as for any
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from executor import Verdict, Walker
 from executor.gate.verdict import Deny
 from executor.store.home import Home
 from executor.tools.registry import Registry
-from executor.walker import Verdict, Walker
 from executor.walker.interfaces import Reasoner
 from ir import Frame, Intent, PlanTree, SlotEntry, with_hash
 from ir.dataclass import dataclass

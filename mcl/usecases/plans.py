@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from executor import Verdict, Walker
 from executor.core.errors import WalkError
 from executor.gate.decide import BEFOREHAND
 from executor.gate.verdict import Deny
 from executor.store.home import Home
-from executor.walker import Verdict, Walker
 from ir import VERBS, Intent, MclError, PlanNode, PlanTree, content_hash, is_ulid, valid_verb, with_hash
 from ir.dataclass import dataclass
 from ir.plan import member

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
+from executor import Walker
 from executor.store.home import Home
 from executor.tools.registry import Registry
-from executor.walker import Walker
 from executor.walker.interfaces import Prompts, Reasoner
 from ir import Intent, PlanTree
 from mcl.catalog.tools.foreign import connected
@@ -26,7 +26,7 @@ from mcl.usecases.runs import runs_of
 from mcl.usecases.step_models import StepModels
 
 if TYPE_CHECKING:
-    from executor.walker import Outcome
+    from executor import Outcome
     from executor.walker.criteria import Criterion
     from executor.walker.engine import Failure
     from executor.walker.interfaces import Listener, Replan

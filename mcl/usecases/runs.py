@@ -13,7 +13,7 @@ from mcl.plugins.hooks import plugins
 from mcl.usecases.intents import find_intent, read_view
 
 if TYPE_CHECKING:
-    from executor.walker import Outcome
+    from executor import Outcome
     from executor.walker.undo.images import Pruned
     from executor.walker.undo.records import NotUndone
     from executor.walker.undo.undo import UndoReport

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from executor import Home, LifecycleError
-from executor.walker import FailureMode
+from executor.walker.interfaces import FailureMode
 from ir import Intent, OutputRef, check_plan, parse_references, with_hash
 from ir.frame import Frame, SlotEntry
 from mcl import accept, replay, run

@@ -70,6 +70,8 @@ def done(home: Home, model: Model, goal: str) -> str:
         "orkar inte vänta, ring hyresvärden åt mig och säg att det är kallt",
         "skicka ett sms till Amina",
         "turn off the lights in the kitchen",
+        "kan du ringa banken och fråga varför",
+        "boka ett bord för två på lördag klockan sju",
     ],
 )
 def test_what_nothing_here_can_do_is_refused_before_anything_is_asked(
@@ -87,6 +89,18 @@ def test_what_nothing_here_can_do_is_refused_before_anything_is_asked(
         ("remind me to pay the rent tomorrow at 9", "schedule-reminder"),
         ("add ring the plumber to todo.txt", "note-write"),
         ("draft a mail to bo@example.org that I will pay on Friday", "mail-draft"),
+        (
+            "Spara en ny fil, den ska heta katter.txt och det ska stå så här:\nMisse ska ut\nRing Gun-Britt",
+            "text-save",
+        ),
+        (
+            "bo cant do fika on friday, anna is in, bless her, so put coffee instead of tea in prices.txt",
+            "text-replace",
+        ),
+        (
+            "can you translate docs/api.md to Swedish? it is for my mum, she does not read English",
+            "file-translate",
+        ),
     ],
 )
 def test_what_is_only_said_of_it_is_done(
@@ -141,6 +155,57 @@ def test_branches_and_commits_are_told_by_what_they_lack(home: Home, bundled: Mo
     done(home, bundled, "merge bo's idea branch into main, then tag that v1.1-rc1. local only, no push")
     assert "An idea" in done(home, bundled, "which commits came after v1.0")
     assert git(folder, "tag").split() == ["v1.0", "v1.1-rc1"]
+
+
+def branched(folder: Path, name: str) -> None:
+    git(folder, "switch", "-qc", name)
+    git(folder, "commit", "-q", "--allow-empty", "-m", f"Of {name}")
+    git(folder, "switch", "-q", "main")
+
+
+@pytest.mark.parametrize(
+    ("goal", "gone"),
+    [
+        ("merge fix/door into main and delete that branch afterwards. don't push anything yet", True),
+        ("the branch fix/door is reviewed. merge it into main, the branch can go after that", True),
+        ("merga fix/door i main, sen kan den branchen tas bort lokalt", True),
+        ("merge the door branch into main and then delete it", True),
+        ("merge fix/door into main but keep the branch, bo/idea is not ready, leave it", False),
+    ],
+)
+def test_a_branch_is_merged_and_goes_where_that_is_said(
+    home: Home, bundled: Model, folder: Path, goal: str, gone: bool
+) -> None:
+    branched(folder, "fix/door")
+    branched(folder, "bo/idea")
+    done(home, bundled, goal)
+    assert "Of fix/door" in git(folder, "log", "--format=%s", "main")
+    names = git(folder, "branch", "--format=%(refname:short)").split()
+    assert names == ["bo/idea", *([] if gone else ["fix/door"]), "main"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "files"),
+    [
+        ("committa bara api-filen inget annat meddelandet ska va bokningar kan tas bort", "docs/api.md"),
+        (
+            'commit prices.txt and new.txt, message "bokningar kan tas bort", don\'t push',
+            "new.txt prices.txt",
+        ),
+        (
+            "commit everything except new.txt with the message bokningar kan tas bort",
+            "docs/api.md prices.txt",
+        ),
+    ],
+)
+def test_the_files_of_a_commit_are_those_that_are_named_or_left(
+    home: Home, bundled: Model, folder: Path, goal: str, files: str
+) -> None:
+    for name in ("docs/api.md", "prices.txt", "new.txt"):
+        (folder / name).write_text("changed\n")
+    done(home, bundled, goal)
+    told = git(folder, "show", "--name-only", "--format=%s", "HEAD").split("\n\n")
+    assert told == ["bokningar kan tas bort", "\n".join(files.split()) + "\n"]
 
 
 @pytest.mark.parametrize("fails", [False, True])

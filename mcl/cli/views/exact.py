@@ -17,8 +17,8 @@ from ir.display import clear, clear_json, pieces, quoted
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, moment, plain, rows
 
 if TYPE_CHECKING:
+    from executor import Verdict
     from executor.store.materiality import Change
-    from executor.walker import Verdict
     from mcl.usecases.corrections import Proposal
     from mcl.usecases.gates import ShownGate
 

@@ -20,7 +20,7 @@ from mcl.cli.views.promises import promises_view
 from mcl.core.text import counted, skill_named
 
 if TYPE_CHECKING:
-    from executor.walker import Verdict
+    from executor import Verdict
     from mcl.usecases.plans import PlanChecked, Planned
 
 EFFECT_STYLES = {"read": "", "write": WARN, "network": WARN, "shell": BAD, "chain": BAD}

@@ -25,7 +25,7 @@ from mcl.cli.views.rows import NodeRow, Rows, cut, padded
 from mcl.core.text import counted, one_line
 
 if TYPE_CHECKING:
-    from executor.walker import Outcome
+    from executor import Outcome
     from executor.walker.undo.images import Pruned
     from executor.walker.undo.records import NotUndone
     from executor.walker.undo.undo import UndoReport

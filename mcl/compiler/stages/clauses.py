@@ -21,6 +21,7 @@ _QUOTED: Final = re.compile(
 _BREAK: Final = re.compile(r"[.!?;:…]+(?=[\s)\"”']|$)|,(?=\s|$)|\n+|\s[-–—]{1,2}\s|[()\[\]]")
 _SENTENCE: Final = re.compile(r"[.!?;…\n]")
 _SENTENCE_END: Final = re.compile(r"[.!?;](?=\s|$)|\n")
+_LABEL: Final = 2  # words that say something of what only tells what a goal is about
 _HEAD: Final = re.compile(r"[^\W_]+(?:['’.@/_-]+[^\W_]+)*")
 
 
@@ -81,7 +82,11 @@ class Clauses:
 
     def _clauses(self) -> Iterator[Clause]:
         start, begins = 0, True
-        for match in (*_BREAK.finditer(self.prose), None):
+        breaks = sorted(
+            (*_BREAK.finditer(self.prose), *self.words.ending.finditer(self.prose)),
+            key=lambda one: one.start(),
+        )
+        for match in (*breaks, None):
             if match is not None and not free(TextPlace(*match.span()), self.quotes):
                 continue
             end = match.start() if match else len(self.prose)
@@ -94,7 +99,11 @@ class Clauses:
         joined = ""
         for match in self.words.joined.finditer(self.prose, start, end):
             place = TextPlace(*match.span())
-            if not free(place, self.quotes) or not self.prose[start : place.start].strip(TIDY):
+            before = self.prose[start : place.start].strip(TIDY)
+            if not free(place, self.quotes) or not before:
+                continue
+            lead = self.words.opening.match(before)
+            if self.words.pointing.adverb.match(f"{before[lead.end() if lead else 0 :]} {match[0]}"):
                 continue
             if match["turn"] or self._goes_on(place.end, end):
                 yield from self._clause(start, place.start, joined, begins)
@@ -110,7 +119,9 @@ class Clauses:
         found = list(islice(_HEAD.finditer(text), 2))
         if len(found) == 1 and found[0][0].casefold() in self.words.alone:
             return True
-        return len(found) > 1 and self.words.is_verb(found[0][0])
+        return len(found) > 1 and (
+            self.words.is_verb(found[0][0]) or self.words.wished.match(text) is not None
+        )
 
     def _clause(self, start: int, end: int, joined: str, begins: bool) -> Iterator[Clause]:
         lead = self.words.opening.match(self.prose, end - len(self.prose[start:end].lstrip(TIDY)), end)
@@ -256,6 +267,7 @@ class Clauses:
         head = _HEAD.match(self.said(clause.place))
         placed = head is not None and head[0].casefold() in self.words.placing
         placed = placed and not self.words.pointing.points_into(self.said(clause.place))
+        placed = placed and self.words.wished.search(self.said(clause.place)) is None
         return placed and not self.takes_any and not free(clause.place, inputs)
 
     def _leads(self, clause: Clause) -> bool:
@@ -284,13 +296,21 @@ class Clauses:
         if self._heads(text):
             return True
         marked = any(not free(clause.place, self.found.get(kind, ())) for kind in KINDS)
-        return not marked and not self.words.tells(text)
+        return not marked and not self.words.tells(text) and not self.is_label(clause)
+
+    def is_label(self, clause: Clause) -> bool:
+        """Whether a clause is a word or two before what is wanted, which points at nothing: "money day"."""
+        behind = next((one for one in self.all[self.all.index(clause) :] if self.does(one)), None)
+        few = len(list(islice(self.content(clause.place, ()), _LABEL + 1))) <= _LABEL
+        return few and behind is not None and not any(self.words.pointing.found(self.said(behind.place)))
 
     def _heads(self, text: str) -> bool:
         """Whether a text begins with a verb that says what is to be done."""
         head = _HEAD.match(text)
         if head is None or text[head.end() : head.end() + 1] == ":":  # "file:report.md" is an address
             return False
+        if self.words.wished.match(text):
+            return True
         return self.words.is_verb(head[0]) and not self.words.noun.match(text, head.end())
 
     def does(self, clause: Clause) -> bool:

@@ -28,8 +28,10 @@ def with_content(
     colon = next(colons, None)
     if colon is None or main is None or clauses.takes_any:
         return kept, None
-    named = not clauses.does(main)  # "reminder: …", where the skill says that word of itself
-    if main.place.start >= colon.start() or (named and not clauses.is_own(main)):
+    # "reminder: …", where the skill says that word of itself
+    named = not clauses.does(main) or clauses.words.wished.match(clauses.said(main.place)) is not None
+    lines = "\n" in colon[0]  # lines of their own below it are a text, however it was led to
+    if main.place.start >= colon.start() or (named and not lines and not clauses.is_own(main)):
         return kept, None
     place = TextPlace(colon.end(), letter_end(colon.end(), clauses))
     if any(not free(one, [place]) for one, _ in quotes_of(prose)):

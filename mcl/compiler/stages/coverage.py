@@ -100,7 +100,8 @@ class Coverage:
         bans = clause is not self.clauses.main and self.words.forbids(text)
         if bans and not found and free(clause.place, (*self.limits, *self.before)):
             found.append(Uncovered(clause.place, "negation"))
-        if not about and not found and not reason and self._stands_alone(clause):
+        led = clause is self.clauses.all[0] and self.clauses.is_label(clause)
+        if not about and not found and not reason and not led and self._stands_alone(clause):
             found.append(Uncovered(clause.place, "clause"))
         # A word alone, such as "never" or "also", says nothing by itself.
         alone = () if about else ("negation", SECOND)
@@ -132,7 +133,15 @@ class Coverage:
             return self.words.adverb.match(self.prose, place.end) is not None
         if kind == "grouping" and words.casefold().startswith("efter") and self.words.seeking.search(before):
             return False
-        return not (kind == SECOND and about and clause is self.clauses.main)
+        main, text = clause is self.clauses.main, self.clauses.said(clause.place)
+        if (
+            kind in ("grouping", SECOND)
+            and not main
+            and self.words.tells(text)
+            and not self.clauses.does(clause)
+        ):
+            return False  # "it is still open by a process"
+        return not (kind == SECOND and about and main)
 
     def _leads_to_value(self, place: TextPlace) -> bool:
         """Whether a word of amounts stands just before a number that fills a slot: "max 60"."""

@@ -42,8 +42,9 @@ class CoverageWords:
     """The words of the module `coverage`. phrases: by their first word; stems: those whose first word goes on
     as it likes; forms: what is no list of words; verbs: as they begin a clause; inflected: those of which
     other forms count too; leading: verbs that only lead to what is wanted; placing: those that say where its
-    result goes; alone: those that say all by
-    themselves; beside_manner: what says nothing beside how something is done. leads: words around limits.
+    result goes; alone: those that say all by themselves; wished: what begins a wish with no verb; ending:
+    reasons that end what stands before; beside_manner: what says nothing beside how something is done.
+    leads: words around limits.
 
     Of clauses: joined, opening, closing: what joins, begins and ends one; adding: what joins verbs, with the
     next word; noun: what stands behind a word that is no verb; forbidding (first: at the beginning of a
@@ -65,6 +66,8 @@ class CoverageWords:
     leading: frozenset[str]
     placing: frozenset[str]
     alone: frozenset[str]
+    wished: re.Pattern[str]
+    ending: re.Pattern[str]
     beside_manner: frozenset[str]
     leads: LimitLeads
     joined: re.Pattern[str]
@@ -117,6 +120,8 @@ class CoverageWords:
             leading=words("leading"),
             placing=words("placing"),
             alone=words("alone"),
+            wished=any_of(module.phrases("wished")),
+            ending=compiled(rf"\s+(?={said('ending')}(?!\w))"),
             beside_manner=words("manner.beside"),
             leads=LimitLeads.of(limits),
             joined=compiled(

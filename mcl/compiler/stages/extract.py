@@ -163,7 +163,7 @@ def extract(
         for one in spans
         if one.start is None
         or _is_value(one)
-        or not (within(place_of(one), clauses.covered) or _only_tells(one, clauses, held))
+        or not (within(place_of(one), [*clauses.covered, *clauses.filler]) or _only_tells(one, clauses, held))
     )
     found.limits += clauses.covered
     leads = rules.coverage.leads
@@ -176,7 +176,12 @@ def extract(
         spans = tuple(request.files.placed(skill, request.prose, spans, clauses.makes))
     spans = (*(one for one in spans if not _is_chosen(one, chosen)), *chosen.spans)
     if chosen.stopped:  # what is to be gone is named to the letter, or asked about
-        spans = tuple(one for one in spans if request.files.is_path(one.value) or not _is_list(one, skill))
+        spans = tuple(
+            one
+            for one in spans
+            if not _is_list(one, skill)
+            or (request.files.is_path(one.value) and not within(place_of(one), chosen.read))
+        )
     spans = (*spans, *(() if chosen.stopped else _named_files(request, skill, spans, clauses, said)))
     if skill.takes_goal and request.prose:
         whole = span_at(f"slot.{GOAL_SLOT}", request.prose, TextPlace(0, len(request.prose)), 1.0)

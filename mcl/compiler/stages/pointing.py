@@ -44,9 +44,10 @@ class SaidCondition:
 class PointingWords:
     """The words of the module `coverage` for it. plain: what points by itself; things: what does so where
     nothing behind it says which; behind: what says which; conditions: by their kind. nouns: for what is
-    pointed at, by what that is, in English and in Swedish; places: what points at a folder, behind what leads
-    to its name; within: what leads to that of a file; plural, swedish: of the words that point, those for
-    several, and those of that language."""
+    pointed at, by what that is, in English and in Swedish; adverb: what stands behind the verb of a wish and
+    adds nothing; then: what ends a condition; places: what points at a folder, behind what leads to its name;
+    within: what leads to that of a file; plural, swedish: of the words that point, those for several, and
+    those of that language."""
 
     plain: tuple[str, ...]
     things: tuple[str, ...]
@@ -55,6 +56,9 @@ class PointingWords:
     nouns: Mapping[str, tuple[str, ...]]
     places: tuple[tuple[str, ...], ...]
     within: tuple[str, ...]
+    _that: re.Pattern[str]
+    adverb: re.Pattern[str]
+    then: tuple[str, ...]
     plural: frozenset[str]
     swedish: frozenset[str]
 
@@ -69,6 +73,11 @@ class PointingWords:
             {kind: module.phrases(f"noun.{kind}") for kind in GIVEN_KINDS},
             tuple(module.phrases(f"into.{number}") for number in range(1, 5)),
             module.phrases("into.file"),
+            compiled(
+                rf"(?<!\w){either(module.phrases('into.that'))}(?!\w)(?!\s+(?:named|called|som|heter)\b)"
+            ),
+            compiled(rf"^(\w+)\s+{either(module.phrases('adverbs.wish'))}(?=\s)"),
+            module.phrases("adverbs.then"),
             frozenset(module.text("noun.plural").split()),
             frozenset(module.text("noun.swedish").split()),
         )
@@ -92,7 +101,8 @@ class PointingWords:
             names = iter(range(len(phrases)))
             said = re.sub(r"\(\?P<n>", lambda _, names=names: f"(?P<n{next(names)}>", said)  # type: ignore[misc]
             rest = r"\s+(?P<words>[^.;!?\n]+)" if kind == "contains" else _BEHIND
-            rest = "" if kind in _COUNTED or kind in _TRUTHS else rest
+            rest = "" if kind in _COUNTED else rest
+            rest = rf"(?:\s+{either(self.then)})?" if kind in _TRUTHS else rest
             made.append((kind, compiled(rf"(?<!\w){said}(?!\w){rest}\s*$")))
         return tuple(made)
 
@@ -101,15 +111,19 @@ class PointingWords:
         yield from (TextPlace(*match.span()) for match in self._pointing.finditer(text))
 
     def into(self, text: str, folder: str) -> str:
-        """A wish with the name of a folder where its last words point at it, or are its name; "" where they
-        do neither."""
+        """A wish with the name of a folder where words of it point at it, or the last are its name; "" where
+        they do neither."""
         for lead, *phrases in self.places:
             word = lead.split()[0]
             named = rf"{re.escape(word)}\s+{re.escape(folder.rstrip('/'))}/?"
             match = compiled(rf"\s+(?:{either(phrases)}|{named})[\s.!?]*$").search(text)
             if match is not None:
                 return f"{text[: match.start()]} {lead} {folder}"
-        return ""
+            match = compiled(rf"^(\w+)\s+{either(phrases)}\s+").match(text)
+            if match is not None:  # "lägg dit en kopia av x"
+                return f"{match[1]} {text[match.end() :]} {lead} {folder}"
+        said, many = self._that.subn(folder.rstrip("/"), text)
+        return said if many == 1 else ""
 
     def points_into(self, text: str) -> bool:
         """Whether the last words of a text point at a folder."""

@@ -28,6 +28,7 @@ from mcl.values.kinds import kind_of_ending
 from mcl.values.numbers import read_number
 
 _LEADING: Final = 5  # words before the name of a target
+_BEHIND_TEXT: Final = ("into", "out", "but", "aside", "mentioned")
 NO_PLACE: Final = TextPlace(0, 0)
 
 
@@ -259,6 +260,7 @@ class ClauseReader:
         if lead and at + lead < len(tokens):
             quoted = tokens[at + lead].quoted
             sure = tokens[at].text not in ("where", "där", "that", "som") or lead > 1
+            sure = sure or any(self.words.at("mentioned", tokens, at + more) for more in (2, 3))
             if quoted or sure:
                 return self._content(tokens, at, lead)
         return 0, None
@@ -266,7 +268,7 @@ class ClauseReader:
     def _stated(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test] | None:
         """What files say of themselves, in a line with a name: “unpaid and overdue”, “not paid”."""
         negated = self.words.at("unlike", tokens, at)
-        place = last = at + negated
+        place = last = at + negated + self.words.at("stating", tokens, at + negated)
         between = self.words.sets["joins"] | self.words.sets["one"] | {",", "the"}
         stems: frozenset[str] = frozenset()
         while place < len(tokens) and (
@@ -295,9 +297,7 @@ class ClauseReader:
         if not said[0].quoted:
             for one in tokens[at + lead + 1 :]:
                 place = tokens.index(one)
-                ends = any(
-                    self.words.at(name, tokens, place) for name in ("into", "out", "but", "aside", "on")
-                )
+                ends = any(self.words.at(name, tokens, place) for name in _BEHIND_TEXT)
                 if ends or one.text in (",", ";", "?", "!"):
                     break
                 said.append(one)
@@ -445,6 +445,18 @@ class ClauseReader:
     def known(self, said: Said) -> bool:
         """Whether all words that name files name some that are here."""
         return all(self.sets.of(word) for noun in said.nouns for word in noun.tokens)
+
+    def told(self, tokens: Sequence[SaidWord]) -> bool | None:
+        """Whether a clause that tells something of files says that something is not so; None where it tells
+        nothing, which ones are meant, or where they are."""
+        sets = self.words.sets
+        at = next((at for at, one in enumerate(tokens) if one.text in sets["tells"]), len(tokens) - 1)
+        held = tokens[at + 1 : at + 2]
+        if not held or any(one.text in sets["relative"] for one in tokens[:at]):
+            return None
+        if self.words.at("out", tokens, at + 1) or self.sets.is_whole(held[0].text):
+            return None
+        return bool(self.read(tokens[:at]).nouns) and any(one.text in sets["negated"] for one in tokens[at:])
 
     def topic(self, tokens: Sequence[SaidWord]) -> Said | None:
         """What a clause tells something of: “downloads is a mess”."""

@@ -53,6 +53,8 @@ class NamedSets:
             yield from whole
             return
         parts = [one for one in text.replace("’", "'").split("-") if one]
+        if (numbered := re.fullmatch(r"([^\W\d_]{3,})(\d+)", text)) and "*" not in read_pattern(text):
+            parts = list(numbered.groups())
         if len(parts) > 1 and parts[-1] in self.words.sets["file"] | self.words.sets["folder"]:
             parts = parts[:-1]
         sets = [frozenset(self._by_part(one)) for one in parts]
@@ -72,14 +74,16 @@ class NamedSets:
             yield from kind
             return
         plain = text.partition(":")[0] or text
+        if ended := [one.path for one in self.files if one.path.casefold().endswith(f".{plain}")]:
+            yield from ended
+            return
         stems = self.words.stems(folded(plain))
         if not (plain.isdigit() or any(len(one) > 1 for one in stems)):
             return
-        mixed = not (plain.isalpha() or plain.isdigit())  # "v1", "img_0412"
-        found = [
-            one.path for one in self.files if mixed and f" {folded(plain)} " in f" {folded(base(one.path))} "
-        ]
-        found = found or [one.path for one in self.files if self._stems_in(one.path) & stems]
+        mixed = f" {folded(plain)} " if not (plain.isalpha() or plain.isdigit()) else "?"  # "v1", "img_0412"
+        found = [one.path for one in self.files if mixed in f" {folded(base(one.path))} "]
+        for said in (self.words.stems(folded(plain), same=False), stems):  # its own name before another
+            found = found or [one.path for one in self.files if self._stems_in(one.path) & said]
         if not found:
             found = [one.path for one in self.files if self._is_compound(folded(plain), one.path)]
             found = found or self._misspelled(plain)
@@ -106,7 +110,9 @@ class NamedSets:
 
     def _stems_in(self, path: str) -> frozenset[str]:
         if path not in self._stems:
-            self._stems[path] = frozenset(stem for part in _parts(path) for stem in self.words.stems(part))
+            self._stems[path] = frozenset(
+                stem for part in _parts(path) for stem in self.words.stems(part, same=False)
+            )
         return self._stems[path]
 
     @cached_property

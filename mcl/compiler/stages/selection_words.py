@@ -77,13 +77,13 @@ class Words:
                 return many, self.tables[name][said]
         return 0, None
 
-    def stems(self, word: str) -> frozenset[str]:
-        """A word, and it without each of the endings that it may have."""
+    def stems(self, word: str, *, same: bool = True) -> frozenset[str]:
+        """A word, and it without each of the endings that it may have; same: and other words for it."""
         shorter = {word[: -len(end)] for end in self.endings if word.endswith(end)}
         found = {word, *(one for one in shorter if len(one) > 2)}
         found |= {f"{one}y" for one in shorter if word.endswith("ies")}
         found |= {f"{one}a" for one in shorter if word in (f"{one}or", f"{one}orna")}
-        return frozenset(found.union(*(self.alike.get(one, ()) for one in found)))
+        return frozenset(found.union(*(self.alike.get(one, ()) for one in found if same)))
 
 
 @cache
@@ -254,7 +254,7 @@ def amount(tokens: Sequence[SaidWord], place: int) -> Read | None:
     said, at = words(), place
     while at < len(tokens) and tokens[at].text in said.sets["lead_amount"]:
         at += 1
-    if at == place or at >= len(tokens):
+    if at == place or at >= len(tokens) or tokens[at].text in said.sets["thing"]:
         return None
     stems, at = said.stems(tokens[at].text), at + 1
     if at < len(tokens) and tokens[at].text in ("is", "of", "är", "på"):
@@ -294,5 +294,5 @@ def is_stated(stems: frozenset[str]) -> Test:
 
 def says(text: str) -> Test:
     """These words stand in a file, one after the other."""
-    wanted = " ".join(text.casefold().split())
-    return lambda facts: wanted in " ".join(facts.text().casefold().split())
+    wanted = re.compile(rf"(?<!\w){re.escape(' '.join(text.casefold().split()))}")  # “paid” is not “unpaid”
+    return lambda facts: wanted.search(" ".join(facts.text().casefold().split())) is not None

@@ -28,6 +28,7 @@ from mcl.model.protocol import Span
 _BESIDE: Final = ("pattern", "folder", "scope", "days")  # inputs that would say the same in other ways
 _SURE: Final = 0.97
 _FILLED: Final = "@filled"
+_STAYS: Final = "!"  # before the places of what says what is left out, of a goal that is not understood
 _POINTED: Final = 20  # characters of “that one photo”
 
 
@@ -83,6 +84,13 @@ class Selections:
                     goal.aside.append(clause.place)
             elif done and self.clauses.does(clause) and not self._places(tokens, goal):
                 break  # a wish of its own
+            elif done and self.words.at(
+                "aside", tokens_of(self.clauses.prose, *self._with_joined(clause)), 0
+            ):
+                goal.aside.append(clause.place)  # “so that i may hand them over”
+            elif done and (told := self.reader.told(tokens)) is not None:
+                goal.stopped = goal.stopped or told  # what is not so of files may leave them out
+                goal.aside += [clause.place] if told else []
             else:
                 done = self._take(clause, tokens, goal) or done
         return goal
@@ -114,9 +122,10 @@ class Selections:
             goal.topic = goal.topic or self.reader.topic(tokens)
             return False
         goal.but += one.but
-        if not goal.target.end:
+        placed = one.target.end and (main or does or bool(goal.said))  # "till bokföringen: …" is no place
+        if not goal.target.end and placed:
             goal.target, goal.parent = one.target, one.parent
-        if one.speaks or one.target.end:
+        if one.speaks or placed:
             goal.said.append((clause, one))
         only_made = one.target.end and not (one.pronoun or one.everything or one.tests)
         if only_made and one.nouns and not any(noun.tokens for noun in one.nouns):
@@ -270,7 +279,8 @@ def _is_unnamed(noun: Noun, path: str) -> bool:
 
 class ChosenFiles(NamedTuple):
     """The spans that fill slots; the slots that are filled so, or left empty; where the words stand. stopped:
-    a word of the goal says what is not understood, and the files of others would be taken."""
+    a word of the goal says what is not understood, and the files of others would be taken; read: what is left
+    out then."""
 
     spans: tuple[Span, ...] = ()
     slots: frozenset[str] = frozenset()
@@ -287,10 +297,19 @@ def chosen_files(request: GoalRequest, skill: Skill, clauses: Clauses) -> Chosen
         return ChosenFiles()
     told = [one.partition("=") for one in files.found[key]]
     places = [(slot, TextPlace(*map(int, place.split("-")))) for slot, _, place in told]
+    if not told or told[0][0] == _STAYS:
+        return ChosenFiles(read=tuple(place for _, place in places), stopped=True)
     spans = tuple(span_at(f"slot.{slot}", request.prose, place, _SURE) for slot, place in places if slot)
     filled = {slot for slot, _ in places if slot}
     own = frozenset(slot.name for slot in skill.slots if filled and slot.name in (*filled, *_BESIDE))
-    return ChosenFiles(spans, own, tuple(place for slot, place in places if not slot), stopped=not told)
+    return ChosenFiles(spans, own, tuple(place for slot, place in places if not slot))
+
+
+def chooses(request: GoalRequest, skill: Skill, words: CoverageWords) -> bool:
+    """Whether a goal says, as it would to a skill, which of the files here are meant."""
+    chosen, found = chosen_files(request, skill, Clauses(request.prose, skill, words)), request.files.found
+    sure = (paths[:1] != ("",) for key, paths in found.items() if key.partition("=")[0] in chosen.slots)
+    return bool(chosen.slots) and all(sure)
 
 
 def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> None:
@@ -317,6 +336,8 @@ def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> N
         files.found |= _kept_fills(request.prose, filled, key)
         if filled:
             return
+    if next(names.in_words(request.prose), None):
+        return  # a name of several words is read as one
     selections = Selections(clauses, sets, reader)
     if slot is None:
         kept = tuple(f"={place.start}-{place.end}" for place in selections.kept if not changed)
@@ -325,7 +346,7 @@ def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> N
     found = selections.chosen()
     if found is None or len(found.paths) > slot.most:
         if selections.goal.stopped and changed == "write":
-            files.found[key] = ()
+            files.found[key] = tuple(f"{_STAYS}={one.start}-{one.end}" for one in selections.goal.aside)
         return
     if (parent := selections.goal.parent) and found.target.end:
         name = request.prose[found.target.start : found.target.end]

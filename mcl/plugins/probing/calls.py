@@ -15,11 +15,11 @@ from typing import Any, Final, Literal, cast
 
 import anyio
 
+from executor import Walker
 from executor.sandbox.child import unlaunched
 from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.registry import Registry
-from executor.walker import Walker
 from executor.walker.questions import AlwaysApprove
 from ir import IntentAcceptBody, MclError
 from ir.dataclass import dataclass

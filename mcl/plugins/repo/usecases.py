@@ -31,7 +31,7 @@ from mcl.usecases.packs import JudgedPack, PackOrigin, asked_of_gate
 from mcl.usecases.run import run
 
 if TYPE_CHECKING:
-    from executor.walker import Outcome
+    from executor import Outcome
     from executor.walker.questions import People
     from mcl.model import Model
 

@@ -17,7 +17,7 @@ from mcl.core.home import sealed
 from mcl.plugins.schedules.scope import compiled_at, texts_of
 
 if TYPE_CHECKING:
-    from executor.walker import Outcome
+    from executor import Outcome
     from executor.walker.questions import GateAnswer, GateQuestion
     from mcl.usecases.intents import Shown
 

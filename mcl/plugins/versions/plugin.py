@@ -7,4 +7,10 @@ PLUGIN = Plugin(
     __name__,
     tools=("git/add", "git/commit", "git/drop", "git/merge", "git/push", "git/remote", "git/tag"),
     skills=True,
+    fills={
+        "branch-delete": "mcl.plugins.versions.spoken:read_drop",
+        "branch-merge": "mcl.plugins.versions.spoken:read_merge",
+        "commit-search": "mcl.plugins.versions.spoken:read_log",
+        "git-commit": "mcl.plugins.versions.spoken:read_commit",
+    },
 )

@@ -68,6 +68,13 @@ async def changed(git: Git, paths: Sequence[str]) -> list[Uncommitted]:
     return found
 
 
+async def changed_but(git: Git, paths: Sequence[str], but: Sequence[str]) -> list[str]:
+    """The paths of what has changed there, without what lies in `but`. Raises ToolError as ``changed``."""
+    found = await changed(git, paths)
+    apart = {one.path for path in but for one in found if _below(path, [one])}
+    return [one.path for one in found if one.path not in apart]
+
+
 async def stage(git: Git, repo: str, paths: Sequence[str], bench: Bench, *, tracked: bool = False) -> Staged:
     """Put what has changed there into the index; with `tracked` no new files. Secret files and
     those with several hard links are left out; secret ones are refused where they are named.

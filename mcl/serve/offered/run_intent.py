@@ -17,7 +17,7 @@ from mcl.serve.offered.tool import OBJECT, OBJECTS, TEXT, Offered, gives, takes,
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
-    from executor.walker import Outcome
+    from executor import Outcome
     from mcl.serve.service import ServedRun, Service
     from mcl.upstream.channels import Channel
     from mcl.usecases.intents import Shown

@@ -19,7 +19,7 @@ from mcl.core.errors import ModelError
 from mcl.usecases.models import Models
 
 if TYPE_CHECKING:
-    from executor.walker import Outcome
+    from executor import Outcome
     from mcl.model import Model
     from mcl.plugins.review.answer import Reviewing
     from mcl.plugins.review.finding import ReviewFinding

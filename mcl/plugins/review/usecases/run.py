@@ -29,7 +29,7 @@ from mcl.usecases.models import Models
 from mcl.usecases.run import run
 
 if TYPE_CHECKING:
-    from executor.walker import Outcome
+    from executor import Outcome
     from executor.walker.interfaces import Listener
     from mcl.model import Model
 

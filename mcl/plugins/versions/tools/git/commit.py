@@ -9,7 +9,7 @@ from executor.sandbox.git import text
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from mcl.core.text import counted
-from mcl.plugins.versions.staging import Uncommitted, changed, listed, remarks, stage
+from mcl.plugins.versions.staging import Uncommitted, changed, changed_but, listed, remarks, stage
 from mcl.plugins.versions.work import committer, need_commit, on_branch
 
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
@@ -32,6 +32,10 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
             fix="leave out one of staged and paths",
         )
     async with on_branch(bench.workspace, repo) as (git, branch):
+        if isinstance(but := args.get("but"), list) and not staged:
+            paths = await changed_but(git, paths, [str(one) for one in but])
+            if not paths:
+                raise _nothing(repo, staged=False, left_out=())
         who = await committer(git)
         before = text((await git.answer("write-tree")).out).strip()
         left: tuple[str, ...] = ()

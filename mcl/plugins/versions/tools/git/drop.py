@@ -9,6 +9,7 @@ from executor.sandbox.git import repository, text
 from executor.sandbox.redaction import visible
 from executor.tools.git.branch import require_name
 from executor.tools.tool import Bench
+from mcl.plugins.versions.tools.git.merge import called
 from mcl.plugins.versions.work import BRANCHES, commit_of
 
 
@@ -18,8 +19,10 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     Raises:
         ToolError: UNKNOWN_BRANCH, CHECKED_OUT, NOT_MERGED, BAD_BRANCH_NAME.
     """
-    name = str(args["name"])
-    async with repository(bench.workspace, str(args.get("repo", ".")), branch=name) as git:
+    repo = str(args.get("repo", "."))
+    async with repository(bench.workspace, repo) as git:
+        name = await called(git, str(args["name"]))
+    async with repository(bench.workspace, repo, branch=name) as git:
         await require_name(git, name)
         if not (commit := await commit_of(git, BRANCHES + name)):
             raise ToolError(

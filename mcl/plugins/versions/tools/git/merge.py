@@ -31,7 +31,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
                 place=into,
                 fix=f"check it out first: git switch {into}",
             )
-        name = await _called(git, name)
+        name = await called(git, name)
         theirs, ours = await need_commit(git, name), await need_commit(git, "HEAD")
         if (await git.run("merge-base", "--is-ancestor", theirs, ours)).status == 0:
             return _answer(branch, name, ours, "already", [])
@@ -57,7 +57,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     return _answer(branch, name, commit, "forward" if forward else "merged", files)
 
 
-async def _called(git: Git, name: str) -> str:
+async def called(git: Git, name: str) -> str:
     """The one branch of whose name it is a part, where nothing has it whole: typo is fix/typo-in-docs."""
     if await commit_of(git, name):
         return name

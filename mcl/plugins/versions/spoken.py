@@ -1,0 +1,205 @@
+"""What a goal says of branches and commits: which branch, into which; which files, and whose."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from mcl.compiler.stages.clauses import quotes_of
+from mcl.compiler.stages.file_names import FileNames
+from mcl.compiler.stages.filled import FilledInput, SaidClause
+from mcl.model.cues import TextPlace, free
+
+_NAME: Final = re.compile(r"(?<![\w./@-])[A-Za-z0-9_][\w.+-]*(?:/[\w.+-]*\w)*(?!\S*[@:])")
+_WORD: Final = re.compile(r"[^\s,;:!?\"“”()]*[^\W_][^\s,;:!?\"“”()]*")
+_FEW: Final = 3  # words that name a file
+_MOST: Final = 100  # files of a commit
+
+
+@functools.cache
+def _table() -> dict[str, str]:
+    found: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return found
+
+
+@functools.cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w/-])(?:{_table()[name]})(?![\w/-])", re.IGNORECASE)
+
+
+def _place(match: re.Match[str], group: int | str = 0) -> TextPlace:
+    return TextPlace(*match.span(group))
+
+
+# ---- branches
+
+
+def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """Which branch is merged, into which, and whether it goes then."""
+    named = _branches(prose, names)
+    merge = _pattern("merge").search(prose)
+    lead = re.compile(rf"(?<!\w)(?:{_table()['into']})\s+(?:the\s+)?$", re.IGNORECASE)
+    apart = [one for one in named if not lead.search(prose, 0, one.start)]
+    behind = [one for one in apart if merge is not None and one.start >= merge.end()] or apart
+    if not apart:
+        return ()
+    branch = next((one for one in apart if "/" in prose[slice(*one)]), behind[0])
+    found = [FilledInput("branch", branch, (prose[slice(*branch)],))]
+    target = next((one for one in named if one != branch and one not in apart), None)
+    if target is not None:
+        found.append(FilledInput("target", target, (prose[slice(*target)],)))
+    own = {prose[slice(*one)] for one in (branch, target) if one is not None}
+    merges = re.compile(rf"(?:{_table()['merge']})\s+(?:{_table()['again']})(?!\w)", re.IGNORECASE)
+    kept = [one.place for one in clauses if one.keeps]
+    for one in clauses:
+        other = [prose[slice(*place)] for place in named if not free(place, [one.place])]
+        aside = bool(other) and own.isdisjoint(other) and not one.does
+        stays = _pattern("kept").fullmatch(prose, *one.place) is not None
+        if aside or stays or merges.match(prose, one.place.start):
+            found.append(FilledInput("", one.place))
+    for match in re.finditer(
+        rf"{_table()['beside']}[\s,;.]+(?:{_table()['drop']})(?!\w){_table()['beside']}", prose, re.I
+    ):
+        if free(_place(match), kept):
+            return (*found, FilledInput("after", _place(match), ("delete",)), FilledInput("", _place(match)))
+    return found
+
+
+def read_drop(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """Which branch goes: the one that is named."""
+    named = [one for one in _branches(prose, names) if "/" in prose[slice(*one)]]
+    return [FilledInput("branch", named[0], (prose[slice(*named[0])],))] if len(named) == 1 else ()
+
+
+def _branches(prose: str, names: FileNames) -> list[TextPlace]:
+    """Where names of branches stand: with a slash, and no path of a file here; beside a word for a branch; or
+    behind what leads to one."""
+    quotes = [whole for whole, _ in quotes_of(prose)]
+    empty, noun = _pattern("empty"), _pattern("branch")
+    lead = re.compile(rf"{_table()['into']}|{_table()['merge']}", re.IGNORECASE)
+    found = []
+    words = [_place(one) for one in _NAME.finditer(prose) if free(_place(one), quotes)]
+    for at, place in enumerate(words):
+        text = prose[slice(*place)]
+        before = prose[words[at - 1].start : words[at - 1].end] if at else ""
+        behind = prose[slice(*words[at + 1])] if at + 1 < len(words) else ""
+        if empty.fullmatch(text) or noun.fullmatch(text) or names.has(text.rstrip("/")):
+            continue
+        near = at > 0 and not prose[words[at - 1].end : place.start].strip()
+        follows = bool(behind) and not prose[place.end : words[at + 1].start].strip()
+        if compound := re.fullmatch(rf"(.+?)-(?:{_table()['branch']})", text, re.IGNORECASE):
+            found.append(TextPlace(place.start, place.start + compound.end(1)))
+        elif "/" in text or text in ("main", "master", "develop"):
+            found.append(place)
+        elif (noun.fullmatch(before) and near) or (noun.fullmatch(behind) and follows):
+            found += [place] if not lead.fullmatch(text) else []
+    return found
+
+
+# ---- commits
+
+
+def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """Which files are committed, which are not, and what the commit says."""
+    verb = _pattern("commit").search(prose)
+    if verb is None:
+        return ()
+    found, taken = list[FilledInput](), list[TextPlace]()
+    if (message := _message(prose, verb.end())) is not None:
+        said, inner = message
+        taken.append(said)
+        found += [FilledInput("message", inner, (prose[slice(*inner)],)), FilledInput("", said)]
+    ends = [one.place.start for one in clauses if one.does and one.place.start > verb.start()]
+    end = min([one for one in ends if free(TextPlace(one, one + 1), taken)], default=len(prose))
+    meant, apart = list[tuple[TextPlace, str]](), list[tuple[TextPlace, str]]()
+    for place, path in _files(prose, names, taken):
+        if not verb.end() <= place.start < end and not _is_but(prose, place):
+            continue
+        (apart if _is_but(prose, place) else meant).append((place, path))
+    for slot, own in (("files", meant), ("but", [] if meant else apart)):
+        found += [FilledInput(slot, place, (path,)) for place, path in own[:_MOST]]
+    if apart:
+        found += [] if meant else [FilledInput("files", _place(verb))]
+        found += [
+            FilledInput("", one.place) for one in clauses if any(not free(one.place, [p]) for p, _ in apart)
+        ]
+    else:
+        found.append(FilledInput("but", _place(verb)))
+    return found if meant or apart or message else ()
+
+
+def _is_but(prose: str, place: TextPlace) -> bool:
+    """Whether a file stands behind what says that it is not meant."""
+    clause = max(prose.rfind(mark, 0, place.start) for mark in (".", ";", "\n")) + 1
+    before = re.compile(rf"(?<!\w)(?:{_table()['but']})\s+(?:\S+\s+){{0,3}}$", re.IGNORECASE)
+    return before.search(prose, clause, place.start) is not None
+
+
+def _message(prose: str, start: int) -> tuple[TextPlace, TextPlace] | None:
+    """What a commit says, with the words that lead to it."""
+    lead = re.compile(
+        rf"[\s,;.]*(?<![\w/])(?:and |med |och )?(?:{_table()['message']})(?!\w){_table()['link']}",
+        re.IGNORECASE,
+    )
+    quotes = list(quotes_of(prose))
+    for match in lead.finditer(prose, start):
+        quoted = next((pair for pair in quotes if pair[0].start == match.end()), None)
+        if quoted is not None:
+            return TextPlace(match.start(), quoted[0].end), quoted[1]
+        if any(whole.start < match.start() < whole.end for whole, _ in quotes):
+            continue
+        stop = re.compile(_table()["ends"], re.IGNORECASE).search(prose, match.end())
+        text = prose[match.end() : stop.start() if stop else len(prose)].rstrip(" ,;")
+        text = text.removesuffix(".") if text.count(".") == 1 else text
+        if text:
+            end = match.end() + len(text)
+            return TextPlace(match.start(), end), TextPlace(match.end(), end)
+    return None
+
+
+def _files(prose: str, names: FileNames, taken: Sequence[TextPlace]) -> Iterator[tuple[TextPlace, str]]:
+    """Where files and folders that are here are named: by their path, else in words."""
+    words = [one for one in map(_place, _WORD.finditer(prose)) if free(one, taken)]
+    used: list[TextPlace] = []
+    for many in range(_FEW, 0, -1):
+        for first in range(len(words) - many + 1):
+            place = TextPlace(words[first].start, words[first + many - 1].end)
+            text = prose[slice(*place)].rstrip(".'’")
+            if not free(place, used) or any(mark in text for mark in ",;:!?\n"):
+                continue
+            if path := _path(text, names):
+                used.append(place)
+                yield TextPlace(place.start, place.start + len(text)), path
+
+
+def _path(text: str, names: FileNames) -> str:
+    if names.has(text.rstrip("/")):
+        return text.rstrip("/")
+    if _pattern("commit").fullmatch(text) or _pattern("all").fullmatch(text):
+        return ""
+    found = names.named(text, 1)
+    if found is None and "-" in text:
+        found = names.named(text.replace("-", " "), 1)
+    if found is None:
+        bare = re.sub(rf"[\s-](?:{_table()['file']})$", "", text, flags=re.IGNORECASE)
+        found = names.named(bare, 1) if bare != text else None
+    return found.paths[0] if found is not None and len(found.paths) == 1 else ""
+
+
+# ---- whose
+
+
+def read_log(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """Whose commits are meant."""
+    for match in _pattern("author").finditer(prose):
+        name = next(name for name, text in match.groupdict().items() if text)
+        if not _pattern("nobody").fullmatch(match[name]):
+            return [
+                FilledInput("author", _place(match, name), (match[name],)),
+                FilledInput("", _place(match)),
+            ]
+    return ()
