@@ -122,7 +122,9 @@ class Selections:
             goal.topic = goal.topic or self.reader.topic(tokens)
             return False
         goal.but += one.but
-        placed = one.target.end and (main or does or bool(goal.said))  # "till bokföringen: …" is no place
+        placed = one.target.end and (
+            main or does or one.speaks or bool(goal.said)
+        )  # "till bokföringen: …" is no place
         if not goal.target.end and placed:
             goal.target, goal.parent = one.target, one.parent
         if one.speaks or placed:
@@ -366,7 +368,8 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
         for skill in skills:
             reads = names.filler(skill.id) is not None
             many = {slot.name for slot in skill.slots if slot.most > 1}
-            if not reads and not (many and said & _verbs(skill)):
+            puts = files.changed(skill) or {"folder", "new"} & {*files.uses(skill).values()}
+            if not reads and not (many and puts and said & _verbs(skill)):
                 continue
             key = f"@chosen={skill.id}"
             if key not in files.found:
