@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, NoReturn, TypeAlias
 
 from executor.core.errors import GateError
 from executor.core.hashing import json_hash
 from executor.sandbox.origin import Origin
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 
 Operation: TypeAlias = Literal["read", "write", "destructive"]

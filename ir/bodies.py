@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
-from ir.dataclass import MISSING, dataclass, field, fields
 from ir.errors import EnvelopeError
 from ir.scalars import DIGEST_PATTERN, MAX_INTEGER, FrozenMap, is_instant
 

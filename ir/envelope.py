@@ -31,12 +31,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ir import cbor
 from ir.bodies import BODY_OF_KIND, Body
-from ir.dataclass import dataclass, field, fields, replace
 from ir.errors import EnvelopeError
 from ir.inline_secrets import reasons_without_secrets
 from ir.keys import did_of, verify_signature

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ir.dataclass import dataclass, field
+from dataclasses import dataclass, field
+
 from ir.results import WHERE_SAID, JsonResult
 
 

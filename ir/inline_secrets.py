@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from math import log2
 from typing import Any, Final
-
-from ir.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from pydantic import Field
 
-from ir.dataclass import dataclass
 from ir.document import Document
 from ir.errors import IrError
 from ir.frame import AssetAmount, Frame

@@ -23,11 +23,11 @@ A path is relative to the workspace; a tool is `namespace/name`, `namespace/*` o
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from ir.characters import INVISIBLE, without
-from ir.dataclass import dataclass
 from ir.document import Document
 from ir.errors import PromiseError
 from ir.frame import (

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from executor.core.hashing import json_hash
 from executor.gate.verdict import Deny
-from ir.dataclass import dataclass
 from ir.display import quoted
 from ir.plan import NO, YES
 

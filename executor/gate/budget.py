@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -13,7 +14,6 @@ from executor.gate.breaker import RunBreaker
 from executor.gate.rules import counted_calls
 from executor.gate.verdict import Deny
 from ir import BudgetConstraint, DeadlineConstraint, Intent, PlanTree
-from ir.dataclass import dataclass, field
 
 if TYPE_CHECKING:
     from executor.tools.manifest import Cost

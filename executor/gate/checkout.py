@@ -7,6 +7,7 @@ why there is such a rule. They are made for a model that corrects itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Protocol
 
@@ -14,7 +15,6 @@ from executor.core.globs import Scope
 from executor.gate.verdict import Deny
 from executor.sandbox.files import readings
 from executor.sandbox.redaction import visible
-from ir.dataclass import dataclass
 
 _FILE: Final = ".orchestration/active_intents.yaml"
 _MOST: Final = 20  # labels or patterns that are named

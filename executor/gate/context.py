@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -28,7 +29,6 @@ from executor.store.lifecycle.events import View
 from executor.tools.manifest import CHANGING, Effect, Manifest, Mode
 from executor.tools.tool import Credentials
 from ir import PromiseStanding
-from ir.dataclass import dataclass, field
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

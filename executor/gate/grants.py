@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,6 @@ from executor.sandbox.paths import Known, Workspace
 from executor.sandbox.reach import allowed_roots, readable_root
 from executor.store.home import Home
 from ir import SIDE_EFFECTS
-from ir.dataclass import dataclass, field
 from ir.results import WHERE_SAID
 
 if TYPE_CHECKING:

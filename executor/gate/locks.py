@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import Final, TypeAlias
@@ -14,7 +15,6 @@ from executor.core.errors import ScopeError
 from executor.core.files import locked, take
 from executor.store.database import explain_os
 from executor.tools.manifest import Mode
-from ir.dataclass import dataclass
 
 # ---- Places that are written to, and when two of them clash.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -20,7 +21,6 @@ from ir import (
     dispatch_of,
     promises_of,
 )
-from ir.dataclass import dataclass, field, replace
 from ir.plan import every_node
 from ir.scalars import FrozenMap
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ir import PlanTree, QualityConstraint
-from ir.dataclass import dataclass
 
 if TYPE_CHECKING:  # a compile looks here too, and has no use for manifests
     from executor.tools.manifest import Manifest

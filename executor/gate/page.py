@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from ir import DocumentError, parse_json
-from ir.dataclass import dataclass
 
 CheckKind: TypeAlias = Literal["ok", "status", "contains", "json", "sha256"]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast, get_args
 
 from executor.call import Operation
@@ -14,7 +15,6 @@ from executor.core.errors import PolicyError
 from executor.core.hashing import json_bytes
 from executor.tools.manifest import Effect, Manifest
 from ir import SIDE_EFFECTS
-from ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     from executor.store.home import Home

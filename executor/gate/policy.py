@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -20,7 +21,6 @@ from executor.gate.host import HOST_TOOLS
 from executor.store.journal.standing import POLICY
 from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES, SCHEME, NamedTool, nearest, parse_tool, short_name
-from ir.dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from executor.store.home import Home

@@ -4,6 +4,7 @@ leaves of everything."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl
 
@@ -13,7 +14,6 @@ from executor.gate.verdict import Deny
 from executor.sandbox.files import components, readings
 from executor.sandbox.origin import Origin, parse_grant
 from ir import SIDE_EFFECTS
-from ir.dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from executor.tools.manifest import Manifest

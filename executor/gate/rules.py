@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -20,7 +21,6 @@ from ir import (
     parse_keeps,
     promises_of,
 )
-from ir.dataclass import dataclass
 from ir.promises import PLACES
 
 # ---- The rules.

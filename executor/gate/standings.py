@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from executor.core.errors import ScopeError
@@ -37,7 +38,6 @@ from ir import (
     parse_keeps,
     promises_of,
 )
-from ir.dataclass import dataclass
 from ir.promises import StandingWord
 
 if TYPE_CHECKING:

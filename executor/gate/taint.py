@@ -11,12 +11,12 @@ ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from executor.tools.manifest import Manifest
 from ir import PlanNode, PlanTree, ToolCall
-from ir.dataclass import dataclass
 
 # Clocks tell nothing private; whatever else reads may.
 _PUBLIC: Final = "matrix://tool/time/"

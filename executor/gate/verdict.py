@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from executor.call import Warned
-from ir.dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

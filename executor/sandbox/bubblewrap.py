@@ -12,6 +12,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -23,7 +24,6 @@ from executor.sandbox.history import places_elsewhere
 from executor.sandbox.paths import Workspace
 from executor.sandbox.process import run_command
 from executor.sandbox.redaction import visible
-from ir.dataclass import dataclass
 
 Sandbox = Literal["bubblewrap", "none"]
 

@@ -17,6 +17,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -24,7 +25,6 @@ from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.files import open_plain, out_of_scope, read_up_to, status_of
 from executor.sandbox.paths import KEY, Known, Workspace
 from executor.sandbox.reach import walk_to
-from ir.dataclass import dataclass
 
 _LONGEST: Final = 8192  # bytes of a file that names a folder
 _POINTER: Final = "gitdir: "

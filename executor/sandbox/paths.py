@@ -12,6 +12,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -28,7 +29,6 @@ from executor.sandbox.files import (
     status_of,
 )
 from executor.sandbox.writing import alone, append_to, put, tidy
-from ir.dataclass import dataclass
 
 # ---- Folders outside the workspace that a person named, in which the history of a work tree may lie.
 

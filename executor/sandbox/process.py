@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
@@ -14,7 +15,6 @@ import anyio
 
 from executor.core.errors import ToolError
 from executor.sandbox.child import NOTHING, WITH_OUTPUT, Child, GroupLeash, TreeLeash, start
-from ir.dataclass import dataclass
 
 Keep = Literal["head", "tail"]
 

@@ -6,13 +6,13 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from executor.core.errors import ScopeError
 from executor.sandbox.files import digest_of, explain, open_plain, out_of_scope, status_of
 from executor.sandbox.paths import Workspace
 from executor.sandbox.writing import alone
-from ir.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from executor.call import Operation
 from executor.core.errors import ManifestError
 from executor.core.hashing import json_hash
-from ir.dataclass import dataclass
 
 SideEffect = Literal["read", "write", "network", "shell", "chain"]
 Mode = Literal["read", "write", "add", "move", "list"]

@@ -17,9 +17,8 @@ import difflib
 import hashlib
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
-
-from ir.dataclass import dataclass
 
 OURSELVES: Final = "mcl"
 SCHEME: Final = "matrix://tool/"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
@@ -14,7 +15,6 @@ from executor.sandbox.origin import Origin
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import Manifest, Mode
 from executor.tools.schemas import ForeignChecker, SchemaChecker
-from ir.dataclass import dataclass, field
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

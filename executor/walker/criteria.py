@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -47,7 +48,6 @@ from ir import (
     SignedOffPredicate,
     promises_of,
 )
-from ir.dataclass import dataclass, field
 
 _SIGN_OFF: Final = "matrix://rule/sign-off"
 _SAID: Final = 300  # characters

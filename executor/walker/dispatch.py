@@ -12,6 +12,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from executor.call import Call
@@ -37,7 +38,6 @@ from ir import (
     parse_references,
     with_hash,
 )
-from ir.dataclass import dataclass, replace
 from ir.plan import PAYLOADS
 from ir.references import rewritten
 

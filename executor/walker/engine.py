@@ -27,12 +27,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import anyio
 from anyio import get_cancelled_exc_class
 
-from ir.dataclass import dataclass, field
 from ir.results import UNTOLD, WHERE_SAID, JsonResult, called
 
 

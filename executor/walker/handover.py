@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Final
@@ -42,7 +43,6 @@ from ir import (
     open_envelope,
     with_hash,
 )
-from ir.dataclass import dataclass, replace
 from ir.envelope import MAX_SKEW
 
 _SKILL: Final = "skill"  # the role of the reference that names the skill to be used

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from executor.store.database import explain_os
 from executor.store.journal.journal import Journal
 from executor.store.lifecycle.view import View
 from ir import Envelope, IntentDispatchBody, PlanStepBody, PolicyGateBody
-from ir.dataclass import dataclass, field
 from ir.scalars import ULID_PATTERN
 
 # ---- One process at a time runs an intent. The operating system frees the lock when that process dies.

@@ -6,10 +6,10 @@ Each is a Protocol that the walker calls and fills in nowhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ir import Frame, Intent, PlanTree
-from ir.dataclass import dataclass, field
 from ir.results import called
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from executor.core.errors import WalkError
@@ -21,7 +22,6 @@ from ir import (
     PromiseStanding,
     promises_of,
 )
-from ir.dataclass import dataclass, field, replace
 from ir.results import JsonResult, called
 
 _EXITS = {"completed": 0, "failed": 5, "denied": 4, "cancelled": 4, "paused": 4, "corrected": 10}

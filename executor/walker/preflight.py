@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from executor.call import Call, Warned
@@ -37,7 +38,6 @@ from ir import (
     canonical_bytes,
     check_plan,
 )
-from ir.dataclass import asdict, dataclass, field, replace
 from ir.plan import MAX_NODES
 
 _UNSIGNED = ("integrity", "state")

@@ -8,6 +8,7 @@ again; what nobody answers refuses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Literal, Protocol, TypeAlias
 
@@ -21,7 +22,6 @@ from executor.store.lifecycle.events import GateState
 from executor.walker.engine import Failure
 from executor.walker.ledger import Ledger, moment
 from ir import Envelope, EnvelopeError, PolicyGateResolveBody
-from ir.dataclass import dataclass, field, replace
 from ir.display import lines_of
 
 CORRECTED: Final = "CORRECTED"  # code of the failure of a question that a correction made idle

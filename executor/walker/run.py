@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
@@ -26,7 +27,6 @@ from executor.walker.maps import holds
 from executor.walker.questions import CORRECTED, Questions
 from executor.walker.tree import Place, PlanScope, Tree
 from ir import MclError
-from ir.dataclass import dataclass, field, replace
 
 if TYPE_CHECKING:
     from executor.walker.steps import StepEvidence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -18,7 +19,6 @@ from executor.walker.run import Run
 from executor.walker.streams import streaming
 from executor.walker.tree import Place
 from ir import Intent, IrError, MclError, Step
-from ir.dataclass import dataclass
 from ir.intent import seed_of
 from ir.scalars import DIGEST_PATTERN, MAX_INTEGER
 

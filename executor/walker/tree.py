@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from executor.gate.context import Context
 from executor.gate.mandate import Mandate
 from executor.walker.interfaces import Prompts
 from ir import PlanNode
-from ir.dataclass import dataclass
 from ir.plan import member
 
 

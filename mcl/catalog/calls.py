@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from executor.call import Call, Declaration
@@ -16,7 +17,6 @@ from executor.core.hashing import is_shallow, json_size
 from executor.gate.guards.call import VARIANTS
 from executor.tools.names import MAX_TOOL, OURSELVES, is_server, is_tool
 from ir import DocumentError, parse_json
-from ir.dataclass import dataclass
 from mcl.core.errors import McpError
 
 _FORM: Final = "write server:tool, as retrieve_tools gives it"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Final, Literal, TypeAlias
 
@@ -17,7 +18,6 @@ from executor.core.hashing import json_bytes
 from executor.gate.pins import Approved, Pins
 from executor.store.home import Home
 from executor.tools.manifest import Manifest
-from ir.dataclass import dataclass, field
 from mcl.catalog.manifests import is_pseudo, manifest_of
 from mcl.catalog.suspicion import Neighbours, Suspicion, examine
 from mcl.core.errors import McpError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic import ValidationError
@@ -11,7 +12,6 @@ from executor.call import Operation
 from executor.core.hashing import is_shallow, json_size
 from executor.tools.manifest import Manifest, Outside, SideEffect, ToolScope
 from executor.tools.names import OURSELVES, is_server, is_tool, outside_uri
-from ir.dataclass import dataclass
 from mcl.core.errors import McpError
 
 # ---- What a tool of another server does, by what the server says of it: a table, and nothing else.

@@ -6,12 +6,12 @@ What is typed goes the way of `mcl answer`: the same checks, the same envelopes.
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.store.home import Home
 from ir import ClarifyQuestion, MclError
-from ir.dataclass import dataclass
 from mcl.cli.output import Output, tell_result
 from mcl.cli.views.layout import DIM, STRONG, WARN, commands, joined, plain, rows
 from mcl.compiler.compiler import Clarify, Compiled, Refused

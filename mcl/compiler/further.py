@@ -6,10 +6,10 @@ what its skill takes. One that cannot be understood so stays open, and is asked 
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ir import Frame, FurtherWish, Given, Intent, SpanMark, WishCondition
-from ir.dataclass import dataclass, replace
 from mcl.compiler.outcome import Clarify, Compiled, Outcome
 from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.coverage_words import CoverageWords
@@ -114,7 +114,7 @@ class _Wish:
         when = self._condition(condition, whole) if condition is not None else None
         if condition is not None and when is None:
             return None
-        said = self.clauses.said(at)
+        said = pointing.last.sub("", self.clauses.said(at))
         if adverb := pointing.adverb.match(said):
             said = f"{adverb[1]}{said[adverb.end() :]}"
         asked = replace(

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from ir import ClarifyQuestion, Intent, PlanTree
-from ir.dataclass import asdict, dataclass, field
 from ir.errors import CLARIFY, REFUSED
 from mcl.compiler.stages.extract import Understanding
 from mcl.compiler.stages.frame_draft import NO_PROMPT, PromptText

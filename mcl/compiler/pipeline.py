@@ -324,9 +324,8 @@ class _Goal:
             none, sure = found.skill.takes_any, found.skill_probability
         filled = None
         if none or self.rules.routing(sure).route != "compiled":
-            filled = self._by_filled(found, 0.0 if none else _HEARD)
-            other = filled or self._by_answering_file(found) or (self._by_name_of_file() if none else None)
-            found = other or found
+            filled = self._by_filled(found, 0.0 if none else _HEARD) or self._by_answering_file(found)
+            found = filled or (self._by_name_of_file() if none else None) or found
         if not filled and (chosen := self._of_those(found)) is not None:
             filled = found = chosen
         found = self._beyond(found) or (found if filled else self._of_the_first(found))
@@ -344,13 +343,14 @@ class _Goal:
         return self._taken(skill, found) if skill is not None else None
 
     def _of_those(self, found: Classified | OutOfScope) -> Classified | None:
-        """The skill of a wish that points at files which the words before it choose, where what would do the
-        first only looks for them: "find the paid ones and move them to old"."""
+        """The skill of a wish that points at files which the words before it choose, where nothing looks
+        for them by itself: "find the paid ones and move them to old"."""
         words, files = self.rules.coverage, self.request.files
-        skill = found.skill if isinstance(found, Classified) else None
-        if self.request.skill or (skill is not None and not skill.takes_any and _makes(files, skill)):
-            return None
+        skill = found.skill if isinstance(found, Classified) and not found.skill.takes_any else None
         clauses = Clauses(self.request.prose, None, words)
+        done = skill is not None and (_makes(files, skill) or any(map(clauses.does, clauses.all[:1])))
+        if self.request.skill or done:
+            return None
         wish = next((one for one in clauses.all[1:] if clauses.does(one)), None)
         said = clauses.said(wish.place) if wish is not None and wish is not clauses.main else ""
         if not any(words.pointing.found(said)):
@@ -372,16 +372,11 @@ class _Goal:
     def _by_answering_file(self, found: Classified | OutOfScope) -> Classified | None:
         """The skill that takes a goal as it was said, where it is not clear which is meant, and what a file
         that is here holds answers it."""
-        paths = () if self.request.skill else self.request.files.answering(self.request.prose)
-        shares = dict(found.shares) if paths else {}
-        asks = [
-            one for one in self.pipeline.skills if paths and one.takes_goal and self.request.files.reads(one)
-        ]
-        best = max(asks, key=lambda skill: shares.get(skill.id, 0.0), default=None)
-        share = shares.get(best.id, 0.0) if best is not None else 0.0
-        if best is None or share < _HEARD:
+        if self.request.skill or not self.request.files.answering(self.request.prose):
             return None
-        return self._taken(best, found)
+        asks = (one for one in self.pipeline.skills if one.takes_goal and self.request.files.reads(one))
+        skill = next(asks, None)
+        return self._taken(skill, found) if skill is not None else None
 
     def _beyond(self, found: Classified | OutOfScope) -> OutOfScope | None:
         """The refusal of a goal that wants first what nothing here can do."""
@@ -419,7 +414,9 @@ class _Goal:
         sure = found.skill_probability if isinstance(found, Classified) else 0.0
         words, prose = self.rules.coverage, self.request.prose
         spoken = words.pointing.conditional(prose) or any(words.pointing.found(prose))
-        if self.request.skill or not (spoken or self.rules.routing(sure).route != "compiled"):
+        whole = isinstance(found, Classified) and found.skill.takes_goal  # it reads all of it
+        unsure = self.rules.routing(sure).route != "compiled"
+        if self.request.skill or not (unsure or (spoken and not whole)):
             return found
         begins = found.begins if isinstance(found, Classified) else ()
         clauses = Clauses(prose, None, words)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from executor.call import Deferred
@@ -17,7 +18,6 @@ from executor.gate.effects import COVERS, over_ceiling
 from executor.gate.references import typed_args
 from executor.tools.manifest import Manifest
 from ir import SIDE_EFFECTS, Intent, PlanTree, with_hash
-from ir.dataclass import dataclass, replace
 from mcl.core.errors import ModelError, SkillError
 from mcl.language.mtx.ast import prompt_names
 from mcl.language.plans.binding import Binder

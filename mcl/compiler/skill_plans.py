@@ -3,13 +3,13 @@ what is asked or said instead.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from executor.core.clock import derived_id
 from executor.gate.effects import over_ceiling
 from ir import Intent, PlanTree
-from ir.dataclass import dataclass, replace
 from mcl.compiler.outcome import Refused
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.gaps import Gap

@@ -6,13 +6,13 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, astuple, dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 import grammars
-from ir.dataclass import asdict, astuple, dataclass
 from mcl.core.cache import read_own, write_own
 from mcl.language.mtx.codec import value_digest
 from mcl.model.protocol import (

@@ -8,6 +8,7 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Final, Literal
@@ -17,7 +18,6 @@ from executor.sandbox.process import run_command
 from executor.walker.preflight import Verdict
 from ir import PlanNode, PlanTree
 from ir.characters import written_out
-from ir.dataclass import dataclass
 from ir.errors import FAILED
 from ir.plan import BRANCH_KINDS
 from mcl.core.distribution import install_line

@@ -6,13 +6,13 @@ import shlex
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from executor.core.errors import ScopeError
 from executor.core.files import whole_file
 from executor.sandbox.paths import KEY
-from ir.dataclass import dataclass, field
 from ir.results import WHERE_SAID
 from mcl.core.errors import RepoError
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ir.dataclass import dataclass
 from mcl.core.environment import SYSTEM, system_zone, zone_of
 from mcl.core.errors import InputError
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from ir.dataclass import dataclass
 from mcl.core.patterns import late
 from mcl.core.text import cut
 

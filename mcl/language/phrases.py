@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Final, NamedTuple
-
-from ir.dataclass import dataclass
 
 PREFIX: Final = "phrase."
 MOST_WORDS: Final = 60  # of a goal that are looked at: a fixed phrase is short

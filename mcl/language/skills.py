@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import skills as shipped
 from ir import VERBS, CompileMetadata
-from ir.dataclass import dataclass, field, replace
 from ir.errors import REFUSED
 from mcl.core.errors import SkillError
 from mcl.core.words import TRUTH

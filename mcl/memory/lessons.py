@@ -15,10 +15,10 @@ learned, off. Both are memories like any other: journalled, versioned, part of a
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, Literal, TypeAlias
 
-from ir.dataclass import dataclass
 from mcl.memory.memory import Memory, new_memory
 from mcl.memory.words import Memories
 

@@ -3,12 +3,12 @@ hashed."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ir import is_instant
 from ir.canonical import canonical_bytes, parse_json
 from ir.characters import CONTROLS
-from ir.dataclass import dataclass
 from ir.errors import DocumentError
 from mcl.core.errors import MemoryStoreError
 from mcl.core.patterns import late

@@ -13,6 +13,7 @@ A proof is a JSON document that needs nothing but itself to be checked:
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from executor.core.errors import JournalError
@@ -27,7 +28,6 @@ from executor.store.journal.merkle import (
 from executor.store.journal.record import Record, open_record
 from ir import PublicKey, key_of
 from ir.canonical import parse_json
-from ir.dataclass import dataclass
 from ir.errors import UNVERIFIED, MclError
 from mcl.core.errors import MemoryStoreError
 from mcl.memory.memory import Memory

@@ -3,6 +3,7 @@ over all documents so far. Beside them lies an index, made in the same commit, t
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from executor.store.database import Database
@@ -10,7 +11,6 @@ from executor.store.home import Home
 from executor.store.journal.journal import Statement
 from executor.store.journal.merkle import EMPTY_ROOT, Frontier, leaf_hash
 from ir import MclError
-from ir.dataclass import dataclass, replace
 from mcl.core.errors import MemoryStoreError
 from mcl.memory.memory import Memory, new_memory, parse_uri
 from mcl.memory.words import DOCUMENT, Memories, document_in, searched_words, stored, tokens

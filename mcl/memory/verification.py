@@ -2,13 +2,13 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
 from executor.store.home import Home
 from executor.store.journal.merkle import Frontier, leaf_hash
 from executor.store.journal.record import Record, is_record
-from ir.dataclass import dataclass, field
 from ir.errors import MclError
 from ir.findings import Finding
 from mcl.core.errors import MemoryStoreError

@@ -6,13 +6,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from executor.core.errors import JournalError
 from executor.store.database import Database
 from executor.store.journal.record import stored_body
-from ir.dataclass import dataclass
 from mcl.core.errors import MemoryStoreError
 from mcl.language.bm25 import WORD, bound, rarity, share
 from mcl.memory.memory import TYPES, Memory, parse_uri

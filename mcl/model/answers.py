@@ -3,8 +3,8 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from ir.dataclass import dataclass
 from mcl.model.form import Unit, words
 from mcl.model.limits import frame_limits, is_such
 from mcl.model.llama.decoder import DecodedAnswer

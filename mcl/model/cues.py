@@ -5,11 +5,11 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ir.dataclass import dataclass, replace
 from mcl.language.bm25 import stems
 from mcl.model.protocol import SlotForm, Span
 from mcl.model.slot_claims import NO_THINGS, SlotClaims, element

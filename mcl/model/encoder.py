@@ -5,12 +5,12 @@ import hashlib
 import itertools
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ir.dataclass import dataclass
 from mcl.core.errors import ModelError
 from mcl.model import form as shape
 from mcl.model.heads import (

@@ -12,12 +12,12 @@ import mmap
 import os
 import struct
 import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from executor.core.files import whole_file
-from ir.dataclass import asdict, dataclass
 from mcl.core.cache import read_own, write_own
 from mcl.core.errors import NO_AI, ModelError
 from mcl.model.form import FORM

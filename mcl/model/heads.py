@@ -13,13 +13,13 @@ import json
 import math
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ir.dataclass import dataclass
 from mcl.core.errors import ModelError
 from mcl.model.llama.weights import NO_AI
 

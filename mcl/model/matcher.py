@@ -7,9 +7,9 @@ alone. What it does not find it leaves out, so the stages ask the person.
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ir.dataclass import dataclass
 from ir.frame import valid_verb
 from mcl.language.bm25 import Bm25, stems
 from mcl.language.mtx.core import load_core

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
-
-from ir.dataclass import dataclass
 
 REST = "rest"
 """Field of a word that may be part of a value and was read as of none."""

@@ -21,6 +21,7 @@ import mmap
 import re
 import struct
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -28,7 +29,6 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ir.dataclass import dataclass
 from mcl.core.errors import ModelError
 from mcl.model.form import plain
 from mcl.model.llama.weights import NO_AI

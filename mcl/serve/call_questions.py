@@ -8,6 +8,7 @@ one. What was approved is an intent of one node, run like any other: the gate cl
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -27,7 +28,6 @@ from executor.tools.names import OURSELVES
 from executor.walker.engine import Failure
 from executor.walker.questions import TRIES, GateAnswer, GateQuestion, first_answer
 from ir import MclError
-from ir.dataclass import dataclass, replace
 from ir.display import beginning, of_value, quoted
 from mcl.core.errors import McpError
 from mcl.core.text import one_line

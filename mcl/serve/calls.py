@@ -7,6 +7,7 @@ judged by ``decide`` there, and leaves one record of activity, written before it
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, cast
 
@@ -19,7 +20,6 @@ from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES, short_name
 from executor.walker.engine import Failure
 from ir import MclError
-from ir.dataclass import dataclass, field, replace
 from mcl.catalog.activity import CallRecord
 from mcl.catalog.calls import ToolCallRequest, ToolName, parse_name, read_call
 from mcl.catalog.extras import require_extras

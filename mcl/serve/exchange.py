@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from executor.core.errors import PolicyError, ScopeError
 from executor.sandbox.redaction import visible
 from ir import MclError
-from ir.dataclass import dataclass, field
 from ir.errors import REFUSED
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,7 +17,6 @@ from executor.gate.context import Context
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.manifest import Manifest
-from ir.dataclass import dataclass, replace
 from mcl.plugins.hooks import plugins
 from mcl.serve.exchange import Caller
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +20,6 @@ from executor.gate.checkout import circuit_open
 from executor.gate.guards.call import MAX_REASON
 from executor.gate.verdict import Deny
 from executor.store.home import Home
-from ir.dataclass import dataclass, field, replace
 from mcl.serve.corrections import FormCorrections
 from mcl.serve.exchange import Filled, Form
 from mcl.serve.folders import Judged

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +23,6 @@ from executor.tools.manifest import Manifest
 from executor.tools.names import SCHEME, outside_uri, short_name
 from executor.tools.registry import Registry
 from executor.tools.tool import Credentials
-from ir.dataclass import dataclass
 from mcl.catalog.calls import ToolName
 from mcl.serve.folders import Judged, folders_of, judged_as
 

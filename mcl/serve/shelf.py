@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, cast
 
@@ -15,7 +16,6 @@ from executor.call import Operation
 from executor.gate.context import Context
 from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES
-from ir.dataclass import dataclass
 from mcl.catalog.calls import parse_name
 from mcl.catalog.manifests import call_with, hints_of
 from mcl.catalog.suspicion.texts import revealed

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from executor.core.hashing import json_size
 from executor.sandbox.redaction import Redactor, visible
 from executor.tools.schemas import ForeignChecker
-from ir.dataclass import dataclass, field
 from ir.errors import FAILED
 from mcl.core.errors import McpError
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import anyio
@@ -17,7 +18,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from executor.core.hashing import json_size
 from executor.sandbox.redaction import Redactor
-from ir.dataclass import dataclass
 from mcl.upstream.answers import (
     METHODS,
     Fault,

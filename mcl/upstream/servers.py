@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -19,7 +20,6 @@ from executor.store.home import Home
 from executor.store.journal.standing import COMPONENT as STATED
 from executor.tools.names import OURSELVES, is_server
 from ir import canonical_bytes, find_secret, parse_json
-from ir.dataclass import dataclass, field
 from mcl.core.errors import McpError
 
 Transport = Literal["stdio", "http"]

@@ -11,13 +11,12 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 import anyio
 import anyio.lowlevel
-
-from ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import anyio
 
 from executor.tools.schemas import ForeignChecker
-from ir.dataclass import dataclass
 from mcl.upstream.answers import KINDS, Fault, FaultError, Kind, down, slow
 from mcl.upstream.servers import Server
 from mcl.upstream.subscriptions import ServerSubscriptions, follow_lists

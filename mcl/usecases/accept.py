@@ -1,6 +1,7 @@
 """`mcl accept`: a person signs what is wanted and what will run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from executor.core.errors import LifecycleError
@@ -8,7 +9,6 @@ from executor.store.home import Home
 from executor.store.lifecycle.events import is_past
 from executor.store.lifecycle.view import way_on
 from ir import Intent, IntentAcceptBody
-from ir.dataclass import dataclass
 from ir.schedule import recurs
 from mcl.catalog.extras import require_extras_of
 from mcl.core.home import open_home, sealed

@@ -3,12 +3,12 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from executor import Home, JournalError, Row
 from executor.core.files import whole_file
-from ir.dataclass import dataclass
 from ir.errors import FAILED, MclError
 from mcl.catalog.activity.index import ActivityFlaw, ActivityPage, Found, Reader
 from mcl.catalog.activity.index import watch as watched

@@ -2,6 +2,7 @@
 like any other: one gate, one journal."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.tools.manifest import Manifest
 from executor.tools.names import short_name
-from ir.dataclass import dataclass
 from ir.results import as_json
 from mcl.catalog.extras import require_extras
 from mcl.catalog.tools.foreign import all_tools

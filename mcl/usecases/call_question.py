@@ -9,6 +9,7 @@ end is one commit, and the first counts, in whatever processes they are tried.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
@@ -41,7 +42,6 @@ from ir import (
     content_hash,
     is_ulid,
 )
-from ir.dataclass import dataclass, field
 from mcl.core.home import sealed
 from mcl.usecases.direct import NODE, proposal
 

@@ -2,12 +2,12 @@
 accepted, and under which documents its nodes began."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from executor import View
 from executor.store.lifecycle.events import advance
 from ir import Envelope, PlanStepBody
-from ir.dataclass import dataclass
 
 Hashes = tuple[str, str]  # of an Intent, and of its plan or ""
 

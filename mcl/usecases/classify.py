@@ -4,13 +4,13 @@ It holds for the tool as its server describes it now, by its hash: of one that c
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from executor.core.errors import PolicyError
 from executor.gate.effects import need_of
 from executor.gate.pins import Pins
 from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
-from ir.dataclass import dataclass
 from mcl.catalog.definitions import Definitions
 from mcl.core.errors import InputError, McpError
 from mcl.core.home import open_home

@@ -1,7 +1,8 @@
 """What holds for every goal of a home: listed, looked up, chosen."""
 
+from dataclasses import dataclass
+
 from executor.store.home import Home
-from ir.dataclass import dataclass
 from mcl.core.environment import SYSTEM
 from mcl.core.errors import InputError
 from mcl.core.home import open_home

@@ -5,6 +5,7 @@ after it failed.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,6 @@ from executor.store.materiality import Change
 from executor.store.materiality.plans import has_effect, is_leaf
 from executor.walker.undo.records import read_history
 from ir import Intent, IntentCompiledBody, IntentCorrectBody, PlanProposedBody, canonical_bytes
-from ir.dataclass import dataclass, field, replace
 from ir.errors import REFUSED
 from ir.results import called
 from mcl.catalog.tools.foreign import all_tools

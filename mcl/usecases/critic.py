@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -22,7 +23,6 @@ from executor.walker.criteria import Criterion
 from executor.walker.engine import Failure
 from executor.walker.interfaces import FailureMode, FailureModes, Replan
 from ir import Intent, MclError, PlanNode, PlanTree, as_document
-from ir.dataclass import dataclass
 from mcl.usecases.corrections import Proposal, propose_correction, sign_correction
 
 SIGNED: Final = "record.replan.signed"

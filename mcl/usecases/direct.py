@@ -6,6 +6,7 @@ and kept like any other intent.
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +31,6 @@ from ir import (
     check_plan,
     with_hash,
 )
-from ir.dataclass import dataclass
 from mcl.core.errors import InputError
 from mcl.core.home import sealed
 

@@ -7,13 +7,13 @@ a person about those that are known whole by then, one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from executor.gate.approvals import APPROVE
 from executor.store.home import Home
 from executor.walker.questions import GateAnswer, GateQuestion, People
-from ir.dataclass import dataclass
 from ir.errors import CLARIFY, REFUSED
 from ir.schedule import recurs
 from mcl.compiler.outcome import Clarify, Compiled, Refused

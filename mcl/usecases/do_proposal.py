@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -13,7 +14,6 @@ from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.tools.manifest import Effect
 from ir import OutputRef, PlanNode, parse_references
-from ir.dataclass import dataclass
 from mcl.catalog.extras import missing_for
 from mcl.compiler.outcome import Compiled
 from mcl.core.home import open_home

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
-
-from ir.dataclass import dataclass
 
 _ENDS: Final = frozenset(" ,:;.!").__contains__  # what a word ends before
 

@@ -7,6 +7,7 @@ journal, and the run that goes on finds it there.
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -18,7 +19,6 @@ from executor.gate.approvals import APPROVE, DENY, Offer, binding_hash
 from executor.store.lifecycle.events import GateState, is_past
 from executor.walker.questions import listed
 from ir import Envelope, MclError, PolicyGateBody, PolicyGateResolveBody
-from ir.dataclass import dataclass, field
 from mcl.catalog.tools.foreign import all_tools
 from mcl.core.errors import InputError
 from mcl.core.home import open_home, sealed

@@ -1,13 +1,13 @@
 """A correction of a goal, by slot or in words: the Intent and the plan as they follow from it, made anew."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.store.home import Home
 from executor.store.lifecycle.view import View
 from ir import Budget, ClarifyQuestion, Frame, Intent, IntentDraftBody, PlanTree
-from ir.dataclass import asdict, dataclass
 from ir.errors import CLARIFY, MclError
 from mcl.compiler.corrected_plan import corrected_plan, rewritten_plan
 from mcl.compiler.outcome import Clarify, Compiled, Outcome

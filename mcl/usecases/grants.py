@@ -6,6 +6,7 @@ Who gave what and when is kept beside the grant, and each change is a record in 
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -14,7 +15,6 @@ from executor.core.clock import instant
 from executor.gate.grants import Grant, Grants, HostGrant, RootGrant
 from executor.store.home import Home
 from ir import SIDE_EFFECTS, key_of
-from ir.dataclass import dataclass, field
 from ir.results import UNTOLD, called
 from mcl.core.errors import InputError
 from mcl.core.home import open_home

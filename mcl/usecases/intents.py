@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
@@ -9,7 +10,6 @@ from executor import JournalError, LifecycleError, View
 from executor.store.home import Home
 from executor.store.lifecycle.view import way_on
 from ir import ClarifyQuestion, Envelope, Intent, IntentCancelBody, PlanTree
-from ir.dataclass import dataclass, field
 from ir.errors import MclError
 from mcl.compiler.stages.request import GOAL
 from mcl.core.errors import InputError

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from executor.core.clock import instant
 from executor.core.errors import KeyringError
 from executor.store.home import Home
-from ir.dataclass import dataclass
 from ir.errors import REFUSED
 from mcl.core.errors import InputError
 from mcl.core.home import open_home

@@ -1,12 +1,12 @@
 """`mcl plan compare`: does the difference between two documents need a new accept? Nothing is changed."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.store.materiality import Change, Documents, is_material
 from executor.store.materiality import compare as compared
 from ir import DocumentError, Intent, PlanTree, canonical_bytes, check_plan, is_instant, parse_json
-from ir.dataclass import dataclass
 from mcl.core.errors import InputError
 from mcl.usecases.verification import read_document
 

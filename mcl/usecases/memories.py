@@ -2,12 +2,12 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from executor.store.home import Home
 from ir.canonical import parse_json
-from ir.dataclass import dataclass
 from ir.errors import UNVERIFIED, MclError
 from ir.results import JsonResult
 from mcl.core.errors import MemoryStoreError

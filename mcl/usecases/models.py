@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.store.home import Home
-from ir.dataclass import dataclass, replace
 from mcl.core.errors import ModelError
 from mcl.core.home import open_home
 

@@ -4,6 +4,7 @@ No model is asked. A plug-in fills the slots of its pack; the rest is as for any
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from executor import Verdict, Walker
@@ -12,7 +13,6 @@ from executor.store.home import Home
 from executor.tools.registry import Registry
 from executor.walker.interfaces import Reasoner
 from ir import Frame, Intent, PlanTree, SlotEntry, with_hash
-from ir.dataclass import dataclass
 from ir.errors import MclError
 from ir.inline_secrets import find_secret
 from mcl.core.errors import SkillError

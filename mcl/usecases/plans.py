@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -12,7 +13,6 @@ from executor.gate.decide import BEFOREHAND
 from executor.gate.verdict import Deny
 from executor.store.home import Home
 from ir import VERBS, Intent, MclError, PlanNode, PlanTree, content_hash, is_ulid, valid_verb, with_hash
-from ir.dataclass import dataclass
 from ir.plan import member
 from mcl.catalog.extras import missing_for
 from mcl.catalog.tools.foreign import all_tools

@@ -1,5 +1,6 @@
 """`mcl policy check`: what each entry of the operator's deny list closes, and which of them close nothing."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from executor.core.errors import PolicyError
@@ -7,7 +8,6 @@ from executor.gate.policy import Denied, Policy
 from executor.store.home import Home
 from executor.tools.names import nearest
 from executor.tools.registry import Registry
-from ir.dataclass import dataclass
 from ir.errors import UNVERIFIED, USAGE
 from ir.results import JsonResult, as_json
 from mcl.catalog.tools.foreign import Foreign, all_tools

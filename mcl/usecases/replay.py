@@ -2,6 +2,7 @@
 and memories of then?"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -9,7 +10,6 @@ from executor import View
 from executor.store.home import Home
 from executor.store.lifecycle.corrections import correction
 from ir import Intent, IntentCorrectBody, PlanTree, canonical_bytes, content_hash, with_hash
-from ir.dataclass import dataclass
 from ir.errors import MclError
 from ir.intent import CompileMetadata, seed_of
 from ir.results import JsonResult

@@ -1,8 +1,7 @@
 """What a replay says of one thing that it compared."""
 
+from dataclasses import dataclass
 from typing import Literal
-
-from ir.dataclass import dataclass
 
 Answer = Literal["same", "different", "not available"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import MutableSequence, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from executor.gate.grants import Grants
 from executor.store.home import Home
-from ir.dataclass import dataclass
 from ir.results import as_json
 from mcl.core.errors import McpError
 from mcl.core.event_loop import at_once

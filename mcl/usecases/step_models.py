@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,7 +12,6 @@ from executor.store.home import Home
 from executor.tools.tool import unheard
 from executor.walker.interfaces import StepAnswer, StepModel
 from ir import STEP_KINDS, PlanTree
-from ir.dataclass import dataclass
 from mcl.compiler.execution import ModelReasoner
 from mcl.core.errors import ModelError
 from mcl.language.mtx.core import Core, core_of

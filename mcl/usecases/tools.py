@@ -1,6 +1,7 @@
 """`mcl tool`: the tools there are, what each may do, and which of their manifests the operator approved."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from executor.core.errors import ManifestError
@@ -10,7 +11,6 @@ from executor.store.home import Home
 from executor.tools.manifest import Effect, Manifest
 from executor.tools.names import nearest, parse_tool, short_name
 from executor.tools.registry import Registry
-from ir.dataclass import dataclass
 from mcl.catalog.contracts.contract import contract_of
 from mcl.catalog.tools.foreign import Foreign, all_tools
 from mcl.core.errors import InputError

@@ -1,6 +1,7 @@
 """`mcl verify`: what can be checked about a document without a model, for thousands of files in one run."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from ir import (
     parse_json,
 )
 from ir.bodies import IntentCompiledBody, PlanProposedBody
-from ir.dataclass import dataclass, field
 from ir.errors import USAGE, MclError
 from ir.findings import Finding
 from ir.intent import seed_of

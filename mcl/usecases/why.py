@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.store.home import Home
-from ir.dataclass import dataclass
 from mcl.core.home import open_home
 from mcl.usecases.goal_corrections import goal_changes, model_of
 from mcl.usecases.installed import installed

@@ -4,10 +4,10 @@ Swedish).
 
 import math
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from ir.dataclass import dataclass
 from mcl.core.patterns import late
 
 _MOST_WORDS: Final = 12

@@ -3,9 +3,9 @@ day."""
 
 import re
 from calendar import monthrange
+from dataclasses import dataclass
 from datetime import date, timedelta
 
-from ir.dataclass import dataclass
 from mcl.core.patterns import late
 from mcl.values.numbers import read_number
 

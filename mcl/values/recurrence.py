@@ -5,11 +5,11 @@ Never the machine's clock: when it was said and in which zone are arguments. Eng
 """
 
 import re
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from ir.dataclass import dataclass
 from mcl.core.patterns import late
 from mcl.values.dates import MORNING, read_moment, read_start
 from mcl.values.numbers import read_number

@@ -1,10 +1,10 @@
 """Words of how often → a rule of RFC 5545, in a few forms with one reading each. English and Swedish."""
 
 import re
+from dataclasses import dataclass
 from datetime import time
 from typing import Final
 
-from ir.dataclass import dataclass
 from mcl.core.patterns import late
 from mcl.values.dates import MORNING
 from mcl.values.numbers import read_number

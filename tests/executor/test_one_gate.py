@@ -91,6 +91,7 @@ DECLARED: Final = {
     ("mcl/cli/output.py", "a tool's module"),
     # What a question may be read against: tables are read by their reader, no adapter is run.
     ("mcl/plugins/data/answering.py", "a tool's module"),
+    ("mcl/plugins/data/told.py", "a tool's module"),  # which tables and columns are meant
     (
         "mcl/plugins/data/spoken.py",
         "a tool's module",
@@ -101,7 +102,6 @@ DECLARED: Final = {
     ("mcl/core/distribution.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
     ("executor/__init__.py", "by name"),
-    ("ir/dataclass.py", "by name"),  # functions of classes, of the names of their fields
     ("mcl/__init__.py", "by name"),
     ("mcl/cli/app.py", "by name"),
     # What plug-ins add, by the names that each gives.

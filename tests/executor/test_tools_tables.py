@@ -164,3 +164,36 @@ def test_conditions_are_told_as_they_were_read() -> None:
     assert found.hold(["2026-05-01", "sweden", "1,000"])
     assert not found.hold(["2026-05-01", "sweden", "999.9"])
     assert not found.hold(["2026-06-01", "Sweden", "1000"])
+
+
+def test_rows_of_tables_of_one_kind_follow_each_other_and_doubles_may_be_dropped(there: Walks) -> None:
+    there.write("more.csv", "Amount,date,kind\n7,2026-12-01,food\n7,2026-12-01,food\n")
+    args = {"path": "e.csv", "also": ["more.csv"]}
+    assert there.ask(node("data/ask", figure="count", where="kind is food", **args))["value"] == "5"
+    assert there.ask(node("data/ask", question="how much on food in december 2026", **args))["value"] == "14"
+    made = there.ask(node("data/extract", to="all.csv", doubles="drop", **args))
+    assert made["rows"] == 6
+    there.ask(node("data/extract", to="e.csv", **args))
+    kept = (there.workspace / "e.csv").read_text()
+    assert kept == EXPENSES + "2026-12-01,food,,7,\n" * 2
+    assert (
+        there.refusal(node("data/extract", path="e.csv", also=["shops.csv"], to="e.csv")) == "WOULD_LOSE_ROWS"
+    )
+    there.write("other.csv", "x,y\n1,2\n")
+    assert there.refusal(node("data/ask", path="e.csv", also=["other.csv"])) == "UNKNOWN_COLUMN"
+
+
+def test_a_log_and_a_folder_of_logs_are_tables_and_their_lines_go_to_a_text(there: Walks) -> None:
+    lines = "2026-11-{day} 08:00:01 INFO started\n2026-11-{day} 09:12:44 ERROR disk 91 % full\n"
+    for day in (25, 26):
+        there.write(f"logs/s-{day}.log", lines.format(day=day))
+    ask = "how many errors on 2026-11-25"
+    assert there.ask(node("data/ask", path="logs", question=ask))["value"] == "1"
+    found = there.ask(node("data/ask", path="logs/", question="errors per file"))
+    assert [one["file"] for one in found["groups"]] == ["s-25.log", "s-26.log"]
+    ask = "the ERROR lines of both logs, newest first"
+    there.ask(node("data/extract", path="logs", question=ask, to="errors.txt"))
+    text = (there.workspace / "errors.txt").read_text()
+    assert text == "".join(f"2026-11-{day} 09:12:44 ERROR disk 91 % full\n" for day in (26, 25))
+    there.write("x.log", "nothing\nof the kind\n")
+    assert there.refusal(node("data/ask", path="x.log", question="how many errors")) == "BAD_TABLE"

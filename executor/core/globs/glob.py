@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain, takewhile
 from typing import Final, NoReturn
@@ -29,7 +30,6 @@ from executor.core.globs.segment import (
     meet,
     segment,
 )
-from ir.dataclass import dataclass, field
 
 # ---- How a pattern is refused: with the character where it goes wrong, and what to write instead.
 

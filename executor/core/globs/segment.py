@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Generic, TypeAlias, TypeVar
-
-from ir.dataclass import dataclass, replace
 
 # ---- Sequences with gaps, and whether two of them have a reading in common.
 # A sequence is items, one after the other, with gaps between some of them where anything may stand: a name is

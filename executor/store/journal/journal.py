@@ -6,6 +6,7 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from executor.core.clock import Clock
@@ -39,7 +40,6 @@ from executor.store.keys.keyring import KeyEntry, Keyring
 from executor.store.lifecycle.events import View, advance, fold, intent_id
 from executor.store.lifecycle.firings import is_child, require_fired
 from ir import ROLE_OF_KIND, Body, Envelope, Header, PublicKey, key_of, open_envelope, seal
-from ir.dataclass import dataclass, field
 from ir.errors import REFUSED
 
 if TYPE_CHECKING:  # proving and verifying are fetched when they are asked for: a compile only appends

@@ -6,13 +6,13 @@ Proofs are checked as RFC 9162 (sections 2.1.3.2 and 2.1.4.2) writes it. Every h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
 from executor.core.errors import JournalError
 from executor.store.journal.record import Record, open_record
 from ir import PublicKey
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 
 HASH_SIZE: Final = 32

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
@@ -22,7 +23,6 @@ from executor.core.errors import JournalError
 from executor.store.keys.keyring import KeyPair
 from ir import PROTOCOL, PublicKey, Role, decode_cbor, encode_cbor, is_instant, is_ulid
 from ir.cbor import MAX_BYTES
-from ir.dataclass import dataclass, field
 from ir.envelope import with_signature, without_signature
 from ir.inline_secrets import reasons_without_secrets
 

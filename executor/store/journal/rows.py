@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
@@ -14,7 +15,6 @@ from executor.store.journal.record import Record, is_record, open_record, seal_r
 from executor.store.keys.keyring import KeyPair, Keyring
 from executor.store.lifecycle.view import intent_id
 from ir import CborError, Envelope, PublicKey, decode_cbor, open_envelope
-from ir.dataclass import dataclass, field, replace
 from ir.envelope import with_signature, without_signature
 
 # ---- The chain: each row says under its signature which row stands before it.

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -15,7 +16,6 @@ from executor.store.journal.record import Record
 from executor.store.journal.rows import CHAINED, Message
 from executor.store.keys.keyring import KeyEntry, Keyring
 from ir import PublicKey, Role, key_of
-from ir.dataclass import dataclass, field, replace
 
 if TYPE_CHECKING:
     import sqlite3

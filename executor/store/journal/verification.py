@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self
 
 from executor.core.errors import LifecycleError
@@ -28,7 +29,6 @@ from executor.store.keys.keyring import Keyring
 from executor.store.lifecycle.events import View, advance, intent_id
 from executor.store.lifecycle.firings import is_child, require_fired
 from ir import Envelope, MclError, PublicKey, key_of, open_envelope
-from ir.dataclass import dataclass, field
 from ir.findings import Finding
 
 _MOST: Final = 1000  # findings in one report

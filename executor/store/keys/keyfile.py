@@ -7,6 +7,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,6 @@ from executor.core.errors import KeyringError
 from executor.core.files import locked, whole_file
 from executor.store.database import explain_os
 from ir import did_of, key_of
-from ir.dataclass import dataclass
 
 _CLEAR: Final = "none"
 _SEALED: Final = "argon2id+secretbox"

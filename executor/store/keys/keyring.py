@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +34,6 @@ from executor.store.keys.keyfile import (
     write_document,
 )
 from ir import PublicKey, Role, did_of, key_of
-from ir.dataclass import asdict, dataclass, field, replace
 
 ROLES: Final[tuple[Role, ...]] = ("user", "agent")
 Stamp: TypeAlias = tuple[int, int, int] | None

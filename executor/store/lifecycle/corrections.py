@@ -5,6 +5,7 @@ failed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from executor.core.errors import LifecycleError
@@ -23,7 +24,6 @@ from ir import (
     check_plan,
     with_hash,
 )
-from ir.dataclass import dataclass
 
 # ---- Which nodes have begun, and which of them run again after a correction.
 

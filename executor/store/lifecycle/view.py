@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, TypeVar
 
 from ir import ClarifyQuestion, Envelope, Intent, IntentAnswerBody, IntentDraftBody, PlanNode, PlanTree
-from ir.dataclass import dataclass, field
 from ir.schedule import Schedule
 
 # ---- Which event is legal in which state of an intent, as data.

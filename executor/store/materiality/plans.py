@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from executor.store.materiality.intents import compare_budgets, compare_intents, plain
 from executor.store.materiality.rules import Change, changed
 from ir import Intent, OutputRef, PlanNode, PlanTree, parse_references
-from ir.dataclass import dataclass
 from ir.errors import IrError
 from ir.plan import BRANCH_KINDS, TERMINAL_KINDS, Gate, ToolCall
 

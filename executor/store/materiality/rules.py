@@ -60,9 +60,9 @@ without a rule. Texts of arguments are compared as texts: `007` is not `7`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from anyio import from_thread, to_thread
 
@@ -13,7 +14,6 @@ from executor.tools.fs.files import shown
 from executor.tools.process.confined import Ran, program_outside, run_confined
 from executor.tools.project.suites import Folder
 from executor.tools.tool import Bench
-from ir.dataclass import dataclass, field
 from ir.inline_secrets import lines_without_keys
 
 _MOST = 4 << 20  # bytes taken of what ripgrep finds

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from anyio import from_thread, to_thread
@@ -16,7 +17,6 @@ from executor.core.hashing import json_bytes
 from executor.tools.fs.files import in_word, shown
 from executor.tools.project.sources import globs_of, sources
 from executor.tools.tool import Bench
-from ir.dataclass import dataclass, field
 from ir.inline_secrets import lines_without_keys
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,6 @@ from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.files import readings
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from ir.dataclass import dataclass
 
 # ---- What may be edited: not what other programs write, and nothing that is no text by its name.
 

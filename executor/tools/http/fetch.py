@@ -8,6 +8,7 @@ import socket
 import ssl
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING
@@ -18,7 +19,6 @@ import anyio
 from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.origin import Origin, Url, parse_url
 from executor.sandbox.redaction import visible
-from ir.dataclass import dataclass, field, replace
 
 if TYPE_CHECKING:
     import ssl

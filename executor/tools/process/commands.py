@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -21,7 +22,6 @@ from executor.tools.project.suites import Folder, found
 from executor.tools.project.unchanged import require_unchanged
 from executor.tools.tool import Bench, Tool
 from ir.characters import CONTROLS
-from ir.dataclass import dataclass
 
 FOLDER: Final = "folder"  # the argument that tells the gate where a command works
 _ADDRESS: Final = "matrix://tool/process/run-"

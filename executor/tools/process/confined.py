@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -24,7 +25,6 @@ from executor.sandbox.process import Finished, Keep, run_command
 from executor.sandbox.redaction import visible
 from executor.tools.project.suites import Folder
 from executor.tools.tool import Bench
-from ir.dataclass import dataclass
 
 _MAX_LOG = 1 << 18  # bytes of the log that are kept: its end
 _MAX_TEXT = 100_000  # characters of an answer's text

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from executor.core.errors import ScopeError
 from executor.sandbox.git import Git, text
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from ir.dataclass import dataclass
 
 _MAX_FILES = 500  # files whose changes are shown
 _ROOM = 96  # bytes of JSON that a file takes beside its path, generously

@@ -7,6 +7,7 @@ import stat
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from executor.core.globs import anywhere, fits_name
 from executor.sandbox.git import repository, text
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
-from ir.dataclass import dataclass
 
 _MAX_NAMES = 32 << 20  # bytes of names taken from git
 

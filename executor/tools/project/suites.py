@@ -9,12 +9,12 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.paths import Workspace
-from ir.dataclass import dataclass
 
 # ---- The folder that a command runs in, and the programs that it may be run with.
 

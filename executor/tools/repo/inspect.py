@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from executor.core.errors import ToolError
@@ -20,7 +21,6 @@ from executor.tools.project.changes import CONFLICTS, state
 from executor.tools.project.sources import languages_of, sources
 from executor.tools.project.suites import Folder
 from executor.tools.tool import Bench
-from ir.dataclass import dataclass
 
 _ROOM = 1 << 20  # bytes of JSON that changes may take: they are counted, not told
 _MARK = {True: "ok  ", False: "look"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
@@ -38,7 +39,6 @@ from executor.walker.undo.records import (
     read_history,
 )
 from executor.walker.undo.store import ImageStore
-from ir.dataclass import dataclass, field
 
 Tell: TypeAlias = Callable[[str, Mapping[str, Any]], str]  # kind and body of a record; gives its id
 STORE_LIMIT: Final = 1 << 30  # bytes of contents in a home, after which old ones go

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
 
 from executor.core.errors import ScopeError
@@ -14,7 +15,6 @@ from executor.sandbox.history import STATE_FILES, STATE_FOLDERS
 from executor.sandbox.paths import Workspace
 from executor.tools.manifest import CHANGING, Mode
 from executor.walker.undo.store import ImageStore
-from ir.dataclass import dataclass, field
 
 # ---- What is at a path at one moment, as far as it can be put back.
 

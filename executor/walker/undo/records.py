@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from executor.store.journal.journal import Journal
 from executor.store.journal.record import Record
 from executor.walker.undo.looker import ABSENT, After, Before, State, from_body
-from ir.dataclass import dataclass, field
 from ir.results import JsonResult
 
 KEPT: Final = "record.undo.kept"

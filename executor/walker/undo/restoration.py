@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +21,6 @@ from executor.sandbox.writing import alone, place_new
 from executor.walker.undo.looker import ABSENT, Looker, State, from_body
 from executor.walker.undo.records import KeptCall, UndoHistory
 from executor.walker.undo.store import ImageStore
-from ir.dataclass import dataclass, field
 from ir.results import JsonResult
 
 # ---- From what happened to what must be put back: pure, no file is looked at.

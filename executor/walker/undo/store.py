@@ -9,6 +9,7 @@ import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,6 @@ from executor.core.files import FOLDER, locked, sync_folder, whole_file
 from executor.sandbox.files import digest_of
 from executor.store.database import explain_os
 from executor.store.home import Home
-from ir.dataclass import dataclass, field
 from ir.errors import UNVERIFIED
 
 _PIECE: Final = 1 << 20

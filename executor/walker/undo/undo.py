@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,7 +34,6 @@ from executor.walker.undo.restoration import (
 )
 from executor.walker.undo.store import ImageStore
 from ir import MclError
-from ir.dataclass import dataclass, field, replace
 from ir.errors import UNVERIFIED
 from ir.results import JsonResult
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, TypeAlias
 
 from executor.core.errors import JournalError
@@ -17,7 +18,6 @@ from executor.store.home import Home
 from executor.store.journal.record import Record
 from executor.store.journal.rows import COLUMNS, Row
 from executor.store.journal.verification import JournalFinding
-from ir.dataclass import dataclass, field
 from ir.errors import MclError
 from ir.results import JsonResult, called
 from mcl.catalog.activity.record import (

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
@@ -15,7 +16,6 @@ from executor.core.hashing import json_bytes
 from executor.gate.effects import RANK
 from executor.gate.guards.call import SENSITIVITIES as SENSITIVITIES
 from executor.tools.names import is_server
-from ir.dataclass import dataclass, field
 from mcl.core.errors import McpError
 
 KIND: Final = "record.mcp.call"

@@ -7,12 +7,12 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
 from executor.store.home import Home
 from ir.characters import written_in_json, written_out
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 from mcl.catalog.activity.index import ActivityIndex
 from mcl.catalog.activity.record import COLUMNS, CallRecord, Filters

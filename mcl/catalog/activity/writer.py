@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.core.hashing import json_bytes
@@ -14,7 +15,6 @@ from executor.store.journal.journal import Statement
 from executor.store.journal.rows import Row
 from executor.store.lifecycle.view import intent_id
 from ir import is_instant
-from ir.dataclass import dataclass
 from mcl.catalog.activity.index import ActivityIndex
 from mcl.catalog.activity.record import INTENT, KIND, TEXTS, CallRecord, call_of, whole_number
 

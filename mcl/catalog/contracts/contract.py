@@ -9,12 +9,12 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from executor.core.errors import ManifestError
 from executor.tools.manifest import CHANGING, Manifest
 from executor.tools.registry import Registry
-from ir.dataclass import dataclass
 from mcl.catalog.manifests import hints_of
 
 # ---- The contract of a tool: all that its manifest promises, said in the words that callers ask in.

@@ -7,6 +7,7 @@ import os
 import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,6 @@ import mcl.catalog.tools
 from executor.core.errors import ManifestError
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 from mcl.catalog.contracts.contract import (
     JSON_FILE,

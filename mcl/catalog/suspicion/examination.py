@@ -7,12 +7,12 @@ import tomllib
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from executor.tools.names import OURSELVES
-from ir.dataclass import dataclass, field
 from mcl.catalog.suspicion.rules import Mark, Suspicion, marks_of_content, rules
 from mcl.catalog.suspicion.texts import PlacedText, PlainText, excerpt, read, revealed, texts
 

@@ -9,13 +9,13 @@ import ipaddress
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 from mcl.catalog.suspicion.texts import PlacedText, excerpt, hidden, revealed
 

@@ -7,12 +7,12 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
 from ir.characters import INVISIBLE, Kinds, escape_of, holds, kind_of
-from ir.dataclass import dataclass
 from mcl.core.text import cut
 
 MOST_TEXTS: Final = 4_000

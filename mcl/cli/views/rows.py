@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 
 from executor.walker.interfaces import WalkEvent
 from ir import PlanNode, PlanTree
-from ir.dataclass import dataclass
 from ir.display import quoted
 from mcl.cli.views.layout import BAD, DIM, STRONG, WARN, guides
 from mcl.cli.views.plan import ORDER, effect_of

@@ -3,10 +3,10 @@ something else of the slots and limits that it names, and nothing of the others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from ir import Budget, BudgetConstraint, DeadlineConstraint, Preference, QualityConstraint, SlotEntry
-from ir.dataclass import dataclass, replace
 from ir.document import Document
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.commands import Declared

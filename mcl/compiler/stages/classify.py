@@ -3,9 +3,9 @@
 import difflib
 import math
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 from ir import VERBS, valid_verb
-from ir.dataclass import dataclass, replace
 from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.phrase_places import fits, form_of
 from mcl.compiler.stages.request import GoalRequest

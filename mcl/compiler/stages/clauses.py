@@ -4,11 +4,11 @@ something by themselves. Pure."""
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from typing import Final
 
-from ir.dataclass import dataclass
 from mcl.compiler.stages.coverage_words import FILLER, KINDS, MANNER, WORD, CoverageWords
 from mcl.language.skills import Skill
 from mcl.model.cues import TextPlace, free, place_of, within

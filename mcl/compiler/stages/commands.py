@@ -3,11 +3,11 @@ the operator declared, by its name."""
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from ir import CommandPredicate, is_pinned
-from ir.dataclass import dataclass
 from mcl.core.patterns import late
 from mcl.language.mtx.core import CoreModule
 

@@ -4,6 +4,7 @@ quotes them.
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from ir import (
@@ -21,7 +22,6 @@ from ir import (
     RuleConstraint,
     SignedOffPredicate,
 )
-from ir.dataclass import dataclass
 from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.limit_words import Around, LimitWords
 from mcl.core.patterns import late

@@ -6,10 +6,10 @@ negation, an amount, a time, a recurrence, a condition, a grouping, a further wi
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from ir.dataclass import dataclass
 from mcl.compiler.stages.clauses import TIDY, Clause, Clauses
 from mcl.compiler.stages.coverage_words import ASIDE, KINDS, SECOND
 from mcl.model.cues import TextPlace, free, within

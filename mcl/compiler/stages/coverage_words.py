@@ -3,10 +3,10 @@ which of their words need an answer."""
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
-from ir.dataclass import dataclass
 from mcl.compiler.stages.limit_words import LimitLeads
 from mcl.compiler.stages.phrases import any_of, compiled, either, not_behind
 from mcl.compiler.stages.pointing import PointingWords

@@ -4,8 +4,8 @@ file names, dates, closed lists by name) need no model to be seen. Pure; the tab
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from ir.dataclass import dataclass, replace
 from mcl.compiler.stages.clauses import Clauses, quotes_of
 from mcl.compiler.stages.constraints import FIELDS
 from mcl.compiler.stages.limit_words import Around, LimitLeads

@@ -6,9 +6,9 @@ Only a clause of its own says it of the goal: a coupon that is valid for two hou
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from ir.dataclass import dataclass
 from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.phrases import either
 from mcl.core.errors import InputError

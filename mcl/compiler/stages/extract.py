@@ -2,10 +2,10 @@
 prose."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ir import Reference
-from ir.dataclass import dataclass, replace
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import Declared

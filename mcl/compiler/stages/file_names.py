@@ -11,13 +11,13 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
-from ir.dataclass import dataclass, field, replace
 from mcl.compiler.stages.filled import Filler
 from mcl.compiler.stages.people import addresses_of
 from mcl.compiler.stages.word_forms import alike, folded
@@ -455,8 +455,8 @@ class FileReading:
         return Span(f"slot.{slot}", _TABLE, None, None, _MENTIONED) if known else None
 
     def reads(self, skill: Skill) -> bool:
-        """Whether a skill reads a file that is here."""
-        if "there" in self.uses(skill).values():
+        """Whether a skill must have a file that is here."""
+        if any(slot.required and self.uses(skill).get(slot.name) == "there" for slot in skill.slots):
             self.found.setdefault(f"{_READS}{skill.id}", ())
         return f"{_READS}{skill.id}" in self.found
 
@@ -467,7 +467,8 @@ class FileReading:
         not here is made, and what is here read; words for a file say less than what one holds that answers.
         makes: whether words before a name make a file."""
         uses = self.uses(skill)
-        there = [f"slot.{name}" for name, use in uses.items() if use == "there"]
+        many = {slot.name for slot in skill.slots if slot.most > 1}
+        there = [f"slot.{name}" for name, use in uses.items() if use == "there" and name not in many]
         new = [f"slot.{name}" for name, use in uses.items() if use == "new" and f"slot.{name}" not in there]
         names = self._names() if self._names is not None and len(there) == len(new) == 1 else None
         if names is not None and _PLACED not in self.found:

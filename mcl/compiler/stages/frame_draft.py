@@ -4,6 +4,7 @@ prose each thing stands.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ir import (
@@ -17,7 +18,6 @@ from ir import (
     SlotEntry,
     SpanMark,
 )
-from ir.dataclass import dataclass, field, replace
 from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import Declared
 from mcl.compiler.stages.constraints import CONSTRAINTS, FIELD_OF_PATH, SIGNS, Reading, Stated, state

@@ -3,10 +3,10 @@ asked about, a question."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from ir import ClarifyQuestion, Unknown
-from ir.dataclass import dataclass
 from ir.intent import SEVERITIES
 
 

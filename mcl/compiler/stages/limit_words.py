@@ -2,9 +2,9 @@
 that only lead to it."""
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from ir.dataclass import dataclass
 from mcl.compiler.stages.phrases import any_of, compiled, either
 from mcl.language.mtx.core import CoreModule
 

@@ -1,9 +1,9 @@
 """What memories know of a goal: told to the model, remembered answers, and addresses for words."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ir import Reference, SlotEntry
-from ir.dataclass import dataclass, replace
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.constraints import FIELD_OF_PATH
 from mcl.compiler.stages.extract import Understanding, read_answer

@@ -4,11 +4,11 @@ exception, may turn it, and then nothing is held but a person is asked.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias
 
 from ir import PromiseError, is_place, parse_keeps
-from ir.dataclass import dataclass
 from mcl.compiler.stages.limit_words import Around
 from mcl.compiler.stages.phrases import literal
 from mcl.core.patterns import late

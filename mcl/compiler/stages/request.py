@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from ir import (
     DocumentError,
@@ -16,7 +17,6 @@ from ir import (
     parse_json,
 )
 from ir.characters import MEANINGLESS, without
-from ir.dataclass import dataclass, field, replace
 from ir.inline_secrets import find_secret
 from mcl.compiler.stages.file_names import FileReading
 from mcl.core.errors import InputError

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from executor.store.lifecycle.events import MAX_ROUNDS
-from ir.dataclass import dataclass
 from ir.intent import SEVERITIES
 from mcl.compiler.stages.commands import CommandWords
 from mcl.compiler.stages.constraints import LIMITS, SIGNS

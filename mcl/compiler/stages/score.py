@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import NamedTuple
 
@@ -18,7 +19,6 @@ from ir import (
     key_of,
     with_hash,
 )
-from ir.dataclass import dataclass, replace
 from ir.schedule import RECURRENCE
 from mcl.compiler.stages.constraints import doubt
 from mcl.compiler.stages.extract import Understanding

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
-from ir.dataclass import dataclass, field
 from mcl.compiler.stages.clauses import Clause, Clauses
 from mcl.compiler.stages.file_names import PLURAL
 from mcl.compiler.stages.selection_names import NamedSets

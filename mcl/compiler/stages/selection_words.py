@@ -8,12 +8,12 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ir.dataclass import dataclass
 from mcl.values.numbers import read_number
 
 _TOKEN: Final = re.compile(

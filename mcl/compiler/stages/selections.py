@@ -7,11 +7,11 @@ nothing. Where one does none of it, nothing is chosen: what it says may leave fi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from ir.dataclass import dataclass, field
 from mcl.compiler.stages.clauses import Clause, Clauses
 from mcl.compiler.stages.coverage_words import CoverageWords
 from mcl.compiler.stages.file_names import PLURAL

@@ -4,6 +4,7 @@ Names of people become the keys that are called so.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from executor.gate.standings import is_cited
@@ -17,7 +18,6 @@ from ir import (
     PromiseStanding,
     SignedOffPredicate,
 )
-from ir.dataclass import dataclass, field, replace
 from ir.errors import REFUSED
 from mcl.compiler.stages.constraints import CONSTRAINTS, Stated
 from mcl.compiler.stages.gaps import Gap, sentence

@@ -8,9 +8,8 @@ has one (settings, slots, entries, failures) is a tuple in the order of declarat
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
-
-from ir.dataclass import dataclass, field
 
 
 class Position(NamedTuple):

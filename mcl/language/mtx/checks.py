@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from ir import VERBS
 from ir.checks import is_pinned
-from ir.dataclass import dataclass, field, replace
 from ir.frame import valid_verb
 from mcl.core.words import ACTIONS, CORTEX_KEYS, FAILURE_REASONS, GIVEN_KINDS, MEMORY_TYPES, SKILL_KEYS
 from mcl.language.mtx.ast import (

@@ -5,11 +5,11 @@ prompts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from grammars import core_modules
-from ir.dataclass import dataclass, field, replace
 from mcl.core.errors import SkillError
 from mcl.language.mtx.ast import FailureNode, File, Node
 from mcl.language.mtx.codec import value_digest

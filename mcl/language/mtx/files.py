@@ -8,12 +8,12 @@ import json
 import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from grammars import load as load_grammar
-from ir.dataclass import dataclass
 from mcl.core.cache import MAX_ENTRY, read_own, write_own
 from mcl.core.errors import SkillError
 from mcl.language.mtx.ast import File, Slot

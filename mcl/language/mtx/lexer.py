@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
-
-from ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     from lark import Lark

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ir.dataclass import dataclass, field, replace
 from mcl.language.mtx.ast import SECTIONS, File
 from mcl.language.mtx.builder import STAND_IN, Builder
 from mcl.language.mtx.checks import check

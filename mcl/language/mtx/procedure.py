@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ir.dataclass import dataclass, field, replace
 from mcl.language.mtx.ast import (
     AnyUnknown,
     Argument,

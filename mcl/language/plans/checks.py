@@ -24,6 +24,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -42,7 +43,6 @@ from ir import (
     check_plan,
     parse_references,
 )
-from ir.dataclass import dataclass
 from mcl.language.mtx.parser import Parsed
 from mcl.language.mtx.source import MtxFinding, found, nearest
 from mcl.language.plans.document import Steps, YamlFile

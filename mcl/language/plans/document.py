@@ -8,9 +8,9 @@ like.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from ir.dataclass import dataclass
 from mcl.core.yaml import FileFlaw, ListNode, MapNode, Node, read_tree, text_of
 from mcl.language.mtx.source import MtxFinding
 

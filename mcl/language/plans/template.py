@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from ir import VERBS, MclError, canonical_bytes
-from ir.dataclass import dataclass, field
 from ir.plan import NO, PAYLOADS, PlanNode
 from ir.references import place_in_json, reference_alone
 from mcl.core.errors import SkillError

@@ -8,12 +8,12 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
 from executor.core.files import whole_file
-from ir.dataclass import dataclass
 from mcl.core.cache import seal
 from mcl.core.errors import ModelError
 from mcl.model.llama.weights import NO_AI, Weights

@@ -3,12 +3,12 @@
 import ctypes
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from llguidance import LLMatcher
 
-from ir.dataclass import dataclass
 from mcl.core.errors import ModelError
 from mcl.model.llama.context import ModelContext
 from mcl.model.llama.vocabulary import Vocabulary

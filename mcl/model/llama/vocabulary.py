@@ -4,11 +4,11 @@ import ctypes
 import functools
 import re
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import Any
 
 from llguidance import LLMatcher, LLParserLimits, LLTokenizer
 
-from ir.dataclass import dataclass
 from mcl.core.errors import ModelError
 from mcl.model.llama.weights import NO_AI, Weights
 

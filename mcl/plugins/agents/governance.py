@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,7 +23,6 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.manifest import Manifest
 from ir import MclError
-from ir.dataclass import dataclass, replace
 from mcl.core.environment import agent_name
 from mcl.plugins.agents.work.leases import BoundCheckouts, CallCheckouts, Leases
 from mcl.plugins.agents.work.store import SignedWork

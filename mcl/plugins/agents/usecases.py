@@ -6,13 +6,13 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
-from ir.dataclass import dataclass, field
 from ir.results import JsonResult, called
 from mcl.core.environment import agent_name
 from mcl.core.errors import WorkError

@@ -15,7 +15,8 @@ from executor.core.errors import ExecutorError
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.data.entries import ENDINGS
-from mcl.plugins.data.tools.data.question import read_question, spoken_of
+from mcl.plugins.data.tools.data.logs import ENDING
+from mcl.plugins.data.tools.data.question import is_asked, read_question, spoken_of
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_of
 
 _ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl")
@@ -36,31 +37,37 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
     tables = sorted(
         (one for one in paths if one.casefold().endswith(_ENDINGS)), key=lambda one: one.count("/")
     )
-    named = [one for one in tables if one.casefold() in prose.casefold()]
+    logs = [one for one in paths if one.casefold().endswith(ENDING)]
+    said = prose.casefold()
+    named = [one for one in (*tables, *logs) if one.rpartition("/")[2].casefold() in said]
+    named = [one for one in named if one.casefold() in said] or named
     for path in named or [*tables[:_MOST], *_folders(paths)[:_MOST_FOLDERS]]:
         try:
-            size = workspace.read(path, 1)[1] if path in tables else 0
+            size = workspace.read(path, 1)[1] if path in (*tables, *logs) else 0
             left -= size if size <= min(_BYTES, left) else 0
             if size > min(_BYTES, left + size):
                 continue
             schema = schema_of(path, bench, lambda: None)
-            said = spoken_of(prose, schema, today) + _LEAST * (path in named)
-            spoken.append((said if schema.rows else 0, schema))
+            weight = spoken_of(prose, schema, today) + _LEAST * (path in named)
+            spoken.append((weight if schema.rows else 0, schema))
         except ExecutorError:
             continue
     found: list[tuple[int, str]] = []
-    for said, schema in sorted(spoken, key=lambda one: -one[0]):
-        if said < max(_LEAST, *(best - _NEAR for best, _ in found), 0):
+    for weight, schema in sorted(spoken, key=lambda one: -one[0]):
+        if weight < max(_LEAST, *(best - _NEAR for best, _ in found), 0):
             break
         try:
             read_question(prose, schema, today)
-            found.append((said, schema.path))
+            if not is_asked(prose, schema):
+                continue
+            found.append((weight, schema.path))
         except ExecutorError:
             continue
     return tuple(path for _, path in found)
 
 
 def _folders(paths: Sequence[str]) -> list[str]:
-    """The folders with a few short texts, in their order."""
+    """The folders with a few short texts, in their order, and those with logs."""
     texts = Counter(one.rpartition("/")[0] for one in paths if one.casefold().endswith(ENDINGS))
-    return [one for one, many in texts.items() if one and 1 < many <= _TEXTS]
+    logs = {one.rpartition("/")[0]: 1 for one in paths if one.casefold().endswith(ENDING)}
+    return [one for one in {**logs, **texts} if one and (1 < texts[one] <= _TEXTS or one in logs)]

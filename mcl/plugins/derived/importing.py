@@ -7,12 +7,12 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from executor.core.files import whole_file
 from executor.store.home import Home
-from ir.dataclass import dataclass
 from mcl.core.errors import InputError
 from mcl.core.text import some
 from mcl.plugins.derived.saying import words_of

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ir.dataclass import dataclass, field
 from mcl.language.mtx.ast import Slot, SlotType, Text
 from mcl.plugins.derived.saying import MOST_HINT, first_sentence, plain, wants_secret, words_of
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
-
-from ir.dataclass import dataclass
 
 _HEAD: Final = re.compile(r"(?P<names>[^:=#\t][^:=#]*?)\s*(?P<colons>::?)(?![:=])(?P<rest>[^=]*)")
 _BEGINS: Final = re.compile(r"\s*(?:ifeq|ifneq|ifdef|ifndef)\b")

@@ -7,10 +7,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ir.dataclass import dataclass, field
 from mcl.core.errors import InputError
 from mcl.core.yaml import plain_value, read_tree
 from mcl.plugins.derived.saying import first_sentence, words_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from ir.dataclass import dataclass
 from mcl.language.mtx.ast import (
     Entry,
     File,

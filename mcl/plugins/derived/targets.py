@@ -8,11 +8,11 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from executor.tools.project.unchanged import MOST, part_digest
-from ir.dataclass import dataclass, field, replace
 from mcl.core.errors import InputError
 from mcl.plugins.derived.makefile import BuildRule, includes_of, read_makefile
 from mcl.plugins.derived.saying import first_sentence, plain

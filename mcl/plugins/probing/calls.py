@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Literal, cast
@@ -22,7 +23,6 @@ from executor.tools.manifest import Effect, Manifest
 from executor.tools.registry import Registry
 from executor.walker.questions import AlwaysApprove
 from ir import IntentAcceptBody, MclError
-from ir.dataclass import dataclass
 from mcl.core.home import sealed
 from mcl.plugins.probing.folder import Snapshot, changes, environment_of, look_at_home, moved, settle
 from mcl.plugins.probing.judgement import is_declared

@@ -16,11 +16,10 @@ import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
-
-from ir.dataclass import asdict, dataclass
 
 if TYPE_CHECKING:
     from executor.tools.manifest import Manifest

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Final, Literal
 
 from executor.tools.manifest import CHANGING, Manifest
-from ir.dataclass import dataclass, field
 from ir.results import UNTOLD, JsonResult
 from mcl.catalog.contracts.drift import Drift
 from mcl.core.text import some

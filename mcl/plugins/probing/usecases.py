@@ -8,6 +8,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Final
@@ -19,7 +20,6 @@ from executor.core.files import whole_file
 from executor.sandbox.environment import scratch
 from executor.sandbox.process import Finished, run_command
 from executor.tools.manifest import Manifest
-from ir.dataclass import dataclass
 from ir.errors import FAILED
 from mcl.catalog.contracts import (
     JSON_FILE,

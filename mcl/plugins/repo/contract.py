@@ -5,6 +5,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -13,7 +14,6 @@ from executor.core.errors import ScopeError
 from executor.sandbox.files import components
 from ir.canonical import parse_json
 from ir.characters import LINE_ENDS, holds
-from ir.dataclass import dataclass, field, replace
 from ir.errors import DocumentError
 from ir.results import WHERE_SAID, JsonResult
 from mcl.core.text import cut

@@ -1,8 +1,8 @@
 """From a prompt to a contract without a model: the first rule of `rules.toml` that fits, or none. Pure."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from ir.dataclass import dataclass
 from mcl.plugins.repo.contract import (
     COMMANDS,
     Language,

@@ -4,8 +4,8 @@ import functools
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from ir.dataclass import dataclass, replace
 from mcl.language.bm25 import Examples
 from mcl.model.answers import place_of, shown, span_rules
 from mcl.model.protocol import (

@@ -1,9 +1,9 @@
 """From a prompt to a contract: a model answers, or the matcher where there is none or it may stand in."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Literal
 
-from ir.dataclass import dataclass
 from mcl.core.errors import ModelError, RepoError
 from mcl.model.protocol import Model
 from mcl.plugins.repo.contract import REFUSE, SEARCH, RepoIntent

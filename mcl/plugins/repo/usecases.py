@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -13,7 +14,6 @@ from executor.core.errors import KeyringError, ToolError
 from executor.gate.grants import Grants, workspace_of
 from executor.sandbox.history import history, main_folder
 from executor.store.home import Home
-from ir.dataclass import dataclass, replace
 from ir.results import JsonResult
 from mcl.catalog.tools.foreign import all_tools
 from mcl.compiler.execution import as_told

@@ -5,10 +5,10 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from ir.dataclass import dataclass
 from mcl.plugins.repo.contract import Language
 
 # ---- The matcher's rules and words.

@@ -3,6 +3,7 @@
 import functools
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
@@ -10,7 +11,6 @@ from anyio import to_thread
 
 import grammars
 from executor.walker.interfaces import StepAnswer
-from ir.dataclass import dataclass, replace
 from mcl.compiler.execution import ModelReasoner
 from mcl.core.errors import ModelError, ReviewError
 from mcl.core.text import some

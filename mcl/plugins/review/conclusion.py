@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from executor.core.hashing import json_bytes
 from executor.sandbox.redaction import visible
-from ir.dataclass import dataclass, replace
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.contract import contract
 from mcl.plugins.review.finding import SEVERITIES, ReviewFinding, Severity, in_order, without_repeats

@@ -6,12 +6,12 @@ nothing in it stands where instructions stand.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final, Literal, Protocol, TypeAlias
 
 from executor.sandbox.redaction import visible
-from ir.dataclass import dataclass
 from ir.inline_secrets import without_secrets
 from ir.results import JsonResult
 from mcl.plugins.review.finding import ReviewFinding, in_order

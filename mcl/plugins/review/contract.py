@@ -6,6 +6,7 @@ They are Markdown files of `skills/review/`, read strictly.
 import functools
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Literal, NoReturn, TypeAlias, cast, get_args
@@ -13,7 +14,6 @@ from typing import Literal, NoReturn, TypeAlias, cast, get_args
 import grammars
 import skills as shipped
 from executor.core.globs import Glob, GlobError
-from ir.dataclass import dataclass, replace
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.finding import SEVERITIES, Severity
 

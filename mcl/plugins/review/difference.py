@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from anyio import to_thread
@@ -20,7 +21,6 @@ from executor.sandbox.files import components
 from executor.sandbox.git import Git, text
 from executor.tools.project.changes import PLAIN
 from executor.tools.project.sources import LeftOut, is_vendored
-from ir.dataclass import dataclass, replace
 from mcl.plugins.review.piece import (
     MAX_FILE,
     FilePiece,

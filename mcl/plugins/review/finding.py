@@ -2,9 +2,9 @@
 
 import textwrap
 from collections.abc import Container, Iterable
+from dataclasses import dataclass, field
 from typing import ClassVar, Final, Literal, get_args
 
-from ir.dataclass import dataclass, field
 from ir.results import WHERE_SAID, JsonResult
 from mcl.core.errors import ReviewError
 

@@ -4,11 +4,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from html import unescape
 from typing import ClassVar, Final, cast
 
 from ir.characters import INVISIBLE, Kinds, without
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 from mcl.plugins.review.finding import (
     BLOCKING,

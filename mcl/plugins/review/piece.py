@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
-
-from ir.dataclass import dataclass
 
 Kind = Literal["file", "folder", "diff"]
 State = Literal["whole", "new", "changed", "renamed", "conflict"]

@@ -4,9 +4,9 @@ What others wrote is quoted: each line of it begins with a mark, so that none of
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ir.characters import LINE_ENDS, Kinds, without
-from ir.dataclass import dataclass, replace
 from mcl.model.protocol import literal
 from mcl.plugins.review.contract import ReviewContract, guides_for
 from mcl.plugins.review.finding import ReviewFinding

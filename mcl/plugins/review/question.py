@@ -3,11 +3,11 @@
 import functools
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Literal, TypeAlias, get_args
 
-from ir.dataclass import dataclass
 from mcl.core.errors import ReviewError, SkillError
 from mcl.plugins.review.contract import FOLDER, ReviewContract, contract, read_front
 from mcl.plugins.review.piece import FilePiece, RemovedLines

@@ -10,12 +10,12 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from executor.core.files import whole_file
 from executor.sandbox.redaction import Redactor, known_variables
-from ir.dataclass import dataclass
 from mcl.core.errors import McpError
 from mcl.serve.install.hosts import HostEntry
 

@@ -14,10 +14,10 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
-from ir.dataclass import dataclass, field
 from mcl.core.environment import HOME
 from mcl.core.errors import InputError
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from executor.tools.schemas import SchemaChecker
-from ir.dataclass import dataclass, field
 from mcl.serve.exchange import Caller, Json, Reply, refused
 
 if TYPE_CHECKING:

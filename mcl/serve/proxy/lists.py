@@ -15,6 +15,7 @@ import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +30,6 @@ from executor.gate.decide import foresee
 from executor.gate.verdict import Deny
 from executor.tools.names import OURSELVES, is_server
 from ir import MclError
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 from mcl.catalog.calls import ToolName
 from mcl.catalog.manifests import GET, READ

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from ir.dataclass import dataclass
 from mcl.plugins.hooks import plugins
 
 Who = Literal["person", "agent", "shows"]

@@ -13,6 +13,7 @@ import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
@@ -21,7 +22,6 @@ from typing import Final
 from executor.core.errors import ToolError
 from executor.store.home import Home
 from ir import MclError
-from ir.dataclass import dataclass
 from ir.errors import REFUSED
 from mcl.core.environment import HOME
 from mcl.core.home import own_place

@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -24,7 +25,6 @@ from typing import Final
 from executor.core.errors import KeyringError
 from executor.sandbox.child import keep_to_ourselves, start_detached
 from executor.store.home import Home
-from ir.dataclass import asdict, dataclass
 
 _ASK, _LOCK, _DONE = b"ask", b"lock", b"done"
 _SEED: Final = 32  # bytes of a key

@@ -4,11 +4,11 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from executor.store.home import Home
-from ir.dataclass import dataclass
 from ir.errors import DocumentError, MclError
 from ir.results import JsonResult, as_json
 from mcl.compiler.compiler import Clarify, Compiled, GoalOptions, Outcome, compile_goal

@@ -3,11 +3,11 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from ir import DocumentError
 from ir.canonical import parse_json
-from ir.dataclass import dataclass, field
 from mcl.core.errors import InputError
 
 MAX_LINE: Final = 2**20  # bytes; the longest goal, all of it escaped, has a tenth of that

@@ -7,13 +7,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from os import fstat
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from executor.core.files import take
 from executor.store.home import Home
-from ir.dataclass import dataclass, field
 from ir.errors import FAILED
 from ir.results import fields_json
 from mcl.core.errors import BatchError

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.store.home import Home
-from ir.dataclass import dataclass
 from ir.errors import UNVERIFIED
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import file_digest

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from executor.store.home import Home
 from ir import ClarifyQuestion, Intent, PlanTree
-from ir.dataclass import dataclass, replace
 from mcl.core.errors import InputError, SkillError
 from mcl.core.home import open_home
 from mcl.language.mtx.core import Core, load_core

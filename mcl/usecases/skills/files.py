@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from executor.core.files import whole_file
-from ir.dataclass import dataclass
 from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import file_digest
 from mcl.language.mtx.files import invalid, read_bytes

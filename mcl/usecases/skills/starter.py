@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from executor.gate.effects import over_ceiling
 from ir import VERBS, valid_verb
-from ir.dataclass import dataclass
 from mcl.core.errors import InputError, SkillError
 from mcl.usecases.skills.files import PLAN_FILE, SKILL_FILE
 

@@ -6,11 +6,11 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from executor.core.hashing import json_bytes
 from ir.characters import yaml_of
-from ir.dataclass import dataclass, field, replace
 from mcl.core.yaml import (
     MAX_BYTES,
     FileFlaw,

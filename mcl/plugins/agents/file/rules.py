@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal, TypeAlias
 
 from executor.core.errors import GlobError
 from executor.core.globs import Glob
-from ir.dataclass import dataclass
 from mcl.core.yaml import FileFlaw, Level, shown
 from mcl.plugins.agents.file.document import IntentEntry
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from executor.core.globs import Glob
 from executor.core.globs.segment import Segment
-from ir.dataclass import dataclass
 from mcl.core.yaml import FileFlaw, FlawReport, report_of, shown
 from mcl.plugins.agents.file.document import IntentEntry, IntentFile
 from mcl.plugins.agents.file.rules import RULES, Patterns, RuleContext, in_order

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -22,7 +23,6 @@ from executor.sandbox.paths import Known, Workspace
 from executor.store.home import Home
 from executor.walker.undo.looker import FILE_LIMIT
 from ir import MclError
-from ir.dataclass import dataclass, field
 from mcl.plugins.agents.guard import refusals
 from mcl.plugins.agents.guard.places import below, lexical
 from mcl.plugins.agents.hosts.host import Event, HookCaller

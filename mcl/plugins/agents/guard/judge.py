@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +30,6 @@ from executor.gate.verdict import Ask, Deny
 from executor.store.home import Home
 from executor.tools.manifest import Manifest, Mode
 from ir import MclError
-from ir.dataclass import dataclass
 from mcl.plugins.agents.guard import refusals
 from mcl.plugins.agents.guard.aftermath import PendingCall, PendingCalls, git_state, opened
 from mcl.plugins.agents.guard.places import (

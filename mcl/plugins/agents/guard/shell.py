@@ -17,12 +17,12 @@ import stat
 import sys
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from ir.dataclass import dataclass
 from mcl.plugins.agents.guard.places import PathReach, lexical, reach_of
 from mcl.usecases.authority.commands import command_in, plain_options
 

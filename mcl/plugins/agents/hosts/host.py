@@ -7,12 +7,12 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal, cast
 
 from executor.sandbox.redaction import visible
-from ir.dataclass import dataclass, field
 from mcl.core.errors import HookError, InputError
 from mcl.plugins.agents.hosts import NAMES
 

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -15,7 +16,6 @@ from executor.core.files import take, whole_file
 from executor.core.hashing import json_bytes
 from executor.sandbox.files import explain, read_up_to, require_plain
 from ir import DocumentError, is_instant, is_ulid, parse_json
-from ir.dataclass import dataclass, replace
 
 # ---- Which lines of a file differ from what it was: a bounded shortest edit after Myers (1986).
 

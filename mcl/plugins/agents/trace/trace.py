@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar, Final, Self
@@ -20,7 +21,6 @@ from executor.core.files import take
 from executor.sandbox.files import explain
 from executor.store.home import Home
 from executor.store.journal.record import Record
-from ir.dataclass import dataclass, field
 from ir.findings import Finding
 from mcl.plugins.agents.trace.line import (
     LONGEST,

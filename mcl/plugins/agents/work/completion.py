@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,6 @@ from executor.store.lifecycle.view import GateState, View
 from executor.walker.criteria import Criterion
 from executor.walker.questions import GateQuestion, People, first_answer
 from ir import Intent, IntentAttestBody, PolicyGateBody, PolicyGateResolveBody, Predicate, SignedOffPredicate
-from ir.dataclass import dataclass, field, replace
 from ir.display import lines_of
 from ir.results import UNTOLD, WHERE_SAID, JsonResult, called
 from mcl.core.errors import WorkError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +33,6 @@ from ir import (
     MclError,
     Predicate,
 )
-from ir.dataclass import dataclass
 from mcl.catalog.tools.foreign import all_tools
 from mcl.core.event_loop import at_once
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
 from executor.store.lifecycle.events import is_past
 from executor.store.lifecycle.view import View
 from ir import Intent, PolicyConstraint, Predicate, RuleConstraint
-from ir.dataclass import dataclass, field, fields
 from mcl.plugins.agents.file.document import FIELDS, Criterion, IntentEntry, TypedCriterion
 from mcl.plugins.agents.file.rules import Status, is_label
 

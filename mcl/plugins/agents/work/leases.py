@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -17,7 +18,6 @@ from executor.gate.checkout import Checkout
 from executor.gate.policy import Policy
 from executor.store.home import Home
 from ir import MclError
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 from mcl.core.errors import WorkError
 from mcl.plugins.agents.work.item import WorkItem

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from executor.store.home import Home
 from executor.store.journal.record import Record, seal_record
-from ir.dataclass import dataclass
 from mcl.core.errors import WorkError
 from mcl.core.text import some
 from mcl.plugins.agents.file.document import NAME as FILE

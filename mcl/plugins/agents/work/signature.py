@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
@@ -31,7 +32,6 @@ from ir import (
     find_secret,
     with_hash,
 )
-from ir.dataclass import dataclass
 from mcl.core.errors import WorkError
 from mcl.core.home import sealed
 from mcl.core.yaml import FlawReport

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
@@ -22,7 +23,6 @@ from executor.store.home import Home
 from executor.walker.undo.looker import Looker, State
 from executor.walker.undo.records import KeptCall
 from executor.walker.undo.store import ImageStore
-from ir.dataclass import dataclass
 from mcl.plugins.agents.trace.line import FileChange, TraceLine
 from mcl.plugins.agents.trace.trace import Trace, signed_lines
 from mcl.plugins.agents.writes.images import TABLES, WriteCaller, call_of_row, forget, lines_of, within

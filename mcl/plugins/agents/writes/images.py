@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -23,7 +24,6 @@ from executor.walker.undo.images import STORE_LIMIT, make_room
 from executor.walker.undo.looker import FILE_LIMIT, Before, Looker, State
 from executor.walker.undo.records import KEPT, LEFT, KeptCall, before_of, call_of, kept_body, left_body
 from executor.walker.undo.store import ImageStore, Total, note_tried, total
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 from mcl.plugins.agents.trace.line import Author, FileChange, Ranges, TraceLine, changed_lines
 from mcl.plugins.agents.trace.trace import Trace

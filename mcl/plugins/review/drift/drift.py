@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from executor.core.errors import ScopeError
-from ir.dataclass import asdict, dataclass
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.drift.pages import document_flaws
 from mcl.plugins.review.drift.project import (

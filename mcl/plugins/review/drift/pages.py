@@ -6,11 +6,11 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from posixpath import join, normpath
 from typing import Final, Literal
 
-from ir.dataclass import dataclass
 from mcl.plugins.review.drift.project import Modules
 from mcl.plugins.review.drift.rules import RepositoryFlaw, drift_rules
 from mcl.plugins.review.drift.tree import RepositoryTree

@@ -9,11 +9,11 @@ import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
 from configparser import ConfigParser, Error
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from executor.core.globs import Glob, GlobError
-from ir.dataclass import dataclass
 from mcl.plugins.review.drift.rules import RepositoryFlaw, drift_rules
 from mcl.plugins.review.drift.tree import RepositoryTree
 

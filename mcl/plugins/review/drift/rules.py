@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import ClassVar, Final, Literal, get_args
 
-from ir.dataclass import dataclass, field
 from ir.findings import Finding
 from mcl.core.text import cut
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -22,7 +23,6 @@ from executor.sandbox.paths import Workspace
 from executor.tools.project.changes import state
 from executor.tools.project.sources import sources
 from executor.tools.tool import Bench
-from ir.dataclass import dataclass, field
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.difference import overlooked
 

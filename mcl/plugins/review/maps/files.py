@@ -8,6 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +21,6 @@ from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from executor.tools.project.sources import language_of, sources
 from executor.tools.tool import Bench
-from ir.dataclass import dataclass
 from mcl.core.cache import read_own, write_own
 from mcl.core.event_loop import at_once
 from mcl.language.mtx.files import BAD_VALUE

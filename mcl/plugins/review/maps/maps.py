@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from executor.core.globs import fits_name
-from ir.dataclass import dataclass, field
 
 # ---- What a file is in its repository, by rules that are data.
 

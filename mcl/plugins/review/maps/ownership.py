@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -12,7 +13,6 @@ from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.git import Git, repository, text
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
-from ir.dataclass import dataclass, field
 from mcl.plugins.review.maps.maps import History
 
 MOST_COMMITS: Final = 50_000

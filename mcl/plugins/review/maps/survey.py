@@ -7,6 +7,7 @@ import posixpath
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar, Final, TypeVar
@@ -15,7 +16,6 @@ import anyio
 from anyio import from_thread, to_thread
 
 from executor.sandbox.paths import Workspace
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 from mcl.plugins.review.maps.files import MapCache, SourceFile, SourceFiles, listed, read_all
 from mcl.plugins.review.maps.maps import MOMENT, MappedFile, Maps, rules

@@ -9,12 +9,12 @@ import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from executor.sandbox.redaction import Redactor
-from ir.dataclass import dataclass
 from mcl.core.text import cut
 from mcl.plugins.review.maps.maps import FileSymbol
 

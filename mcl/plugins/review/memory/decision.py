@@ -2,10 +2,10 @@
 
 import hashlib
 import re
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from executor.core.globs import Glob, GlobError
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 from mcl.core.errors import ReviewError
 from mcl.core.yaml import FileFlaw as Flaw

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from executor.core.errors import ScopeError
@@ -9,7 +10,6 @@ from executor.core.globs import Glob
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import visible
 from executor.sandbox.writing import alone
-from ir.dataclass import dataclass, replace
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.memory.memory import Memory

@@ -8,6 +8,7 @@ imported otherwise counts as one.
 import hmac
 import json
 import re
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.store.keys.keyfile import marking_secret
-from ir.dataclass import dataclass
 from ir.inline_secrets import without_secrets
 from ir.results import JsonResult
 from mcl.core.errors import ReviewError

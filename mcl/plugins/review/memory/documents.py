@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +18,6 @@ from typing import Any, Final
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
-from ir.dataclass import dataclass
 from ir.inline_secrets import without_secrets
 from mcl.plugins.review.memory.history import ReviewMemories
 from mcl.plugins.review.memory.meanings import LONGEST, MEANINGS, Meaning, MeaningKind, plain_lines

@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from itertools import takewhile
@@ -16,7 +17,6 @@ from typing import Any, Final
 
 from executor.sandbox.redaction import visible
 from executor.store.home import Home
-from ir.dataclass import dataclass, field
 from ir.inline_secrets import without_secrets
 from mcl.core.errors import ReviewError
 from mcl.core.text import cut

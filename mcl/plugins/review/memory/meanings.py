@@ -1,11 +1,11 @@
 """What is known of a workspace in words: facts, decisions, conventions, summaries, warnings."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal, TypeAlias, get_args
 
 from executor.sandbox.redaction import visible
-from ir.dataclass import dataclass
 from ir.inline_secrets import without_secrets
 from ir.results import JsonResult
 from mcl.core.errors import ReviewError

@@ -1,12 +1,12 @@
 """Whose memories they are: a workspace has a key, and all that is remembered of it has its tag."""
 
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from executor.sandbox.files import components
 from executor.store.home import Home
-from ir.dataclass import dataclass
 from ir.errors import MclError
 from mcl.core.errors import ReviewError
 from mcl.memory import Memory, MemoryStore, new_memory

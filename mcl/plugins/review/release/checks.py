@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,6 @@ from executor.core.errors import ScopeError, ToolError
 from executor.tools.project.changes import CONFLICTS
 from executor.tools.project.sources import language_of
 from executor.tools.tool import Bench
-from ir.dataclass import dataclass, replace
 from mcl.core.errors import ReviewError
 from mcl.core.event_loop import at_once
 from mcl.core.text import counted

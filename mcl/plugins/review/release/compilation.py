@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,6 @@ from typing import Final
 from executor.core.errors import ScopeError
 from executor.sandbox.environment import scratch
 from executor.sandbox.process import run_command
-from ir.dataclass import dataclass
 from mcl.core.event_loop import at_once
 from mcl.plugins.review.drift.project import ProjectFiles
 from mcl.plugins.review.drift.rules import RepositoryFlaw

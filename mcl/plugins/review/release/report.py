@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Final, Literal
 
 from executor.sandbox.files import is_protected
-from ir.dataclass import dataclass
 from ir.results import JsonResult
 from mcl.plugins.review.drift.rules import FlawRules, RepositoryFlaw, rules_of
 

@@ -7,13 +7,13 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from executor.sandbox.redaction import visible
-from ir.dataclass import dataclass
 from mcl.plugins.review.scan.weights import ScanHit, remark
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
-
-from ir.dataclass import dataclass, field
 
 MAX_STEPS: Final = 200_000  # nodes looked at for all questions about one file; then each is a no
 MAX_DEPTH: Final = 60  # values in values

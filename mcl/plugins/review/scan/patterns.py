@@ -7,13 +7,13 @@ import tomllib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from executor.core.globs import fits_name
 from ir import KEY_SHAPES
-from ir.dataclass import dataclass, replace
 from ir.inline_secrets import entropy, is_placeholder
 from mcl.plugins.review.finding import ReviewFinding, Severity
 from mcl.plugins.review.scan.weights import KnownMarks, LinePlaces, Place, ScanHit, place_of, remark

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from ir.dataclass import dataclass, field
 from mcl.core.text import counted
 from mcl.plugins.review.finding import BLOCKING, SEVERITIES, ReviewFinding, in_order
 from mcl.plugins.review.scan.patterns import ScanSource, scan_source

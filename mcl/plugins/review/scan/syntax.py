@@ -11,10 +11,10 @@ import ast
 import io
 import time
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ir.dataclass import dataclass, field
 from mcl.plugins.review.scan.bindings import NameBindings, called
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from executor.core.globs import fits_name
 from executor.sandbox.redaction import Redactor, visible
-from ir.dataclass import dataclass
 from mcl.plugins.review.finding import BLOCKING, Severity
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """What a review would look at, and the Intent and plan of it; nothing is stored or run."""
 
 import os
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -9,7 +10,6 @@ import skills as shipped
 from executor.gate.grants import workspace_of
 from executor.store.home import Home
 from executor.tools.tool import Bench
-from ir.dataclass import dataclass
 from ir.errors import MclError
 from mcl.catalog.tools.foreign import all_tools
 from mcl.core.errors import ReviewError

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,7 +11,6 @@ from executor.core.errors import ScopeError
 from executor.gate.grants import workspace_of
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
-from ir.dataclass import dataclass
 from ir.errors import MclError
 from mcl.core.errors import ReviewError
 from mcl.core.event_loop import at_once

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,6 @@ from pydantic import BaseModel
 
 from executor.sandbox.paths import Workspace
 from executor.store.home import Home
-from ir.dataclass import dataclass, field
 from ir.errors import MclError
 from mcl.compiler.execution import as_told
 from mcl.core.errors import ReviewError

@@ -54,8 +54,8 @@ class TableAnswer:
 def answers_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None]) -> list[TableAnswer]:
     """The answers of ``path`` to each question in ``question``. Raises as
     ``read_question`` and ``open_rows``."""
-    path = str(args["path"])
-    schema = schema_of(path, bench, check)
+    path, also = str(args["path"]), [str(one) for one in args.get("also", ())]
+    schema = schema_of(path, bench, check, also)
     today = date.fromisoformat(bench.clock.now()[:10])
     made: list[TableAnswer] = []
     for asked in read_question(str(args["question"]), schema, today):
@@ -66,7 +66,7 @@ def answers_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None])
             raise ToolError(
                 "UNCLEAR", "the difference of what is not said", place="question", fix="name two figures"
             )
-        with open_rows(path, bench, check) as found:
+        with open_rows(path, bench, check, also) as found:
             made.append(_Asking(asked, schema).answer(found.rows))
     return made
 

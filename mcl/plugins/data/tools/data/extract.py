@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from anyio import from_thread, to_thread
@@ -14,7 +15,9 @@ from mcl.core.text import counted
 from mcl.plugins.data.tools.data.answer import answers_of
 from mcl.plugins.data.tools.data.entries import is_folder
 from mcl.plugins.data.tools.data.figures import plain
+from mcl.plugins.data.tools.data.logs import ENDING, NAMES
 from mcl.plugins.data.tools.data.selection import Chosen, choose_rows
+from mcl.plugins.data.tools.data.source import kinds_of
 from mcl.plugins.data.tools.data.table import open_table
 from mcl.plugins.data.tools.data.writing import format_of, table_bytes
 
@@ -28,21 +31,24 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 def _extract(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
     path, to, check = str(args["path"]), str(args["to"]), from_thread.check_cancelled
-    form = "" if args.get("question") and to.lower().endswith(".txt") else format_of(to)
+    form = "" if args.get("question") and to.lower().endswith((".txt", ENDING)) else format_of(to)
     found = _asked(args, bench, check) if args.get("question") else choose_rows(args, bench, check)
+    whole = len(found.rows) == found.of and not args.get("columns")
+    if args.get("doubles") == "drop":
+        found = replace(found, rows=[list(one) for one in dict.fromkeys(map(tuple, found.rows))])
     where = f" where {' and '.join(found.told)}" if found.told else ""
     if not found.rows:
         message, fix = f"no row of {path!r}{where}", "look at its rows first"
         raise ToolError("NO_ROWS", message, place=path, fix=fix)
-    if not form and (len(found.names), len(found.rows)) != (1, 1):
-        format_of(to)  # a text holds one value, and no table
-    data = (
-        table_bytes(found.names, found.rows, form, comma=decimal_comma(path, bench))
-        if form
-        else f"{found.rows[0][0]}\n".encode()
-    )
+    if form:
+        data = table_bytes(found.names, found.rows, form, comma=decimal_comma(path, bench))
+    else:
+        if (len(found.names), len(found.rows)) != (1, 1) and found.names != NAMES:
+            format_of(to)  # a text holds one value or the lines of logs, and no table
+        lines = [row[1:] if found.names == NAMES else row for row in found.rows]
+        data = "".join(f"{' '.join(filter(None, line))}\n" for line in lines).encode()
     if bench.workspace.split(path) == bench.workspace.split(to):
-        if len(found.rows) < found.of or args.get("columns"):
+        if not whole or (args.get("also") and found.names != kinds_of(path, bench, check)[0]):
             message, fix = "some of the table would be lost in it", "name another file"
             raise ToolError("WOULD_LOSE_ROWS", message, place=to, fix=fix)
         written = bench.workspace.update(to, lambda _: data, limit=MOST_BYTES, check=check)
@@ -71,7 +77,7 @@ def _asked(args: Mapping[str, Any], bench: Bench, check: Callable[[], None]) -> 
 
 def decimal_comma(path: str, bench: Bench) -> bool:
     """Whether numbers of a table have a decimal comma."""
-    if path.lower().endswith((".json", ".jsonl", ".ndjson")) or is_folder(path, bench):
+    if path.lower().endswith((".json", ".jsonl", ".ndjson", ENDING)) or is_folder(path, bench):
         return False
     with open_table(path, bench, from_thread.check_cancelled) as table:
         return table.form.delimiter == ";"

@@ -84,12 +84,13 @@ def figures_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None])
         ToolError: UNKNOWN_COLUMN, WHICH_COLUMN, NO_NUMBERS, TOO_MANY_GROUPS, and as ``choose_rows``.
     """
     path, figure = str(args["path"]), str(args.get("figure", "sum"))
-    names, kinds = kinds_of(path, bench, check)
+    also = [str(one) for one in args.get("also", ())]
+    names, kinds = kinds_of(path, bench, check, also)
     place = _column(str(args.get("column", "")), figure, names, kinds, path)
     said = str(args.get("by", ""))
     groups: dict[str, Group] = {}
     rows = of = skipped = 0
-    with open_rows(path, bench, check) as found:
+    with open_rows(path, bench, check, also) as found:
         where = str(args.get("where", ""))
         conditions = (
             read_conditions(where, names, kinds, path, comma=found.comma) if where.strip() else Conditions()

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
+from typing import NamedTuple
 
-from mcl.plugins.data.tools.data.asked import TableQuestion
+from mcl.plugins.data.tools.data.asked import TableQuestion, Term
 from mcl.plugins.data.tools.data.question_figures import FigureWords
 from mcl.plugins.data.tools.data.question_rows import RowWords
 from mcl.plugins.data.tools.data.question_words import QuestionWord, words_of
@@ -44,6 +45,34 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
             asked += reader.in_and_out()
         asked.append(one)
     return asked
+
+
+class SaidOrder(NamedTuple):
+    """What a text says of the order of rows. column: "" where it says none; read: where words stand that say
+    this, or nothing, as start and end."""
+
+    column: str
+    descending: bool
+    read: tuple[tuple[int, int], ...]
+
+
+def order_said(said: str, schema: TableSchema) -> SaidOrder:
+    """The order that a text wants rows in."""
+    reader = _Reader(words_of(said, schema), schema, date.min, None)
+    reader.read_order()
+    key = reader.asked.key
+    words = [
+        (one.start, one.start + len(one.said))
+        for at, one in enumerate(reader.words)
+        if at in reader.used or reader.says_nothing(at)
+    ]
+    return SaidOrder(key.name if key else "", reader.asked.descending, tuple(words))
+
+
+def is_asked(said: str, schema: TableSchema) -> bool:
+    """Whether a text asks something, or wants something shown."""
+    reader = _Reader(words_of(said, schema), schema, date.min, None)
+    return "?" in said or any(map(reader.asks_at, range(len(reader.words))))
 
 
 def spoken_of(said: str, schema: TableSchema, today: date) -> int:
@@ -86,6 +115,9 @@ class _Reader(RowWords, FigureWords):
     def read(self) -> TableQuestion:
         """Everything that is asked here."""
         self._files()
+        self._asides()
+        self._less()
+        self._totals()
         self._computed()
         self._successive()
         self._adjusted()
@@ -103,14 +135,45 @@ class _Reader(RowWords, FigureWords):
         self._inherited()
         return self.asked
 
+    def read_order(self) -> None:
+        """Only in which order rows are wanted."""
+        self._files()
+        self._grouped()
+        tops = [(at, self._superlative(at)[1]) for at in range(len(self.words))]
+        spoken = [one for at, length in tops if length for one in self._spoken_of(at, length)]
+        self._sorted()
+        if self.asked.groups:
+            self.asked = TableQuestion()  # it is the groups that have an order
+        if self.asked.ordered and self.asked.key is None and (only := [*spoken, self._amount(quiet=True)][0]):
+            self.asked.key = Term(only.name, (only.place,))
+
+    def says_nothing(self, at: int) -> bool:
+        """Whether a word only speaks of the table, or of nothing."""
+        return self._empty(at) or self.schema.is_own(self.plain[at])
+
     def _files(self) -> None:
         """Names of files say nothing of the rows."""
         for at, one in enumerate(self.words):
-            if re.search(r"\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt)$", one.word) or (
+            if re.search(r"\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt|log)$", one.word) or (
                 "/" in one.word and self.schema.path.casefold().startswith(one.word)
             ):
                 self.used.add(at)
                 self.named.add(at)
+
+    def _asides(self) -> None:
+        """What only says when, or why, somebody asks: “before I book anything for December, …”."""
+        for at in range(len(self.words)):
+            self._use(at, length_of("asides", self.plain, at))
+            lead = length_of("leading", self.plain, at)
+            if (
+                lead
+                and self._clause(at)[0] == at
+                and length_of("doers", self.plain, min(at + lead, len(self.words) - 1))
+            ):
+                clause = self._clause(at)
+                if len(clause) < len(self.words) and not any(map(self.asks_at, clause[1:])):
+                    self.used.update(clause)
+                    self.named.update(clause)
 
     def _inherited(self) -> None:
         """What the question before says of the rows holds here too, but for what this one says otherwise."""

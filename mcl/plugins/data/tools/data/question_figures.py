@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from typing import Final, cast
 
-from mcl.plugins.data.tools.data.asked import Adjustment, FigureName, TableQuestion, Term, Test
+from mcl.plugins.data.tools.data.asked import Adjustment, FigureName, Grouping, TableQuestion, Term, Test
 from mcl.plugins.data.tools.data.question_order import OrderWords
 from mcl.plugins.data.tools.data.question_rows import valued
 from mcl.plugins.data.tools.data.question_words import NEAR, ColumnLink
 from mcl.plugins.data.tools.data.schema import SchemaColumn, things_of
-from mcl.plugins.data.tools.data.words import alike, length_of, member_of, phrases
+from mcl.plugins.data.tools.data.words import alike, length_of, member_of, members_of, phrases
 
 _THAT: Final = frozenset(("det", "that", "it", "them", "dem", "dom", "this"))
 
@@ -41,6 +41,37 @@ class FigureWords(OrderWords):
                     self.used.add(label)
             self.terms.append((start, Term(name, (one.place, other.place), sign)))
             self.used.update(range(start, end))
+
+    def _less(self) -> None:
+        """“what came in minus what went out”: the difference of the two."""
+        column, ways = self._ways()
+        for at in range(1, len(self.words) - 1) if column is not None else ():
+            if self.plain[at] not in ("minus", "less", "−", "-", "mot", "versus", "vs"):
+                continue
+            clause = [one for one in self._clause(at) if one not in self.used]
+            sides = [[one for one in clause if one < at], [one for one in clause if one > at]]
+            if all(any(self._way_at(one, ways) for one in side) for side in sides):
+                self.asked.differ = True
+                for side in sides:
+                    self.used.update(one for one in side if not self._empty(one) or self._way_at(one, ways))
+                self._use(at, 1)
+
+    def _totals(self) -> None:
+        """“total in and total out”: the sum of each."""
+        column, ways = self._ways()
+        found: dict[str, int] = {}
+        for at in range(1, len(self.words)) if column is not None else ():
+            thing = next((one for one in ways if self._way_at(at, {one: ways[one]})), "")
+            if thing and member_of("figure", self.plain, at - 1) == ("sum", 1):
+                found.setdefault(thing, at)
+        if column is not None and len(found) == len(ways):
+            self.asked.groups.append(Grouping(column.name, column.place))
+            self.used.update(found.values())
+
+    def _way_at(self, at: int, ways: Mapping[str, tuple[str, ...]]) -> bool:
+        words = [tuple(self.plain[at : at + length]) for length in (1, 2, 3)]
+        said = frozenset(thing for some in words for thing in members_of("things", some))
+        return bool(said & ways.keys()) or words[0] in ways.values()
 
     def _names(self, at: int) -> bool:
         """Whether a word may name what is computed: none of a column of another kind."""
@@ -211,6 +242,10 @@ class FigureWords(OrderWords):
             ):
                 at += 1
                 continue
+            if at - 1 not in self.used and at and self.mentions and self._is_left_out(at):
+                self._use(at - 1, found.length + 1)  # "no mail addresses"
+                at += found.length
+                continue
             number = [one for one in found.columns if one.kind == "number"]
             columns = number if len(number) == 1 and self._chosen else found.columns
             if len(columns) > 1 and found.sure > 1:
@@ -220,6 +255,13 @@ class FigureWords(OrderWords):
             self._use(at, found.length)
             at += found.length
         self.mentions.sort(key=lambda one: one[0])
+
+    def _is_left_out(self, at: int) -> bool:
+        """Whether the name of a column stands behind one word that says no."""
+        return (
+            length_of("negation", self.plain, at - 1) == 1
+            and self.words[at - 1].clause == self.words[at].clause
+        )
 
     def _stands_for_rows(self, at: int, found: ColumnLink) -> bool:
         own = self.schema.own_words

@@ -15,7 +15,7 @@ class GroupWords(QuestionWords):
         while at < len(self.words):
             length = 0 if at in self.used else length_of("group", self.plain, at)
             by = 0 if length or at in self.used else length_of("by", self.plain, at)
-            sorts = at and length_of("sorting", self.plain, at - 1)
+            sorts = any(length_of("sorting", self.plain, one) > at - one for one in range(max(0, at - 3), at))
             if not (length or by) or sorts:
                 at += 1
                 continue
@@ -24,6 +24,8 @@ class GroupWords(QuestionWords):
 
     def _group_at(self, at: int, there: int, *, by: bool) -> int:
         there = self._skip(there)
+        while there < len(self.words) - 1 and self.schema.is_own(self.plain[there]) and self.link(there + 1):
+            there += 1  # "per log file"
         if there >= len(self.words):
             return there
         found = self._grouping(there, by=by)

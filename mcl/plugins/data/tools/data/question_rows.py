@@ -16,6 +16,7 @@ from mcl.plugins.data.tools.data.table import read_date, read_number
 from mcl.plugins.data.tools.data.words import alike, length_of, member_of, members_of, words_in
 
 _LIKE: Final = 0.84
+_YEARS: Final = (1000, 2100)
 
 
 class RowWords(QuestionWords):
@@ -132,6 +133,13 @@ class RowWords(QuestionWords):
             if not way or at in self.used or there >= len(self.words) or there in self.used:
                 continue
             number, moment = self.words[there].number, read_date(self.words[there].said)
+            if (
+                number is None
+                and way
+                and (many := member_of("numerals", self.plain, there)[0])
+                and self._column_at(there + 1)
+            ):
+                number = Decimal(many)
             if moment is not None:
                 column = self._column_near(at, "date")
                 told = f"{column.name} {way} {self.words[there].said}"
@@ -141,6 +149,11 @@ class RowWords(QuestionWords):
                 self._against_number(at, way, there, number)
             else:
                 self._against_column(at, way, length, there)
+
+    def _column_at(self, at: int) -> bool:
+        """Whether a column of numbers is named at a place."""
+        found = self.link(at) if at < len(self.words) else None
+        return found is not None and found.sure > 1 and any(one.kind == "number" for one in found.columns)
 
     def _equal(self) -> None:
         """“with exactly 4 parts”: what a column of numbers has."""
@@ -167,7 +180,9 @@ class RowWords(QuestionWords):
         if (old or years) and births and not self.schema.about({"age"}):
             self.asked.tests.append(self._aged(births[0], way, number))
         else:
-            column = self._column_near(at, "number", there)
+            named = [one for one in self.schema.about({"year"}) if one.kind == "number"]
+            dated = len(named) == 1 and _YEARS[0] <= number <= _YEARS[1] and len(self.words[there].said) == 4
+            column = named[0] if dated else self._column_near(at, "number", there)
             told = f"{column.name} {way} {self.words[there].said}"
             test = Test(told, column.place, self._over(column, way, number))
             self.asked.tests.append(test)
@@ -281,14 +296,14 @@ class RowWords(QuestionWords):
         near = [
             (one, value)
             for one in text
-            for value in one.values
+            for value in (one.values if "file" not in one.things else ())
             if len(value) == len(words) and all(map(alike, value, words))
         ]
         if near:
             yield from near
             return
         if length == 1 and len(words[0]) > 3 - self._is_called(at):
-            yes = [one for one in text if "mail" not in one.things]
+            yes = [one for one in text if not {"mail", "file"} & one.things]
             yes = [] if self.schema.is_own(words[0]) else yes
             begun = [(one, value) for one in yes for value in one.values if value[:1] == words]
             if begun and len({one.place for one, _ in begun}) == 1 and not self.link(at):
@@ -350,6 +365,17 @@ class RowWords(QuestionWords):
                     return False
                 no = self._negated(at) != (not named and not things & column.things)
                 self._use(at, length)
+                there = next(
+                    (
+                        one
+                        for one in range(at + length, min(at + length + 3, len(self.words)))
+                        if not self._empty(one) or self.plain[one] in YES | NO
+                    ),
+                    at,
+                )
+                if named and self.plain[there] in YES | NO and there not in self.used:
+                    no = self.plain[there] in NO
+                    self._use(there, 1)
                 wanted = NO if no else YES
                 told = f"{column.name} is {'no' if no else 'yes'}"
                 if all(test.about != column.place for test in self.asked.tests):
@@ -382,10 +408,53 @@ class RowWords(QuestionWords):
                 continue
             if (one.clause not in linked and not everything) or at + 1 in self.value_places:
                 continue  # an aside; that ancient Acme
+            if self._is_aside(one.clause) or self._is_paid(at) or self._is_no_row(at):
+                continue
             if not texts and not everything and not self._forbidden(at):
                 continue  # no column says which
             if (self._binds(at) or not self._tolerated(at, everything=everything)) and not self._typo(at):
                 self._unclear(one.said, self.schema.columns)
+
+    def _is_aside(self, clause: int) -> bool:
+        """Whether a clause beside the one that asks says nothing of which rows are meant."""
+        asking = {one.clause for at, one in enumerate(self.words) if self.asks_at(at)}
+        if not asking or clause in asking:
+            return False
+        own = [at for at, one in enumerate(self.words) if one.clause == clause]
+        bounds = any(length_of(name, self.plain, at) for name in ("negation", "just") for at in own)
+        tests = self.value_places.intersection(own) or any(self._superlative(at)[0] for at in own)
+        return not (bounds or tests or any(length_of("has", self.plain, at) for at in own[:2]))
+
+    def _is_no_row(self, at: int) -> bool:
+        """Whether what is left out is none of the rows: a blank form, or nothing that is named."""
+        clause = self._clause(at)
+        blanks = [one for one in clause if length_of("blank", self.plain, one)]
+        behind = [one for one in clause if one > at]
+        nothing = self._forbids(at) and behind and all(map(self._empty, behind))
+        return bool(nothing) or bool(blanks and (at in blanks or self._forbids(at)) and self.schema.is_folder)
+
+    def _forbids(self, at: int) -> bool:
+        return any(length_of(name, self.plain, at) > 0 for name in ("negation", "negation_behind"))
+
+    def asks_at(self, at: int) -> bool:
+        """Whether a word asks for something."""
+        figure = member_of("figure", self.plain, at)[0] or self._superlative(at)[0]
+        return bool(figure or length_of("which", self.plain, at) or length_of("asking", self.plain, at))
+
+    def _is_paid(self, at: int) -> bool:
+        """Whether a word says what somebody owes or paid, where a column says who did: “the fee”."""
+        before = [one for one in range(max(0, at - 4), at) if self.words[one].clause == self.words[at].clause]
+        if any(length_of("binding", self.plain, one) for one in before):
+            return False
+        there = next((one for one in reversed(before) if not self._empty(one) or one in self.used), None)
+        things = (
+            members_of("things", (self.plain[there],))
+            if there in self.used and there is not None
+            else frozenset()
+        )
+        return bool(things & {"paid", "unpaid", "owed"}) and any(
+            one.says_yes and "paid" in one.things for one in self.schema.columns
+        )
 
     def _tolerated(self, at: int, *, everything: bool) -> bool:
         """Whether a word may say nothing of the rows: a verb; what rows are, behind how many and which; what

@@ -24,11 +24,12 @@ from mcl.plugins.data.tools.data.words import (
     members_of,
     one_slip,
     spellings,
+    with_accents,
     words_in,
 )
 
 _TOKEN: Final = re.compile(
-    r"\S*\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt)\b|[\w@.+-]*\w/[\w./-]*\w"
+    r"\S*\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt|log)\b|[\w@.+-]*\w/[\w./-]*\w"
     r"|\d{4}-\d\d(?:-\d\d)?(?!\d)|\d+(?:[ \u00a0]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*(?![^\W\d_])"
     r"|[^\W_]+(?:['’-][^\W_]+)*|>=|<=|!=|[<>≥≤=*×/+%−-]|[,.;:!?()\"“”\n]"
 )
@@ -46,6 +47,7 @@ class QuestionWord:
     word: str
     clause: int
     number: Decimal | None = None
+    start: int = 0  # its place in the text
 
 
 class ColumnLink(NamedTuple):
@@ -64,8 +66,14 @@ def words_of(said: str, schema: TableSchema) -> list[QuestionWord]:
         if at and one.said[0].isupper():
             continue
         if one.word not in schema.known_words and one.word.isalpha():
-            one.word = spoken.get(one.word) or _spelled(one.word)
+            known = one.word if is_known(one.word) else _accented(one.word, schema)
+            one.word = spoken.get(one.word) or _spelled(known)
     return words
+
+
+def _accented(word: str, schema: TableSchema) -> str:
+    """A word written without its accents as the table or the lexicon has it; else itself."""
+    return schema.without_accents.get(word) or with_accents(word)
 
 
 @lru_cache(maxsize=10_000)
@@ -96,7 +104,7 @@ def _tokens(said: str) -> Iterator[QuestionWord]:
             found = found or read_number(plain.replace(",", "."), comma=False)
             number = found[0] if found else None
         plain = text.casefold().replace("’", "'")
-        yield QuestionWord(text, plain.removesuffix("'s"), clause, number)
+        yield QuestionWord(text, plain.removesuffix("'s"), clause, number, match.start())
 
 
 class QuestionWords:

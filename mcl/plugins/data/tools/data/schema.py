@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Final
 
+from executor.core.errors import ToolError
 from executor.tools.tool import Bench
-from mcl.plugins.data.tools.data.source import Kind, kinds_of, open_rows
-from mcl.plugins.data.tools.data.table import read_number
-from mcl.plugins.data.tools.data.words import alike, lexicon, members_of, runs, words_in
+from mcl.plugins.data.tools.data.source import Kind, kind_of, kinds_of, open_rows
+from mcl.plugins.data.tools.data.table import parsed, read_number
+from mcl.plugins.data.tools.data.words import alike, bare, lexicon, members_of, runs, words_in
 
 YES: Final = frozenset(("yes", "ja", "true", "x", "y", "j", "sant"))
 NO: Final = frozenset(("no", "nej", "false", "n", "falskt"))
@@ -86,7 +87,7 @@ class TableSchema:
         """The words of its name: what the rows are."""
         name = self.path.rstrip("/").rpartition("/")[2]
         stem = name.rpartition(".")[0] or name
-        return tuple(one for one in words_in(_bare(stem)) if len(one) > 2)
+        return tuple(one for one in words_in(bare(stem).replace("-", " ")) if len(one) > 2)
 
     @cached_property
     def named(self) -> frozenset[str]:
@@ -98,6 +99,16 @@ class TableSchema:
         """All words of its name, of its columns and of their values."""
         values = (word for one in self.columns for value in one.values for word in value)
         return frozenset((*self.own_words, *(word for one in self.columns for word in one.words), *values))
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether its rows are the files of a folder."""
+        return "." not in self.path.rstrip("/").rpartition("/")[2]
+
+    @cached_property
+    def without_accents(self) -> dict[str, str]:
+        """Its words, by what they are without accents."""
+        return {bare(one): one for one in sorted(self.known_words)}
 
     def of(self, *kinds: Kind) -> list[SchemaColumn]:
         """The columns that hold this."""
@@ -114,7 +125,12 @@ class TableSchema:
             thing for one in self.own_words for thing in members_of("named", (one,))
         }:
             return True
-        word = _bare(word)
+        word = bare(word)
+        files = (
+            name for one in self.columns if one.kind == "text" and "file" in one.things for name in one.values
+        )
+        if any(word in re.split(r"[\W_]", part) for name in files for part in name):
+            return True
         return any(
             alike(word, one)
             or (len(one) > 4 and (word.startswith(one) or alike(word[word.find(one) :], one)))
@@ -122,17 +138,21 @@ class TableSchema:
         )
 
 
-def _bare(text: str) -> str:
-    """Without accents: files are often named so."""
-    plain = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in plain if not unicodedata.combining(char))
-
-
-def schema_of(path: str, bench: Bench, check: Callable[[], None]) -> TableSchema:
+def schema_of(path: str, bench: Bench, check: Callable[[], None], also: Sequence[str] = ()) -> TableSchema:
     """Read a table once for what it has, in bounded memory. Raises as ``open_rows``."""
-    names, kinds = kinds_of(path, bench, check)
-    with open_rows(path, bench, check) as found:
+    names, kinds = kinds_of(path, bench, check, also)
+    with open_rows(path, bench, check, also) as found:
         return described(path, names, kinds, found.rows, comma=found.comma)
+
+
+def schema_in(path: str, text: str) -> TableSchema | None:
+    """The same of a text that holds a whole table; None where it is none."""
+    try:
+        names, rows, comma = parsed(text, path)
+    except ToolError:
+        return None
+    kinds = [kind_of([row[place] for row in rows], comma=comma) for place in range(len(names))]
+    return described(path, names, kinds, rows, comma=comma) if len(names) > 1 else None
 
 
 def described(

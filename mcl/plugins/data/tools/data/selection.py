@@ -51,14 +51,14 @@ def choose_rows(args: Mapping[str, Any], bench: Bench, check: Callable[[], None]
     Raises:
         ToolError: UNKNOWN_COLUMN, BAD_CONDITION, TOO_LARGE, and as ``open_rows``.
     """
-    path = str(args["path"])
-    names, kinds = kinds_of(path, bench, check)
+    path, also = str(args["path"]), [str(one) for one in args.get("also", ())]
+    names, kinds = kinds_of(path, bench, check, also)
     limit = int(args.get("limit") or 0)
     sort, descending = str(args.get("sort", "")), args.get("order") == "descending"
     place = _sorting(sort, names, kinds, path, limit) if sort or args.get("order") else None
     wanted = [column_of(str(one), names, path) for one in args.get("columns", ())] or list(range(len(names)))
     seen = 0
-    with open_rows(path, bench, check) as found:
+    with open_rows(path, bench, check, also) as found:
         conditions = _conditions(args, names, kinds, path, comma=found.comma)
 
         def holding() -> Iterator[list[str]]:

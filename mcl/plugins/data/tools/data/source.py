@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias
 from executor.core.errors import ToolError
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.data.entries import entries_of, is_folder
+from mcl.plugins.data.tools.data.logs import ENDING, NAMES, log_rows, logs_in
 from mcl.plugins.data.tools.data.table import MISSING, open_table, read_date, read_number
 
 Kind: TypeAlias = Literal["number", "date", "text", "empty"]
@@ -36,19 +37,32 @@ class SourceRows:
 
 
 @contextmanager
-def open_rows(path: str, bench: Bench, check: Callable[[], None]) -> Iterator[SourceRows]:
-    """The rows of a CSV, TSV, JSON or JSON-lines file, or of a folder of entries; each row as many cells as
-    there are columns.
+def open_rows(
+    path: str, bench: Bench, check: Callable[[], None], also: Sequence[str] = ()
+) -> Iterator[SourceRows]:
+    """The rows of a CSV, TSV, JSON or JSON-lines file, of a log or a folder of logs, or of a folder of
+    entries; each row as many cells as there are columns. also: tables whose rows follow, by the names of
+    their columns.
 
     Raises:
-        ToolError: BAD_TABLE, EMPTY_TABLE, NOT_TEXT, BAD_JSON, TOO_LARGE. ScopeError as ``Workspace.read``.
+        ToolError: BAD_TABLE, EMPTY_TABLE, NOT_TEXT, BAD_JSON, TOO_LARGE; UNKNOWN_COLUMN where one of those
+            has no column of the first. ScopeError as ``Workspace.read``.
     """
+    if also:
+        with ExitStack() as opened:
+            tables = [opened.enter_context(open_rows(one, bench, check)) for one in (path, *also)]
+            yield _stacked(tables)
+        return
     if path.lower().endswith((".json", ".jsonl", ".ndjson")):
         found = records(read_json(path, bench), path)
         names = tuple(dict.fromkeys(name for one in found for name in one))[:_COLUMNS]
         yield SourceRows(path, names, False, ([_cell(one.get(name)) for name in names] for one in found))
         return
-    if is_folder(path, bench):
+    folder = is_folder(path, bench)
+    if logs := logs_in(path, bench) if folder else [path] if path.casefold().endswith(ENDING) else []:
+        yield SourceRows(path, NAMES, False, iter(log_rows(logs, bench)))
+        return
+    if folder:
         names, rows = entries_of(path, bench, check)
         yield SourceRows(path, names, False, iter(rows))
         return
@@ -56,6 +70,25 @@ def open_rows(path: str, bench: Bench, check: Callable[[], None]) -> Iterator[So
         width = len(table.names)
         whole = (row[:width] + [""] * (width - len(row)) for row in table.rows())
         yield SourceRows(path, table.names, table.form.delimiter == ";", whole)
+
+
+def _stacked(tables: Sequence[SourceRows]) -> SourceRows:
+    """The rows of tables one after the other; what one has no column for is empty there."""
+    first, known = tables[0], {_plain(name): name for one in tables[::-1] for name in one.names[::-1]}
+    names = tuple(dict.fromkeys(known[_plain(name)] for one in tables for name in one.names))
+    for one in tables[1:]:
+        if one.comma != first.comma or not {*map(_plain, one.names)} & {*map(_plain, first.names)}:
+            message, fix = f"{one.path!r} has no column of {first.path!r}", "name tables of the same kind"
+            raise ToolError("UNKNOWN_COLUMN", message, place=one.path, fix=fix)
+
+    def rows() -> Iterator[list[str]]:
+        for one in tables:
+            there = [known[_plain(name)] for name in one.names]
+            for row in one.rows:
+                cells = dict(zip(there, row, strict=False))
+                yield [cells.get(name, "") for name in names]
+
+    return SourceRows(first.path, names, first.comma, rows())
 
 
 def read_json(path: str, bench: Bench) -> Any:
@@ -107,15 +140,18 @@ def _cell(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def kinds_of(path: str, bench: Bench, check: Callable[[], None]) -> tuple[tuple[str, ...], tuple[Kind, ...]]:
+def kinds_of(
+    path: str, bench: Bench, check: Callable[[], None], also: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[Kind, ...]]:
     """The names of the columns, and what the first rows say that each holds. Raises as ``open_rows``."""
-    with open_rows(path, bench, check) as found:
+    with open_rows(path, bench, check, also) as found:
         sample = list(islice(found.rows, _SAMPLE))
         columns = ([row[place] for row in sample] for place in range(len(found.names)))
-        return found.names, tuple(_kind(cells, comma=found.comma) for cells in columns)
+        return found.names, tuple(kind_of(cells, comma=found.comma) for cells in columns)
 
 
-def _kind(cells: Sequence[str], *, comma: bool) -> Kind:
+def kind_of(cells: Sequence[str], *, comma: bool) -> Kind:
+    """What cells of a column hold."""
     there = [cell.strip() for cell in cells if cell.strip() and cell.strip().lower() not in MISSING]
     if not there:
         return "empty"

@@ -72,6 +72,7 @@ def read_date(text: str) -> datetime | None:
 
 _SAMPLE = 1 << 18  # bytes looked at to tell how a table is written
 _SAMPLE_ROWS = 200
+_MOST_PARSED = 20_000
 _LINE = 1 << 20  # characters of a line
 _COLUMNS = 10_000
 _CHECK_ROWS = 5000  # rows between two looks at whether anybody still waits
@@ -181,6 +182,20 @@ def open_table(
         yield Table(path, descriptor, TableForm(codec, encoding, delimiter, named, known), check)
 
 
+def parsed(text: str, path: str) -> tuple[tuple[str, ...], list[list[str]], bool]:
+    """The names of the columns of a table, its rows, and whether a comma is the decimal point, of a text that
+    holds all of it. Raises ToolError EMPTY_TABLE."""
+    if not text.strip():
+        raise ToolError(
+            "EMPTY_TABLE", f"there is no row in {path!r}", place=path, fix="name a file with rows"
+        )
+    delimiter = _delimiter(text, path)
+    rows = list(_sampled(text, delimiter, most=_MOST_PARSED))
+    names = _names(rows[0] if rows else [], header=_has_header(rows[:_SAMPLE_ROWS], delimiter))
+    whole = [row[: len(names)] + [""] * (len(names) - len(row)) for row in rows[1:]]
+    return names, whole, delimiter == ";"
+
+
 def _encoding(descriptor: int, path: str, check: Callable[[], None]) -> tuple[str, str]:
     """The codec and its name: by a mark at the start, else UTF-8 where the whole file is that."""
     head = os.pread(descriptor, 4, 0)
@@ -218,13 +233,13 @@ def _sample(descriptor: int, codec: str) -> str:
     return text
 
 
-def _sampled(text: str, delimiter: str) -> Iterator[list[str]]:
+def _sampled(text: str, delimiter: str, most: int = _SAMPLE_ROWS) -> Iterator[list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         for row in reader:
             if row:
                 yield row
-            if reader.line_num >= _SAMPLE_ROWS:
+            if reader.line_num >= most:
                 return
     except csv.Error:
         return

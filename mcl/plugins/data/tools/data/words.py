@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -75,6 +76,27 @@ def is_known(word: str) -> bool:
     """Whether the lexicon has a word in some phrase."""
     whole, begun = _single_words()
     return word in whole or any(word.startswith(one) for one in begun)
+
+
+@cache
+def _accented() -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The words with accents, and those that go on as they like, by what they are without."""
+    whole, begun = _single_words()
+    return tuple({bare(one): one for one in sorted(some) if bare(one) != one} for some in (whole, begun))  # type: ignore[return-value]
+
+
+@lru_cache(maxsize=10_000)
+def with_accents(word: str) -> str:
+    """The word of the lexicon that is written so without its accents; else itself."""
+    whole, begun = _accented()
+    first = next((one for one in begun if word.startswith(one) and len(one) > 2), "")
+    return whole.get(word) or (begun[first] + word[len(first) :] if first else word)
+
+
+def bare(text: str) -> str:
+    """Without accents."""
+    plain = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in plain if not unicodedata.combining(char))
 
 
 @cache

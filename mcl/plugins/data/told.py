@@ -1,0 +1,268 @@
+"""Which tables a goal means, and in which order their rows, by the columns that these have.
+
+What it says of neither is left to what else reads it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from mcl.compiler.stages.file_names import FileNames
+from mcl.compiler.stages.filled import FilledInput, SaidClause
+from mcl.model.cues import TextPlace, free, within
+from mcl.plugins.data.tools.data.question import SaidOrder, order_said
+from mcl.plugins.data.tools.data.schema import TableSchema, schema_in
+from mcl.plugins.data.tools.data.words import bare
+
+_ENDINGS: Final = (".csv", ".tsv", ".tab")
+_FILE: Final = re.compile(r"[^\s,;:!?\"“”()=+]*\w\.(?:csv|tsv|tab)(?!\w)", re.IGNORECASE)
+_WORDS: Final = re.compile(r"[^\W_][\w./-]*")
+_LONGEST: Final = 3  # words of a goal that name a table
+_BEGIN: Final = 4  # letters of a word that stand in the name of a table, if it may be meant
+_NEAR: Final = 10  # characters between "the two" and what they are
+_MOST: Final = 40  # tables that are looked at
+_LAST, _TO, _IN, _FROM = 3, 2, 1, -1
+
+
+class NamedTable(NamedTuple):
+    """A table that a goal names. there: whether it is here."""
+
+    place: TextPlace
+    path: str
+    there: bool
+
+
+@functools.cache
+def _pattern(section: str, name: str) -> re.Pattern[str]:
+    words = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return re.compile(rf"(?<!\w)(?:{words[section][name]})(?!\w)", re.IGNORECASE)
+
+
+def read_join(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """The tables whose rows are put one below the other: those that have the same columns, where no column is
+    named by which they belong together."""
+    said = [one.place for one in clauses if not one.keeps]
+    wished = [match for place in said for match in _pattern("stack", "wish").finditer(prose, *place)]
+    if not wished or any(_pattern("stack", "apart").search(prose, *place) for place in said):
+        return ()
+    named = [one for one in tables_named(prose, names) if not free(one.place, said)]
+    meant = _alike(prose, named, names)
+    if meant is None:
+        return [FilledInput("also", one) for one in said[:1]]
+    schema, found = meant
+    new = [one for one in named if not one.there]
+    into = new[-1] if new else _target(prose, found)
+    order = _order(prose, schema, said, [one.place for one in named])
+    if _matched(prose, schema, said, order):
+        return ()
+    above = [one for one in found if into is None or one.path != into.path]
+    if into is not None and into.there:
+        above = [into, *above]
+    if len({one.path for one in above}) < 2:
+        return ()
+    filled = [FilledInput("left", above[0].place, (above[0].path,))]
+    first = {above[0].path}
+    for one in above:
+        if one.path not in first:
+            first.add(one.path)
+            filled.append(FilledInput("also", one.place, (one.path,)))
+    if into is not None:
+        filled.append(FilledInput("result", into.place, (into.path,)))
+    filled.append(FilledInput("right", above[0].place))
+    beside = [_place(one) for place in said for one in _pattern("stack", "said").finditer(prose, *place)]
+    kept = [
+        one.place
+        for one in clauses
+        if one.keeps and (into is None or into.path not in prose[slice(*one.place)])
+    ]
+    read = [FilledInput("", one) for one in (*beside, *map(_place, wished), *kept)]
+    return (*filled, *_ordered(prose, said, order), *read)
+
+
+def read_sort(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """The table, the column its rows are ordered by, which way round, and a new file."""
+    said = [one.place for one in clauses if not one.keeps]
+    named = [one for one in tables_named(prose, names) if not free(one.place, said)]
+    there = {one.path: one for one in named if one.there}
+    if len(there) != 1:
+        return ()
+    table = next(iter(there.values()))
+    schema = schema_in(table.path, names.text(table.path))
+    order = _order(prose, schema, said, [one.place for one in named]) if schema is not None else None
+    if order is None or not order.column:
+        return ()
+    new = [one for one in named if not one.there]
+    filled = [FilledInput("file", table.place, (table.path,))]
+    filled += [FilledInput("result", one.place, (one.path,)) for one in new[-1:]] or [
+        FilledInput("result", table.place)
+    ]
+    return (*filled, *_ordered(prose, said, order))
+
+
+def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """The tables of the same kind that are asked about together."""
+    said = [one.place for one in clauses if not one.keeps]
+    there = [one for one in tables_named(prose, names) if one.there and not free(one.place, said)]
+    made = [match for one in said for match in _pattern("made", "file").finditer(prose, *one)]
+    new = [match for match in made if not names.has(match["name"])]
+    result = [FilledInput("result", TextPlace(*one.span("name")), (one["name"],)) for one in new[-1:]]
+    meant = _alike(prose, there, names) if there else None
+    if meant is None:  # nothing but this reads which tables more
+        return [*(FilledInput("also", one) for one in said[:1]), *result]
+    first, *more = meant[1]
+    also = [FilledInput("also", one.place, (one.path,)) for one in more if one.path != first.path]
+    return (
+        FilledInput("file", first.place, (first.path,)),
+        *also,
+        *(result or [FilledInput("result", first.place)]),
+    )
+
+
+def tables_named(prose: str, names: FileNames) -> list[NamedTable]:
+    """The tables that a goal names, in its order: by their names, and those that are here by the words of
+    them."""
+    found = [_named(TextPlace(*match.span()), match[0], names) for match in _FILE.finditer(prose)]
+    words = [TextPlace(*match.span()) for match in _WORDS.finditer(prose)]
+    tables = " ".join(bare(one.casefold()) for one in names.files if one.casefold().endswith(_ENDINGS))
+    near = [bare(prose[one.start : one.end].casefold())[:_BEGIN] in tables for one in words]
+    for many in range(_LONGEST, 0, -1):
+        for first in range(len(words) - many + 1):
+            place = TextPlace(words[first].start, words[first + many - 1].end)
+            if not (any(near[first : first + many]) and free(place, [one.place for one in found])):
+                continue
+            meant = names.named(prose[place.start : place.end], 1)
+            if meant is not None and len(meant.paths) == 1 and meant.paths[0].casefold().endswith(_ENDINGS):
+                found.append(NamedTable(place, meant.paths[0], there=True))
+    return sorted(found)
+
+
+def _named(place: TextPlace, text: str, names: FileNames) -> NamedTable:
+    if names.has(text):
+        return NamedTable(place, text, there=True)
+    same = [one for one in names.files if one.rpartition("/")[2].casefold() == text.casefold()]
+    return NamedTable(place, same[0] if len(same) == 1 else text, there=len(same) == 1)
+
+
+def _alike(
+    prose: str, named: Sequence[NamedTable], names: FileNames
+) -> tuple[TableSchema, list[NamedTable]] | None:
+    """The tables that are named, or that are of the kind that is, where all have the columns of the first."""
+    found = list({one.path: one for one in reversed([one for one in named if one.there])}.values())[::-1]
+    schemas = {one.path: schema for one in found if (schema := schema_in(one.path, names.text(one.path)))}
+    if len(schemas) < len(found):
+        return None
+    if len(found) < 2:
+        found += _of_kind(prose, found, names)
+        schemas = {one.path: schema for one in found if (schema := schema_in(one.path, names.text(one.path)))}
+    kinds = {_columns(one) for one in schemas.values()}
+    return (schemas[found[0].path], found) if len(found) > 1 and len(kinds) == 1 else None
+
+
+def _of_kind(prose: str, named: Sequence[NamedTable], names: FileNames) -> list[NamedTable]:
+    """The tables that a word beside the names speaks of: “the new members”, “the two measurings”."""
+    tables = sorted(
+        (one for one in names.files if one.casefold().endswith(_ENDINGS)), key=lambda one: one.count("/")
+    )
+    schemas = [schema for one in tables[:_MOST] if (schema := schema_in(one, names.text(one)))]
+    by_kind: dict[frozenset[str], list[TableSchema]] = {}
+    for one in schemas:
+        by_kind.setdefault(_columns(one), []).append(one)
+    paths, counts = (
+        {one.path for one in named},
+        [one.end() for one in _pattern("stack", "both").finditer(prose)],
+    )
+    for match in _WORDS.finditer(prose):
+        place = TextPlace(*match.span())
+        for alike in by_kind.values() if free(place, [one.place for one in named]) else ():
+            told = any(0 < place.start - end <= _NEAR for end in counts)
+            more = [one for one in alike if one.path not in paths]
+            whole = len(alike) == 2 and len(more) + len(paths) == 2
+            if whole and all(one.is_own(match[0].casefold()) for one in alike):
+                return [
+                    NamedTable(place, one.path, there=True)
+                    for one in more
+                    if told or _apart(prose, one, alike)
+                ]
+    return []
+
+
+def _apart(prose: str, schema: TableSchema, others: Sequence[TableSchema]) -> bool:
+    """Whether a word says which of some tables it is: “the new members”."""
+    words = [match[0].casefold() for match in _WORDS.finditer(prose)]
+    return any(schema.is_own(word) and not all(one.is_own(word) for one in others) for word in words)
+
+
+def _columns(schema: TableSchema) -> frozenset[str]:
+    return frozenset(one.name.casefold() for one in schema.columns)
+
+
+def _target(prose: str, found: Sequence[NamedTable]) -> NamedTable | None:
+    """The table that the rows of the others are added to; None where no words say so of just one."""
+    ways = (("last", _LAST), ("to", _TO), ("in", _IN), ("from", _FROM))
+    scored: dict[str, tuple[int, NamedTable]] = {}
+    for one in found:
+        before = prose[: one.place.start].rstrip().removesuffix("(").rstrip()
+        score = next((score for name, score in ways if _ends(before, name)), 0)
+        if score > scored.get(one.path, (-2, one))[0]:
+            scored[one.path] = (score, one)
+    best = max(scored.values(), key=lambda one: one[0])
+    return best[1] if best[0] > 0 and sum(one[0] == best[0] for one in scored.values()) == 1 else None
+
+
+def _ends(before: str, name: str) -> bool:
+    return any(match.end() == len(before) for match in _pattern("stack", name).finditer(before))
+
+
+def _order(
+    prose: str, schema: TableSchema, said: Sequence[TextPlace], named: Sequence[TextPlace]
+) -> SaidOrder:
+    """The order that the clauses that are wished say."""
+    letters = [
+        letter if within(TextPlace(at, at + 1), said) or letter in ".,;" else " "
+        for at, letter in enumerate(prose)
+    ]
+    for place in named:  # a name of a table says nothing of its columns
+        letters[place.start : place.end] = " " * (place.end - place.start)
+    return order_said("".join(letters), schema)
+
+
+def _matched(prose: str, schema: TableSchema, said: Sequence[TextPlace], order: SaidOrder) -> bool:
+    """Whether a column is named by which rows of two tables belong together."""
+    ordered = [TextPlace(*one) for one in order.read] if order.column else []
+    names = "|".join(re.escape(one.name) for one in schema.columns)
+    by = re.compile(rf"{_pattern('stack', 'by').pattern}\s+(?:{names})(?!\w)", re.IGNORECASE)
+    return any(
+        free(TextPlace(*match.span()), ordered) for place in said for match in by.finditer(prose, *place)
+    )
+
+
+def _ordered(prose: str, said: Sequence[TextPlace], order: SaidOrder) -> Iterator[FilledInput]:
+    """The inputs for an order, where there is one, and the words that were understood beside it."""
+    read = [one for one in map(_of_pair, order.read) if within(one, said)]
+    doubles = list(_pattern("doubles", "drop").finditer(prose))
+    if order.column:
+        place = next(
+            (one for one in read if prose[one.start : one.end].casefold() == order.column.casefold()),
+            read[-1],
+        )
+        yield FilledInput("key", place, (order.column,))
+        yield FilledInput("order", place, ("descending" if order.descending else "ascending",))
+    elif said:
+        yield FilledInput("key", said[0])
+        yield FilledInput("order", said[0])
+    for match in doubles[:1]:
+        yield FilledInput("doubles", _place(match), ("drop",))
+    yield from (FilledInput("", one) for one in read)
+
+
+def _of_pair(pair: tuple[int, int]) -> TextPlace:
+    return TextPlace(*pair)
+
+
+def _place(match: re.Match[str]) -> TextPlace:
+    return TextPlace(*match.span())

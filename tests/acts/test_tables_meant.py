@@ -1,0 +1,96 @@
+"""Which tables a goal means, and in which order, by what stands in them; from the goal to the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import mcl
+from executor import AlwaysApprove, Home
+from mcl.compiler.outcome import Compiled
+from mcl.core.home import open_home
+
+GUESTS = "name,born,paid\nOlle,1971-03-02,yes\nAda,1958-11-30,no\n"
+NEW = "name,born,paid\nMia,2003-09-09,no\nOlle,1971-03-02,yes\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """A folder with tables of one kind and one of another, which is the current one, and a home."""
+    here = tmp_path / "work"
+    here.mkdir()
+    (here / "guests.csv").write_text(GUESTS)
+    (here / "new-guests.csv").write_text(NEW)
+    (here / "words.csv").write_text("svenska,tyska\nhund,Hund\näpple,Apfel\nhund,Hund\n")
+    monkeypatch.chdir(here)
+    return open_home(tmp_path / "home")
+
+
+def done(goal: str, skill: str, home: Home) -> dict[str, str]:
+    """The inputs of what a goal is compiled to, for this skill; it is run."""
+    made = mcl.compile_goal(goal, home=home, skill=skill)
+    assert isinstance(made, Compiled), (goal, made)
+    mcl.accept(made.intent.id, home=home)
+    outcome = mcl.run(made.intent.id, people=AlwaysApprove(), home=home)
+    assert outcome.failure is None, outcome.failure
+    assert mcl.replay(made.intent.id, home=home).same
+    return {one.name: one.value for one in made.intent.frame.objects}
+
+
+@pytest.mark.parametrize(
+    ("goal", "names"),
+    [
+        (
+            "put guests.csv and new-guests.csv together in all.csv, oldest first",
+            ["Ada", "Olle", "Olle", "Mia"],
+        ),
+        ("slå ihop guests.csv och new-guests.csv till all.csv, utan dubbletter", ["Olle", "Ada", "Mia"]),
+        ("merge the two guest lists into all.csv", ["Olle", "Ada", "Mia", "Olle"]),
+    ],
+)
+def test_tables_of_one_kind_go_one_below_the_other(goal: str, names: list[str], home: Home) -> None:
+    done(goal, "table-join", home)
+    rows = Path("all.csv").read_text().splitlines()
+    assert rows[0] == "name,born,paid"
+    assert [row.partition(",")[0] for row in rows[1:]] == names
+    assert (Path("guests.csv").read_text(), Path("new-guests.csv").read_text()) == (GUESTS, NEW)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "append the rows of new-guests.csv to guests.csv, the new file stays",
+        "för in de två i new-guests.csv sist i guests.csv",
+        "Add the people of new-guests.csv to the bottom of guests.csv. No second header line, please.",
+    ],
+)
+def test_rows_are_added_to_the_table_that_is_named_for_it(goal: str, home: Home) -> None:
+    done(goal, "table-join", home)
+    assert Path("guests.csv").read_text() == GUESTS + NEW.partition("\n")[2]
+    assert Path("new-guests.csv").read_text() == NEW
+
+
+def test_a_column_by_which_rows_belong_together_is_no_order(home: Home) -> None:
+    said = done("join guests.csv and new-guests.csv by name into both.csv", "table-join", home)
+    assert (said["key"], "also" in said) == ("name", False)
+
+
+@pytest.mark.parametrize(
+    ("goal", "first"),
+    [
+        ("sort words.csv by the German word from A to Z", "äpple,Apfel"),
+        ("sortera words.csv efter det svenska ordet, ö till a", "äpple,Apfel"),
+        ("sort guests.csv oldest first", "Ada,1958-11-30,no"),
+    ],
+)
+def test_an_order_is_said_in_words_of_its_own(goal: str, first: str, home: Home) -> None:
+    said = done(goal, "table-sort", home)
+    assert Path(said["file"]).read_text().splitlines()[1] == first
+
+
+def test_tables_of_one_kind_are_asked_about_together(home: Home) -> None:
+    goal = "who has not paid in guests.csv and the new guests? only names, in unpaid.csv"
+    assert done(goal, "table-ask", home)["also"] == "new-guests.csv"
+    assert Path("unpaid.csv").read_text() == "name\nAda\nMia\n"
+    assert "also" not in done("which guests in guests.csv have paid", "table-ask", home)
