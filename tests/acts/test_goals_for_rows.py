@@ -94,3 +94,11 @@ def test_a_list_of_people_is_no_name_of_somebody(home: Home, goal: str) -> None:
 def test_what_is_asked_first_chooses_what_is_done_with_it(home: Home) -> None:
     goal = "which files mention report? copy them to a folder called reports"
     assert values_of(goal, "files", home) == ("files-copy", ["report.txt"])
+
+
+def test_a_folder_that_is_made_for_what_is_put_into_it_is_one_wish_or_two(home: Home) -> None:
+    made = mcl.compile_goal("make a folder called tax and put report.txt in it", home=home)
+    assert isinstance(made, Compiled)
+    frame = made.intent.frame
+    given = {one.name: one.value for one in (frame.further[0].objects if frame.further else frame.objects)}
+    assert (given["files"], given["target"].rstrip("/")) == ("report.txt", "tax")
