@@ -72,7 +72,7 @@ def order_said(said: str, schema: TableSchema) -> SaidOrder:
 def is_asked(said: str, schema: TableSchema) -> bool:
     """Whether a text asks something, or wants something shown."""
     reader = _Reader(words_of(said, schema), schema, date.min, None)
-    return "?" in said or any(map(reader.asks_at, range(len(reader.words))))
+    return any(map(reader.asks_at, range(len(reader.words))))
 
 
 def spoken_of(said: str, schema: TableSchema, today: date) -> int:
