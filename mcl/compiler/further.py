@@ -114,7 +114,7 @@ class _Wish:
         when = self._condition(condition, whole) if condition is not None else None
         if condition is not None and when is None:
             return None
-        said = self.clauses.said(at)
+        said = pointing.last.sub("", self.clauses.said(at))
         if adverb := pointing.adverb.match(said):
             said = f"{adverb[1]}{said[adverb.end() :]}"
         asked = replace(

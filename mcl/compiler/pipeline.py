@@ -343,13 +343,14 @@ class _Goal:
         return self._taken(skill, found) if skill is not None else None
 
     def _of_those(self, found: Classified | OutOfScope) -> Classified | None:
-        """The skill of a wish that points at files which the words before it choose, where what would do the
-        first only looks for them: "find the paid ones and move them to old"."""
+        """The skill of a wish that points at files which the words before it choose, where nothing looks
+        for them by itself: "find the paid ones and move them to old"."""
         words, files = self.rules.coverage, self.request.files
-        skill = found.skill if isinstance(found, Classified) else None
-        if self.request.skill or (skill is not None and not skill.takes_any and _makes(files, skill)):
-            return None
+        skill = found.skill if isinstance(found, Classified) and not found.skill.takes_any else None
         clauses = Clauses(self.request.prose, None, words)
+        done = skill is not None and (_makes(files, skill) or any(map(clauses.does, clauses.all[:1])))
+        if self.request.skill or done:
+            return None
         wish = next((one for one in clauses.all[1:] if clauses.does(one)), None)
         said = clauses.said(wish.place) if wish is not None and wish is not clauses.main else ""
         if not any(words.pointing.found(said)):

@@ -363,7 +363,7 @@ def test_an_answer_whose_words_are_said_needs_no_model(
     slots = wants(home, bundled, goal, "message-reply")
     assert (slots["to"], slots["headline"], slots["message"]) == ("hall@sofia.example", "Re: Chairs", says)
     assert "wrote drafts/" in done(home, bundled, goal)
-    polite = understood(home, bundled, "svara artigt på hall.eml, formulera det själv")
+    polite = understood(home, bundled, "reply politely to hall.eml that we need 40")
     assert isinstance(polite, Compiled), polite
     assert polite.plan is not None
     assert of_unanswerable(home, polite.plan)
@@ -436,3 +436,25 @@ def test_a_reminder_is_called_and_set_as_the_goal_and_the_files_here_say(
 def test_a_calendar_is_listed_for_a_period(home: Home, bundled: Model, planned: Path) -> None:
     assert "Repetition" in done(home, bundled, "vad har jag i kalendern nästa vecka")
     assert "no events" in done(home, bundled, "what's in my calendar next month").casefold()
+
+
+@pytest.mark.parametrize(
+    ("goal", "text"),
+    [
+        ("put the guest wifi password on the clipboard pls, I need to paste it for a friend", "plum-cake-12"),
+        ("gäst-wifit, lösenordet, på clipboard. snabbt", "plum-cake-12"),
+        ("the membership number is somewhere in notes.md, stick it on the clipboard", "K-77-1"),
+        ("kopiera Bos telefonnummer till urklipp", "070-123 45 67"),
+        ("copy Anna Berg's email address to the clipboard", "anna@berg.example"),
+        ("put see you at nine on the clipboard", "see you at nine"),
+    ],
+)
+def test_what_is_copied_is_looked_up_where_one_line_here_says_it(
+    home: Home, bundled: Model, people: Path, goal: str, text: str
+) -> None:
+    (people / "notes.md").write_text(
+        "- wifi password for guests: plum-cake-12\n- membership number K-77-1, renew in May\n"
+        "- Bo the plumber, 070-123 45 67\n- wifi at work: ask Lena\n"
+    )
+    slots = wants(home, bundled, goal, "clipboard-copy")
+    assert slots == {"text": text}

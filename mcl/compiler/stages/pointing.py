@@ -44,10 +44,10 @@ class SaidCondition:
 class PointingWords:
     """The words of the module `coverage` for it. plain: what points by itself; things: what does so where
     nothing behind it says which; behind: what says which; conditions: by their kind. nouns: for what is
-    pointed at, by what that is, in English and in Swedish; adverb: what stands behind the verb of a wish and
-    adds nothing; then: what ends a condition; places: what points at a folder, behind what leads to its name;
-    within: what leads to that of a file; plural, swedish: of the words that point, those for several, and
-    those of that language."""
+    pointed at, by what that is, in English and in Swedish; adverb, last: what stands behind the verb of a
+    wish, or at its end, and adds nothing; then: what ends a condition; places: what points at a folder,
+    behind what leads to its name; within: what leads to that of a file; plural, swedish: of the words that
+    point, those for several, and those of that language."""
 
     plain: tuple[str, ...]
     things: tuple[str, ...]
@@ -58,6 +58,7 @@ class PointingWords:
     within: tuple[str, ...]
     _that: re.Pattern[str]
     adverb: re.Pattern[str]
+    last: re.Pattern[str]
     then: tuple[str, ...]
     plural: frozenset[str]
     swedish: frozenset[str]
@@ -77,6 +78,7 @@ class PointingWords:
                 rf"(?<!\w){either(module.phrases('into.that'))}(?!\w)(?!\s+(?:named|called|som|heter)\b)"
             ),
             compiled(rf"^(\w+)\s+{either(module.phrases('adverbs.wish'))}(?=\s)"),
+            compiled(rf"(?:[\s,]+{either(module.phrases('adverbs.wish'))})+$"),
             module.phrases("adverbs.then"),
             frozenset(module.text("noun.plural").split()),
             frozenset(module.text("noun.swedish").split()),

@@ -96,7 +96,7 @@ class ClauseReader:
         """What a clause says of files, word for word; up to a word that says something else."""
         said, at, noun, since, tested = Said(), 0, Noun(), 0, 0
         group: list[Noun] = []
-        placing = any(one.text in self.words.sets["placing"] for one in tokens)
+        placing, given = any(one.text in self.words.sets["placing"] for one in tokens), False
 
         def end_noun() -> None:
             nonlocal noun
@@ -106,9 +106,10 @@ class ClauseReader:
 
         while at < len(tokens):
             token = tokens[at]
-            if self.words.at("aside", tokens, at) and at:
-                at = len(tokens)  # what it is for changes nothing
-                break
+            aside = self.words.at("aside", tokens, at) if at else 0
+            if aside and not (said.speaks or noun.tokens or said.target.end):
+                given, at = True, at + aside  # "i want to send all songs to her"
+                continue
             if many := self.words.at("but", tokens, at):
                 one = self.read(tokens[at + many :])
                 if one.left or not self.known(one):
@@ -135,8 +136,14 @@ class ClauseReader:
             out = self.words.at("out", tokens, at)
             folder, step = self._folder(tokens, at + out) if out else ("", 0)
             into = self.words.at("into", tokens, at)
-            within_one = self.words.at("within", tokens, at) if self.targeted and at else 0
-            if within_one and (placing or self._is_new(tokens, at + within_one)):
+            if aside or (given and into and noun.tokens):
+                at = len(tokens)  # what it is for, and for whom, changes nothing
+                break
+            within_one = self.words.at("within", tokens, at) if self.targeted else 0
+            further = (self.words.at("within", tokens, place) for place in range(at + 1, len(tokens)))
+            if any(many and self._is_new(tokens, place + many) for place, many in enumerate(further, at + 1)):
+                within_one = 0  # “those in songs in a new folder”
+            if within_one and ((at and placing) or self._is_new(tokens, at + within_one)):
                 into, folder = max(into, out), folder if not said.nouns and not noun.tokens else ""
             if folder:
                 end_noun()
@@ -148,7 +155,11 @@ class ClauseReader:
                     since = 1
                 said.last, at = tokens[at + out + step - 1].end, at + out + step
                 continue
-            if into and self.targeted and not said.target.end:
+            called = token.text in self.words.sets["called"]
+            named = called and at and tokens[at - 1].end == said.target.end  # “in letters called b.txt”
+            if into and self.targeted and (named or not said.target.end):
+                above = self.clauses.prose[slice(*said.target)].casefold()
+                said.parent = self.sets.folder(above) if named else ""
                 place, step = self._target(tokens, at + into)
                 if token.text in self.words.sets["to_last"] and "." not in self.clauses.prose[slice(*place)]:
                     step = 0
@@ -166,8 +177,12 @@ class ClauseReader:
             if token.text == "," or token.text in self.words.sets["joins"]:
                 end_noun()
             elif not self._word(token, noun, said, commanded=at > 1 and self._is_verb(tokens[0])):
-                said.left = token.text
-                break
+                test = self._told(token, noun if noun.tokens else next(reversed(said.nouns), noun))
+                if test is not None:
+                    said.tests.append(test)
+                elif noun.tokens or not (noun.many and at < len(tokens) and self.sets.of(tokens[at])):
+                    said.left = token.text  # “the three blue pictures” are known by their number
+                    break
         end_noun()
         said.nouns = [one for one in said.nouns if one.tokens or one.folder]
         said.end = tokens[at - 1].end if at else 0
@@ -180,7 +195,7 @@ class ClauseReader:
             return True
         if token.text in sets["subjects"] and commanded and (noun.tokens or said.nouns):
             return False  # “the files I need”
-        if token.text in sets["numerals"] and not noun.tokens:
+        if (token.text in sets["numerals"] or (noun.all and token.text.isdigit())) and not noun.tokens:
             noun.many = int(read_number(token.text) or 0)
         elif token.text in sets["all"] and not self.sets.is_whole(token.text):
             noun.all = said.pronoun = True
@@ -204,6 +219,14 @@ class ClauseReader:
             more = sets["thing"] | (sets["behind"] if noun.tokens else frozenset())
             return (inside and token.text in more) or self._is_nothing(token, inside=inside)
         return True
+
+    def _told(self, token: SaidWord, noun: Noun) -> Test | None:
+        """That a name stands in files, where it does in some of those that a noun is for, and not in all."""
+        said = self.clauses.prose[token.start : token.end]
+        sets = [self.sets.of(one) for one in noun.tokens] if said[:1].isupper() else []
+        test, found = says(said), frozenset.intersection(*sets) if sets else frozenset()
+        having = sum(test(Facts(path, 0, self.sets.names.text)) for path in found)
+        return test if 0 < having < len(found) else None
 
     def _held(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test | None]:
         """What must hold of the files, as it is said from a token on; of how many tokens."""
@@ -229,6 +252,11 @@ class ClauseReader:
         if found := self._stated(tokens, at):
             return found
         lead = self.words.at("says", tokens, at)
+        if not lead and tokens[at].text in self.words.sets["with"]:
+            inside = (many for many in (2, 3, 4) if self.words.at("within_them", tokens, at + many))
+            if many := next(inside, 0):  # “with milk in them”
+                text = self.clauses.prose[tokens[at + 1].start : tokens[at + many - 1].end]
+                return many + self.words.at("within_them", tokens, at + many), says(text)
         if lead and at + lead < len(tokens):
             quoted = tokens[at + lead].quoted
             sure = tokens[at].text not in ("where", "där", "that", "som") or lead > 1
@@ -316,7 +344,8 @@ class ClauseReader:
 
     def _is_new(self, tokens: Sequence[SaidWord], at: int) -> bool:
         """Whether words are for a folder or an archive that is not there yet: “a zip called …”."""
-        if at < len(tokens) and tokens[at].text.endswith(".zip") and not self.sets.is_whole(tokens[at].text):
+        new = at < len(tokens) and not self.sets.is_whole(tokens[at].text)
+        if new and (tokens[at].text.endswith(".zip") or "/" in tokens[at].text):
             return True
         fresh = self.words.sets["fresh"] | self.words.sets["indefinite"]
         holds = self.words.sets["folder"] | self.words.sets["packed"]
@@ -346,14 +375,19 @@ class ClauseReader:
 
     def _making(self, tokens: Sequence[SaidWord], at: int, said: Said) -> int:
         """How many tokens only say that a folder is to be made, where all goes: “make a folder x and …”."""
-        if not self.targeted or said.target.end or tokens[at].text not in self.words.sets["making"]:
+        making = tokens[at].text in self.words.sets["making"]
+        if not self.targeted or said.target.end or not (making or self._is_new(tokens, at)):
             return 0
-        around = self.words.sets["fresh"] | self.words.sets["called"]
-        behind = next((one for one in tokens[at + 1 :] if one.text not in around), None)
-        if behind is None or behind.text not in self.words.sets["folder"]:
+        around, holds = self.words.sets["fresh"] | self.words.sets["called"], self.words.sets["folder"]
+        begins = at + making
+        behind = next((at for at in range(begins, len(tokens)) if tokens[at].text not in around), at)
+        called = behind + 1 < len(tokens) and tokens[behind + 1].text in self.words.sets["called"]
+        packed = (self.words.sets["packed"] if called else frozenset()) | holds
+        first = called or making or (not at and tokens[0].text in self.words.sets["fresh"])
+        if not first or tokens[behind].text not in packed:
             return 0
-        said.target, step = self._target(tokens, at + 1)
-        step += 1 if step else 0
+        said.target, step = self._target(tokens, begins)
+        step += making if step else 0
         out = self.words.at("out", tokens, at + step) if step else 0
         folder, more = self._folder(tokens, at + step + out) if out else ("", 0)
         if folder:
@@ -365,10 +399,13 @@ class ClauseReader:
         lead = self.words.at("keep", tokens, 0)
         tail = next((at for at in range(1, len(tokens)) if self.words.at("stays", tokens, at)), 0)
         ends = self.words.at("stays", tokens, tail) if tail else 0
+        if tail and self.clauses.does(clause) and self._is_verb(tokens[0]):
+            tail = 0  # “släng den va”
         if tail and not all(self._is_nothing(one) for one in tokens[tail + ends :]):
             tail = 0
         also = after and clause.joined.split()[:1] in (["also"], ["också"], ["även"])
-        also = also or (after and bool(tokens) and tokens[0].text in ("also", "even", "även", "också"))
+        also = also or (after and bool(self.words.at("also", tokens, 0)))
+        lead = lead or (self.words.at("also", tokens, 0) if also else 0)
         if not (lead or tail or also):
             return None
         inner = list(tokens[lead : tail or None])
@@ -402,7 +439,8 @@ class ClauseReader:
         behind “the” or “all”."""
         if self.sets.is_whole(token.text):
             return True
-        return (noun.one or noun.all) and self._is_verb(token) and bool(self.sets.of(token))
+        plain = token.text in self.words.sets["doing"]  # “a copy of”
+        return (noun.one or noun.all) and not plain and self._is_verb(token) and bool(self.sets.of(token))
 
     def known(self, said: Said) -> bool:
         """Whether all words that name files name some that are here."""

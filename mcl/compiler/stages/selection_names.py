@@ -17,7 +17,7 @@ from mcl.values.slots import read_pattern
 
 _TYPO: Final = 0.85
 _READ: Final = 300  # files that are read for what they say of themselves
-_COMPOUND: Final = 5  # letters that the first part of a compound has
+_COMPOUND: Final = 4  # letters that the first part of a compound has
 
 
 class NamedSets:
@@ -80,7 +80,8 @@ class NamedSets:
         stems = self.words.stems(folded(plain))
         if not (plain.isdigit() or any(len(one) > 1 for one in stems)):
             return
-        found = list[str]()
+        mixed = f" {folded(plain)} " if not (plain.isalpha() or plain.isdigit()) else "?"  # "v1", "img_0412"
+        found = [one.path for one in self.files if mixed in f" {folded(base(one.path))} "]
         for said in (self.words.stems(folded(plain), same=False), stems):  # its own name before another
             found = found or [one.path for one in self.files if self._stems_in(one.path) & said]
         if not found:
@@ -135,6 +136,7 @@ class NamedSets:
             plain = plain.removesuffix(end) or plain
         there = [one.path for one in self.names.entries if one.folder]
         exact = [path for path in there if path.casefold() == plain]
+        exact = exact or [path for path in there if "/" in plain and path.casefold().endswith(f"/{plain}")]
         if exact:
             return exact[0]
         wanted = self.words.stems(folded(plain))
@@ -153,7 +155,8 @@ class NamedSets:
         for part in parts:
             if len(part) >= _COMPOUND and word.startswith(part):
                 rest = word[len(part) :]
-                stems = self.words.stems(rest.removeprefix("s")) | {rest}
+                double = f"{part[-1]}{rest}" if part[-2:-1] == part[-1:] else rest  # "labb" and "bilder"
+                stems = self.words.stems(rest.removeprefix("s")) | self.words.stems(double) | {rest}
                 if stems & (self.words.sets["behind"] | set(self.words.endings) | set(parts)):
                     return True
         return False

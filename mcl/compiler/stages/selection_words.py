@@ -96,7 +96,9 @@ def words() -> Words:
     endings = table.pop("endings")
     groups = [frozenset(map(_plain, said.split())) for said in table.pop("alike")["words"]]
     sets, phrases = {}, {}
-    for name, said in table.items():
+    for name, spelled in table.items():
+        bare = " ".join(one if one in ("å", "åt") else _plain(one) for one in spelled.split())
+        said = f"{spelled} {'|' if '|' in spelled else ''} {bare}"
         sets[name] = frozenset(said.replace("|", " ").split())
         runs = (
             (tuple(one.split()) for one in said.split("|")) if "|" in said else ((one,) for one in sets[name])

@@ -84,6 +84,10 @@ class Selections:
                     goal.aside.append(clause.place)
             elif done and self.clauses.does(clause) and not self._places(tokens, goal):
                 break  # a wish of its own
+            elif done and self.words.at(
+                "aside", tokens_of(self.clauses.prose, *self._with_joined(clause)), 0
+            ):
+                goal.aside.append(clause.place)  # “so that i may hand them over”
             elif done and (told := self.reader.told(tokens)) is not None:
                 goal.stopped = goal.stopped or told  # what is not so of files may leave them out
                 goal.aside += [clause.place] if told else []
@@ -118,11 +122,17 @@ class Selections:
             goal.topic = goal.topic or self.reader.topic(tokens)
             return False
         goal.but += one.but
-        placed = one.target.end and (main or does or bool(goal.said))  # "till bokföringen: …" is no place
+        placed = one.target.end and (
+            main or does or one.speaks or bool(goal.said)
+        )  # "till bokföringen: …" is no place
         if not goal.target.end and placed:
             goal.target, goal.parent = one.target, one.parent
         if one.speaks or placed:
             goal.said.append((clause, one))
+        only_made = one.target.end and not (one.pronoun or one.everything or one.tests)
+        if only_made and one.nouns and not any(noun.tokens for noun in one.nouns):
+            goal.parent = goal.parent or one.nouns[0].folder  # “in songs make a folder old”
+            return False
         return (main or does) and one.speaks
 
     def _places(self, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
@@ -132,7 +142,8 @@ class Selections:
             return False
         told = not any(self.clauses.does(clause) for clause, _ in goal.said)
         same = told and one.pronoun and tokens[0].text in self.reader.own  # “that can go, delete it”
-        return same or (self.reader.targeted and not goal.target.end and bool(one.target.end))
+        placed = bool(one.target.end) if not goal.target.end else one.there and one.pronoun
+        return same or (self.reader.targeted and placed)
 
     # ---- all of it
 
@@ -146,6 +157,7 @@ class Selections:
             for noun in one.nouns:
                 noun.tests += one.tests
         tests = [test for _, one in goal.said if not one.nouns for test in one.tests]
+        tests += [test for noun in nouns if not noun.tokens for test in noun.tests]
         folder = next((noun.folder for noun in nouns if not noun.tokens), "")
         points = any(one.pronoun for _, one in goal.said)
         everything = any(one.everything for _, one in goal.said)
@@ -156,12 +168,15 @@ class Selections:
             elif points and not tests:
                 nouns.append(about)
         whole = [noun for noun in nouns if noun.tokens and self._is_folder(noun)]
+        others = len(nouns) > len(whole)  # beside others one that is told more of is none: “årets protokoll”
+        whole = [noun for noun in whole if not (noun.many or (others and (noun.tests or noun.all)))]
         wanted = [noun for noun in nouns if noun.tokens and noun not in whole]
         if whole and (tests or wanted or goal.but or goal.only or any(noun.tests for noun in whole)):
             tests += [test for noun in whole for test in noun.tests]
             folder = self.sets.folder(whole[0].tokens[0].text) or folder
-        elif whole:
-            return None  # the folder itself
+        elif whole:  # the folder itself
+            paths = (self.sets.folder(whole[0].tokens[0].text),) if goal.target.end else ()
+            return Selection(place, paths, False, goal.target, tuple(self._all_read())) if paths else None
         if not wanted:
             if not (tests or goal.only or goal.but):
                 return self._pointed(place) if points and not (everything or folder) else None
@@ -175,9 +190,13 @@ class Selections:
     ) -> Selection:
         goal, paths, unsure = self.goal, list[str](), False
         excluded = {path for one in goal.but for path in self._all_of(one)}
-        kept = {path for one in goal.only for path in self._all_of(one)}
         for noun in wanted:
             noun.folder = noun.folder or folder
+        named = {path for noun in wanted for path in self._files(noun, [*tests, *noun.tests], narrow=False)}
+        if self.reader.keeps and named <= excluded:  # “the invoices themselves stay”
+            excluded = set()
+        kept = {path for one in goal.only for path in self._all_of(one)}
+        for noun in wanted:
             bounds = [*tests, *noun.tests]
             found = [path for path in self._files(noun, bounds, narrow=True) if path not in excluded]
             if goal.only:
@@ -319,6 +338,8 @@ def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> N
         files.found |= _kept_fills(request.prose, filled, key)
         if filled:
             return
+    if next(names.in_words(request.prose), None):
+        return  # a name of several words is read as one
     selections = Selections(clauses, sets, reader)
     if slot is None:
         kept = tuple(f"={place.start}-{place.end}" for place in selections.kept if not changed)
@@ -331,7 +352,7 @@ def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> N
         return
     if (parent := selections.goal.parent) and found.target.end:
         name = request.prose[found.target.start : found.target.end]
-        files.found[f"{into}={name}"] = (f"{parent}/{name.rstrip('/')}/",)
+        files.found[f"{into}={name}"] = (f"{parent}/{name.rstrip('/')}" + "/" * ("." not in name),)
     text = request.prose[found.place.start : found.place.end]
     files.found[f"{slot.name}={text}"] = ("", *found.paths) if found.unsure else found.paths
     told = [(slot.name, found.place), *(("", place) for place in found.read)]
@@ -343,18 +364,28 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
     """The first of some skills of which what stands in the files here says all that it must be told."""
     files, names = request.files, request.files.there
     if _FILLED not in files.found and names is not None:
+        said = {one.text for one in tokens_of(request.prose, 0, len(request.prose))}
         for skill in skills:
-            if names.filler(skill.id) is None:
+            reads = names.filler(skill.id) is not None
+            many = {slot.name for slot in skill.slots if slot.most > 1}
+            puts = files.changed(skill) or {"folder", "new"} & {*files.uses(skill).values()}
+            if not reads and not (many and puts and said & _verbs(skill)):
                 continue
             key = f"@chosen={skill.id}"
             if key not in files.found:
                 _choose(request, skill, Clauses(request.prose, skill, words), key)
-            filled = {one.partition("=")[0] for one in files.found.get(key, ())}
-            needed = {slot.name for slot in skill.slots if slot.required}
-            if needed and filled >= needed:
+            told = {one.partition("=")[0] for one in files.found.get(key, ())}
+            kept = [] if reads else [one for one in files.found if one.partition("=")[0] in many]
+            needed = {slot.name for slot in skill.slots if slot.required} | (set() if reads else many)
+            if needed and told >= needed and not any("" in files.found[one] for one in kept):
                 files.found[_FILLED] = (skill.id,)
                 break
     return next((one for one in skills if (one.id,) == files.found.get(_FILLED)), None)
+
+
+def _verbs(skill: Skill) -> set[str]:
+    """The words that fixed phrases of a skill begin with."""
+    return {word for phrase in skill.phrases for word in phrase.split()[0].split("|") if "{" not in word}
 
 
 def said_clauses(clauses: Clauses, reader: ClauseReader) -> list[SaidClause]:

@@ -22,6 +22,7 @@ PLUGIN = Plugin(
     ),
     skills=True,
     fills={
+        "clipboard-copy": "mcl.plugins.text.copied:read_copied",
         "file-edit": "mcl.plugins.text.replacements:read_edit",
         "list-edit": "mcl.plugins.text.list_edits:read_list_edit",
         "text-replace": "mcl.plugins.text.replacements:read_replacement",

@@ -1,0 +1,78 @@
+"""Goals for each row of a table, and what only tells something beside what is to be gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import mcl
+from executor import Home
+from mcl.compiler.outcome import Compiled
+from mcl.core.home import open_home
+
+CLIENTS = """name,city,paid
+Nordlys,Oslo,yes
+Havre & Co,Malmö,no
+Tidvatten,Göteborg,no
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """A folder with some files, which is the current one, and a home."""
+    here = tmp_path / "work"
+    for name in ("logs/server.log", "logs/old.log", "old-invoice.txt", "report.txt", "logs/notes.tmp"):
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(name)
+    (here / "clients.csv").write_text(CLIENTS, encoding="utf-8")
+    monkeypatch.chdir(here)
+    return open_home(tmp_path / "home")
+
+
+def values_of(goal: str, slot: str, home: Home) -> tuple[str, list[str]]:
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, Compiled), made
+    assert made.intent.compile_metadata is not None
+    named = [one.value for one in made.intent.frame.objects if one.name == slot]
+    return made.intent.compile_metadata.skill_id, named
+
+
+@pytest.mark.parametrize(
+    ("goal", "folders"),
+    [
+        ("make a folder for every client in clients.csv", ["Nordlys", "Havre & Co", "Tidvatten"]),
+        ("skapa en mapp för varje kund i clients.csv utom Tidvatten", ["Nordlys", "Havre & Co"]),
+        ("make a folder per client who has not paid, under late", ["late/Havre & Co", "late/Tidvatten"]),
+        ("create one folder for each client in Oslo (clients.csv)", ["Nordlys"]),
+        ("make a folder called clients 2027", ["clients 2027"]),
+    ],
+)
+def test_a_folder_is_made_for_each_row_that_is_meant(home: Home, goal: str, folders: list[str]) -> None:
+    assert values_of(goal, "folders", home) == ("folder-make", folders)
+
+
+@pytest.mark.parametrize(
+    ("goal", "gone"),
+    [
+        ("delete report.txt, it is too old to be of any use", ["report.txt"]),
+        ("släng report.txt, den är för gammal för att vara till nytta", ["report.txt"]),
+        ("since nobody reads it any more, delete report.txt", ["report.txt"]),
+        ("släng allt i logs, server.log är inte med", ["logs/notes.tmp", "logs/old.log"]),
+        (
+            "delete everything in logs, but server.log is not to be touched",
+            ["logs/notes.tmp", "logs/old.log"],
+        ),
+    ],
+)
+def test_what_only_tells_something_adds_no_file_to_what_is_gone(
+    home: Home, goal: str, gone: list[str]
+) -> None:
+    skill, files = values_of(goal, "files", home)
+    assert (skill, sorted(files)) == ("files-delete", gone)
+
+
+def test_of_what_is_not_named_nothing_is_taken_away(home: Home) -> None:
+    made = mcl.compile_goal("delete the logs in logs. it is important that server.log stays", home=home)
+    taken = [one.value for one in made.intent.frame.objects] if isinstance(made, Compiled) else []
+    assert "logs/server.log" not in taken
