@@ -102,3 +102,7 @@ def test_a_folder_that_is_made_for_what_is_put_into_it_is_one_wish_or_two(home: 
     frame = made.intent.frame
     given = {one.name: one.value for one in (frame.further[0].objects if frame.further else frame.objects)}
     assert (given["files"], given["target"].rstrip("/")) == ("report.txt", "tax")
+
+
+def test_a_word_of_the_other_language_names_the_same_files(home: Home) -> None:
+    assert values_of("zippa fakturan till f.zip", "files", home) == ("files-zip", ["old-invoice.txt"])
