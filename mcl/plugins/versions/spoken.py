@@ -42,6 +42,8 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     """Which branch is merged, into which, and whether it goes then."""
     named = _branches(prose, names)
     merge = _pattern("merge").search(prose)
+    if _pattern("merges").search(prose) is None and _pattern("branch").search(prose) is None:
+        return ()
     lead = re.compile(rf"(?<!\w)(?:{_table()['into']})\s+(?:the\s+)?$", re.IGNORECASE)
     apart = [one for one in named if not lead.search(prose, 0, one.start)]
     behind = [one for one in apart if merge is not None and one.start >= merge.end()] or apart
@@ -71,7 +73,8 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
 
 def read_drop(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """Which branch goes: the one that is named."""
-    named = [one for one in _branches(prose, names) if "/" in prose[slice(*one)]]
+    speaks = _pattern("branch").search(prose) or _pattern("drop").search(prose)
+    named = [one for one in _branches(prose, names) if speaks and "/" in prose[slice(*one)]]
     return [FilledInput("branch", named[0], (prose[slice(*named[0])],))] if len(named) == 1 else ()
 
 
@@ -116,10 +119,11 @@ def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     ends = [one.place.start for one in clauses if one.does and one.place.start > verb.start()]
     end = min([one for one in ends if free(TextPlace(one, one + 1), taken)], default=len(prose))
     meant, apart = list[tuple[TextPlace, str]](), list[tuple[TextPlace, str]]()
+    kept = [one.place for one in clauses if one.keeps and free(one.place, [_place(verb)])]
     for place, path in _files(prose, names, taken):
-        if not verb.end() <= place.start < end and not _is_but(prose, place):
-            continue
-        (apart if _is_but(prose, place) else meant).append((place, path))
+        left = _is_but(prose, place) or not free(place, kept)
+        if left or verb.end() <= place.start < end:
+            (apart if left else meant).append((place, path))
     for slot, own in (("files", meant), ("but", [] if meant else apart)):
         found += [FilledInput(slot, place, (path,)) for place, path in own[:_MOST]]
     if apart:
