@@ -27,7 +27,6 @@ from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import declared_in
 from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.extract import Understanding, extract
-from mcl.compiler.stages.file_names import FileReading
 from mcl.compiler.stages.gaps import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
 from mcl.compiler.stages.repeats import with_moments, with_repeats
@@ -345,11 +344,9 @@ class _Goal:
     def _of_those(self, found: Classified | OutOfScope) -> Classified | None:
         """The skill of a wish that points at files which the words before it choose, where nothing looks
         for them by itself: "find the paid ones and move them to old"."""
-        words, files = self.rules.coverage, self.request.files
-        skill = found.skill if isinstance(found, Classified) and not found.skill.takes_any else None
-        clauses = Clauses(self.request.prose, None, words)
-        done = skill is not None and (_makes(files, skill) or any(map(clauses.does, clauses.all[:1])))
-        if self.request.skill or done:
+        words, clauses = self.rules.coverage, Clauses(self.request.prose, None, self.rules.coverage)
+        known = isinstance(found, Classified) and not found.skill.takes_any
+        if self.request.skill or (known and any(map(clauses.does, clauses.all[:1]))):
             return None
         wish = next((one for one in clauses.all[1:] if clauses.does(one)), None)
         said = clauses.said(wish.place) if wish is not None and wish is not clauses.main else ""
@@ -357,9 +354,9 @@ class _Goal:
             return None
         request = replace(self.request, prose=said)
         chosen = classify(request, self.pipeline.skills, self.model, self.rules)
-        if not isinstance(chosen, Classified) or not _makes(files, chosen.skill):
+        if not isinstance(chosen, Classified) or not chooses(self.request, chosen.skill, words):
             return None
-        return replace(chosen, begins=()) if chooses(self.request, chosen.skill, words) else None
+        return replace(chosen, begins=())
 
     def _taken(self, skill: Skill, found: Classified | OutOfScope) -> Classified | None:
         """A skill that what is here speaks for, as it is chosen for the goal."""
@@ -547,11 +544,6 @@ def _ordered(core: Core) -> tuple[str, ...]:
     if names[-1:] != (_LAST,):
         raise pipeline.bad("stages", f"does not end with {_LAST}", f"put {_LAST} last")
     return names
-
-
-def _makes(files: FileReading, skill: Skill) -> bool:
-    """Whether a skill puts something into files or folders, or changes some."""
-    return bool(files.changed(skill)) or not {"folder", "new"}.isdisjoint(files.uses(skill).values())
 
 
 def _asking(verdict: ScoreVerdict, gaps: tuple[Gap, ...]) -> ScoreVerdict:

@@ -8,7 +8,7 @@ import pytest
 
 import mcl
 from executor import Home
-from mcl.compiler.outcome import Compiled
+from mcl.compiler.outcome import Clarify, Compiled
 from mcl.core.home import open_home
 
 CLIENTS = """name,city,paid
@@ -76,3 +76,29 @@ def test_of_what_is_not_named_nothing_is_taken_away(home: Home) -> None:
     made = mcl.compile_goal("delete the logs in logs. it is important that server.log stays", home=home)
     taken = [one.value for one in made.intent.frame.objects] if isinstance(made, Compiled) else []
     assert "logs/server.log" not in taken
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        'draft a mail to each client in clients.csv, subject "Closed", text "We are closed."',
+        'skriv ett mejlutkast till alla kunder i clients.csv med ämnet "Stängt" och texten "Vi har stängt."',
+    ],
+)
+def test_a_list_of_people_is_no_name_of_somebody(home: Home, goal: str) -> None:
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, Clarify)
+    assert [one.field for one in made.questions] == ["slot.to"]
+
+
+def test_what_is_asked_first_chooses_what_is_done_with_it(home: Home) -> None:
+    goal = "which files mention report? copy them to a folder called reports"
+    assert values_of(goal, "files", home) == ("files-copy", ["report.txt"])
+
+
+def test_a_folder_that_is_made_for_what_is_put_into_it_is_one_wish_or_two(home: Home) -> None:
+    made = mcl.compile_goal("make a folder called tax and put report.txt in it", home=home)
+    assert isinstance(made, Compiled)
+    frame = made.intent.frame
+    given = {one.name: one.value for one in (frame.further[0].objects if frame.further else frame.objects)}
+    assert (given["files"], given["target"].rstrip("/")) == ("report.txt", "tax")

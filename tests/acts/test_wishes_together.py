@@ -78,7 +78,6 @@ def wishes(goal: str, home: Home) -> list[tuple[str, dict[str, str]]]:
         ("stryk bananas i shopping.txt och skriv upp mjölk", "note-write", {"file": "shopping.txt"}),
         ("zip the docs into docs.zip and delete them afterwards", "files-delete", {"files": "docs"}),
         ("copy a.csv to keep and show me what is in keep", "files-find", {"folder": "keep"}),
-        ("make a folder called tax and put a.csv in it", "files-move", {"files": "a.csv", "target": "tax"}),
         ("skapa mappen skatt och kopiera a.csv dit", "files-copy", {"files": "a.csv", "target": "skatt"}),
     ],
 )  # fmt: skip

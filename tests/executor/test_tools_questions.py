@@ -252,6 +252,13 @@ def test_a_folder_of_texts_that_say_the_same_of_each_is_a_table_and_a_blank_form
     assert there.refusal(node("letters", "how much is it")) == "NO_ROWS"
 
 
+def test_a_column_that_is_computed_stands_behind_all_others(there: Walks) -> None:
+    question = "hours.csv with one more column at the end, total, being hours times rate; leave the original"
+    there.ask(tool("n1", "data/extract", "write", path="hours.csv", to="h2.csv", question=question))
+    lines = (there.workspace / "h2.csv").read_text().splitlines()
+    assert lines[:2] == ["date,client,hours,rate,total", "2026-10-05,Nord,4.5,800,3600"]
+
+
 def test_one_figure_goes_to_a_text_by_itself_and_a_table_does_not(there: Walks) -> None:
     args = {"path": "expenses.csv", "to": "total.txt"}
     there.ask(tool("n1", "data/extract", "write", question="sum of amount in 2025", **args))

@@ -116,6 +116,8 @@ def _filled(prose: str, names: FileNames, to: str) -> Sequence[FilledInput]:
     if whom is not None:
         place, values = whom
         found.append(FilledInput(to, place, values, unsure=len(values) > 1))
+    elif (each := _pattern("everyone").search(prose)) and free(_place(each), apart):
+        found.append(FilledInput(to, _place(each), unsure=True))  # no list of people is one person
     if title is not None:
         found.append(FilledInput("headline", title.inner, (prose[slice(*title.inner)],)))
     elif not any(free(_place(one), apart) for one in _pattern("about").finditer(prose)):

@@ -72,7 +72,7 @@ def order_said(said: str, schema: TableSchema) -> SaidOrder:
 def is_asked(said: str, schema: TableSchema) -> bool:
     """Whether a text asks something, or wants something shown."""
     reader = _Reader(words_of(said, schema), schema, date.min, None)
-    return "?" in said or any(map(reader.asks_at, range(len(reader.words))))
+    return reader.asks()
 
 
 def spoken_of(said: str, schema: TableSchema, today: date) -> int:
@@ -134,6 +134,15 @@ class _Reader(RowWords, FigureWords):
         self._unread()
         self._inherited()
         return self.asked
+
+    def asks(self) -> bool:
+        """Whether something is asked for at all."""
+        self._files()
+        self._less()
+        self._computed()
+        places = range(len(self.words))
+        figures = any(self.asks_at(at) or self._prefixed(at) is not None for at in places)
+        return figures or bool(self.terms) or self.asked.differ
 
     def read_order(self) -> None:
         """Only in which order rows are wanted."""

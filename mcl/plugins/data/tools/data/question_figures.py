@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Final, cast
@@ -274,6 +275,11 @@ class FigureWords(OrderWords):
         numbers += self.terms
         numbers.sort(key=lambda one: one[0])
         if asked.successive is not None:
+            return
+        if self.terms and self._any("extra"):  # all columns, and what is computed of them
+            name = self.words[chosen[0][0]].said if chosen else self.terms[-1][1].name
+            whole = [Term(one.name, (one.place,)) for one in self.schema.columns]
+            asked.columns = [*whole, replace(self.terms[-1][1], name=name)]
             return
         if asked.differ and any(term.operation == "-" for _, term in numbers):
             asked.differ, chosen = False, chosen or [(-1, "sum")]

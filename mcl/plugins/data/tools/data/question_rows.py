@@ -430,7 +430,8 @@ class RowWords(QuestionWords):
         clause = self._clause(at)
         blanks = [one for one in clause if length_of("blank", self.plain, one)]
         behind = [one for one in clause if one > at]
-        nothing = self._forbids(at) and behind and all(map(self._empty, behind))
+        verbs = {one for one in behind if length_of("verbs", self.plain, one)}
+        nothing = self._forbids(at) and behind and all(one in verbs or self._empty(one) for one in behind)
         return bool(nothing) or bool(blanks and (at in blanks or self._forbids(at)) and self.schema.is_folder)
 
     def _forbids(self, at: int) -> bool:
