@@ -20,7 +20,7 @@ _SWEDISH = {
     "måndagen": "monday", "tisdagen": "tuesday", "onsdagen": "wednesday", "torsdagen": "thursday",
     "fredagen": "friday", "lördagen": "saturday", "söndagen": "sunday", "måndan": "monday",
     "tisdan": "tuesday", "onsdan": "wednesday", "torsdan": "thursday", "fredan": "friday",
-    "lördan": "saturday", "söndan": "sunday",
+    "lördan": "saturday", "söndan": "sunday", "på eftermiddan": "in the afternoon",
     "mån": "monday", "tis": "tuesday", "ons": "wednesday", "tors": "thursday", "fre": "friday",
     "lör": "saturday", "sön": "sunday",
     "första": "1st", "andra": "2nd", "tredje": "3rd", "fjärde": "4th", "femte": "5th", "sjätte": "6th",

@@ -423,6 +423,15 @@ def planned(folder: Path) -> Path:
             "reminders.ics",
         ),
         ("lägg in tandläkaren i kalendern den 3 dec kl 14", "tandläkaren", "2026-12-03T13:00", "plans.ics"),
+        ("remind me the day before wash at 18:00", "wash the car", "2026-11-28T17:00", "reminders.ics"),
+        ("väck mig kl 7 på måndag", "väck mig", "2026-11-30T06:00", "reminders.ics"),
+        (
+            "påminn mig på måndag halv sex på eftermiddan att ringa",
+            "ringa",
+            "2026-11-30T16:30",
+            "reminders.ics",
+        ),
+        ("put the sauna in the calendar, tue 1 dec 17-19", "sauna", "2026-12-01T16:00", "plans.ics"),
         ("påminn mej imorgon bitti att ringa Bo", "ringa Bo", "2026-11-28T08:00", "reminders.ics"),
     ],
 )
@@ -431,6 +440,7 @@ def test_a_reminder_is_called_and_set_as_the_goal_and_the_files_here_say(
 ) -> None:
     slots = wants(home, bundled, goal, "schedule-reminder")
     assert (slots["title"], slots["when"][:16], slots["calendar"]) == (title, when, calendar)
+    assert slots.get("minutes") == ("120" if "17-19" in goal else None)
 
 
 def test_a_calendar_is_listed_for_a_period(home: Home, bundled: Model, planned: Path) -> None:

@@ -114,7 +114,7 @@ class FileNames:
         if use == "folder":
             fresh = [one for one in kept if one.casefold() not in _FRESH]
             return self._into(" ".join(fresh) or bare, text.strip())
-        of_kind = self._of_a_kind(bare, plain, most) or self._of_folder_and_kind(kept, most)
+        of_kind = self._of_a_kind(bare, plain, most)
         if bare in self._known and not (wanted.all and of_kind):
             return Meant((bare,))
         if of_kind:
@@ -184,16 +184,6 @@ class FileNames:
         found = [path for path in files if pattern.fits(tuple(path.casefold().split("/")))]
         top = [path for path in found if "/" not in path] or found
         return tuple(top) if len(top) <= most else ()
-
-    def _of_folder_and_kind(self, kept: Sequence[str], most: int) -> tuple[str, ...]:
-        """The files of a kind in a folder: “downloads pdfs”."""
-        folder, kind = (kept[0], " ".join(kept[1:])) if len(kept) > 1 else ("", "")
-        if folder not in self._folders or most == 1 or "*" not in (said := read_pattern(kind)):
-            return ()
-        pattern = anywhere(said.casefold())
-        files = [path for path in self.files if path.startswith(f"{folder}/")]
-        found = [path for path in files if pattern.fits((_name(path).casefold(),))]
-        return tuple(found) if len(found) <= most else ()
 
     def _called(self, bare: str, wanted: _Wanted, use: PathUse) -> list[str]:
         """The paths that fit the words best."""

@@ -338,15 +338,14 @@ def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> N
         files.found |= _kept_fills(request.prose, filled, key)
         if filled:
             return
-    if next(names.in_words(request.prose), None):
-        return  # a name of several words is read as one
     selections = Selections(clauses, sets, reader)
     if slot is None:
         kept = tuple(f"={place.start}-{place.end}" for place in selections.kept if not changed)
         files.found |= {key: kept} if kept else {}
         return
     found = selections.chosen()
-    if found is None or len(found.paths) > slot.most:
+    odd = found is not None and found.unsure and any(names.in_words(request.prose))  # "a (1).jpg" is one name
+    if found is None or odd or len(found.paths) > slot.most:
         if selections.goal.stopped and changed == "write":
             files.found[key] = tuple(f"{_STAYS}={one.start}-{one.end}" for one in selections.goal.aside)
         return

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -20,11 +20,29 @@ from mcl.values.durations import in_english, read_seconds
 from mcl.values.periods import period
 
 _BEFORE: Final = re.compile(
-    r"(?P<length>(?:[^\s,.;:!?]+\s+){1,4}?)(?:before|ahead\s+of|prior\s+to|innan|före)(?P<event>(?=\W|$)[^,;:!?()\n]*)",
+    r"(?P<length>(?:[^\s,.;:!?]+\s+){1,4}?)(?:before|ahead\s+of|prior\s+to|innan|före)(?P<event>(?=\W|$)(?:[^,;:!?()\n]|(?<=\d):(?=\d))*)",
     re.IGNORECASE,
 )
 _DAY_BEFORE: Final = frozenset(("the day", "a day", "dagen", "one day", "en dag"))
 _CLOCK: Final = re.compile(r"(?:at|kl\.?|klockan)?\s*(?P<hour>\d{1,2})[:.](?P<minute>\d\d)", re.IGNORECASE)
+_TIMED: Final = re.compile(
+    r"\s(?:at|kl\.?|klockan)\s*(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?$", re.IGNORECASE
+)
+_SPAN: Final = re.compile(
+    r"(?<![\w.-])(?P<hour>\d{1,2})(?P<min>[:.]\d\d)?\s*(?:[-–]|to|till|til)\s*(?P<to>\d{1,2})(?P<tomin>[:.]\d\d)?(?![\w-])",
+    re.IGNORECASE,
+)
+_SPANS: Final = re.compile(
+    r"(?:kl\.?|klockan|at|from|between|mellan|från|\w{2,6}da(?:y|g)|mon|tue|wed|thu|fri|sat|sun|mån|tis|ons|tor|fre|lör|sön"
+    r"|tomorrow|today|imorgon|idag|jan|feb|mars?|apr|maj|may|june?|juni|july?|juli|aug|sep|okt|oct|nov|dec|\w+ber|\w+ari)\s+$",
+    re.IGNORECASE,
+)
+_WAKES: Final = re.compile(
+    r"(?:wake (?:me|us)(?: up)?|väck (?:mig|mej|oss)|(?:set|put on) (?:an|the|my) alarm"
+    r"|(?:sätt|ställ) (?:ett |en |mitt )?(?:larm|alarm)\w*)"
+    r"(?!\w)(?!.*\s(?:to|about|that|att|om)\s+[^\W\d])",
+    re.IGNORECASE,
+)
 _ENDS: Final = re.compile(r"\.(?=\s|$)|\s(?:so|that|to|om|att|så)\s")
 _TITLED: Final = re.compile(
     r"(?:\b(?:me|us|mig|mej|oss|reminder|alarm|påminnelse)(?:\s+(?:for|at|om|på))?|^)\s*$", re.IGNORECASE
@@ -40,6 +58,7 @@ _LISTS: Final = (".txt", ".md")
 _BYTES: Final = 1 << 19
 _MOST_FILES: Final = 40
 _ALIKE: Final = 4  # letters in which two words begin alike
+_COMPOUND: Final = 6  # letters of a word that may be the end of a longer one
 _LONGEST: Final = 5  # words that say a period
 _CALENDAR: Final = "reminders.ics"
 
@@ -58,6 +77,10 @@ def inputs(
     reminders; None where there are none."""
     if verb == "find":
         return _period(prose, at, zone, paths)
+    if span := _span(prose):
+        return span
+    if (wakes := _WAKES.search(prose)) is not None:
+        return prose, {"title": wakes[0]}
     for found in _BEFORE.finditer(prose):
         words = found["length"].split()
         lengths = ((n, _lead(" ".join(words[n:]))) for n in range(len(words)))
@@ -74,14 +97,36 @@ def inputs(
         clock = _CLOCK.fullmatch(said)
         points = clock is not None or said.casefold() in _POINTS
         whole = prose[:begin] if points else said
+        timed = _TIMED.search(said) if lead.days else None
+        whole = whole.removesuffix(timed[0]) if timed is not None else whole
         entry = _meant(whole, at, zone, workspace, paths) or _dated(whole, clock, at, zone, points=points)
         if entry is None:
             return None if points else (rest, {"title": said})
         when = entry.start - lead
+        if timed is not None and int(timed["hour"]) < 24:
+            local = when.astimezone(ZoneInfo(zone))
+            when = local.replace(hour=int(timed["hour"]), minute=int(timed["minute"] or 0))
         named = _TITLED.search(prose[:begin]) is not None and not rest[len(prose[:begin].rstrip()) :].strip(
             " ."
         )
         return rest, {"when": instant(when), **({"title": entry.title} if named or points else {})}
+    return None
+
+
+def _span(prose: str) -> tuple[str, Mapping[str, str]] | None:
+    """The goal with the hour when something begins, where it says when it ends too, and how long it takes."""
+    for found in _SPAN.finditer(prose):
+        sure = found["min"] or found["tomin"] or _SPANS.search(prose, 0, found.start())
+        first, last = (
+            60 * int(found[hour]) + int((found[minute] or ".0")[1:])
+            for hour, minute in (("hour", "min"), ("to", "tomin"))
+        )
+        if sure and first < last <= 24 * 60:
+            lead = (
+                "" if re.search(r"(?:at|kl\.?|klockan)\s+$", prose[: found.start()], re.IGNORECASE) else "at "
+            )
+            said = f"{lead}{first // 60}:{first % 60:02}"
+            return f"{prose[: found.start()]}{said}{prose[found.end() :]}", {"minutes": str(last - first)}
     return None
 
 
@@ -121,13 +166,15 @@ def _meant(said: str, at: str, zone: str, workspace: Workspace, paths: Sequence[
         best, most = (best if said_of == most else {}), said_of
         if entry.title not in best or entry.start < best[entry.title].start:
             best[entry.title] = entry
-    return next(iter(best.values())) if len(best) == 1 else None
+    return next(iter(best.values())) if len({one.start for one in best.values()}) == 1 else None
 
 
 def _begin_alike(one: str, other: str) -> bool:
     same = next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
+    if len(one) > _COMPOUND and other.endswith(one[:-2]):  # the concert is the Christmas concert
+        return True
     return one == other or (same >= _ALIKE and same >= min(len(one), len(other)) - 2)
 
 
@@ -152,7 +199,7 @@ def _entries(at: str, zone: str, workspace: Workspace, paths: Sequence[str]) -> 
                 yield from _of_calendar(data, path, at, zone)
                 continue
             for line in data.decode().splitlines():
-                title, moment = _of_line(line.strip(" -*[]xX\t"), at, zone)
+                title, moment = _of_line(line.strip(" -*#[]xX\t"), at, zone)
                 if moment:
                     yield _Entry(title, datetime.fromisoformat(moment))
 
@@ -164,7 +211,9 @@ def _of_calendar(data: bytes, path: str, at: str, zone: str) -> Iterator[_Entry]
     for event in events(parse(data, path)):
         start, rule = event.get("dtstart"), event.get("rrule")
         start = getattr(start, "dt", None)
-        if not isinstance(start, datetime):
+        if not isinstance(start, datetime):  # a whole day
+            start = datetime.combine(start, MORNING) if isinstance(start, date) else None
+        if start is None:
             continue
         local = start.astimezone(ZoneInfo(zone)) if start.tzinfo else start.replace(tzinfo=ZoneInfo(zone))
         title = str(event.get("summary", ""))
