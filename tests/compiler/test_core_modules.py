@@ -591,7 +591,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("confidence", "confidence<0.41", "confidence<0.99"), unsure, ()),
     (("pipeline", "this is a question", "you ask"), goal("why?", skill=None, verb="", kind="question"), ()),
     (("pipeline", "nothing is wanted here", "fine"), goal("hello", skill=None, verb="", kind="chat"), ()),
-    (("confidence", "confidence<0.88", "confidence<0.50"), unsure, ()),
+    (("confidence", "confidence<0.90", "confidence<0.50"), unsure, ()),
     (("confidence", "check it before you accept", "look"), unsure, ()),
     (
         ("confidence", "Which of these is meant?", "Which?"),
