@@ -47,8 +47,8 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     lead = re.compile(rf"(?<!\w)(?:{_table()['into']})\s+(?:the\s+)?$", re.IGNORECASE)
     apart = [one for one in named if not lead.search(prose, 0, one.start)]
     behind = [one for one in apart if merge is not None and one.start >= merge.end()] or apart
-    if not apart:
-        return ()
+    if not apart or (merge is None and len(apart) == len(named)):
+        return ()  # nothing says that one is merged, or into which
     branch = next((one for one in apart if "/" in prose[slice(*one)]), behind[0])
     found = [FilledInput("branch", branch, (prose[slice(*branch)],))]
     target = next((one for one in named if one != branch and one not in apart), None)
