@@ -141,7 +141,9 @@ class ClauseReader:
                 break
             within_one = self.words.at("within", tokens, at) if self.targeted else 0
             further = (self.words.at("within", tokens, place) for place in range(at + 1, len(tokens)))
-            if any(many and self._is_new(tokens, place + many) for place, many in enumerate(further, at + 1)):
+            if within_one and any(
+                many and self._is_new(tokens, place + many) for place, many in enumerate(further, at + 1)
+            ):
                 within_one = 0  # “those in songs in a new folder”
             if within_one and ((at and placing) or self._is_new(tokens, at + within_one)):
                 into, folder = max(into, out), folder if not said.nouns and not noun.tokens else ""
@@ -332,7 +334,9 @@ class ClauseReader:
                 return TextPlace(packed[0].start, packed[0].end), step
             return NO_PLACE, step if packed else 0
         start, end = tokens[at].start, tokens[at].end
-        if tokens[at].text in self.words.sets["pronouns"] or self._is_filler(tokens[at]):
+        naming = self.words.sets["called"] - self.words.sets["one"]
+        named = any(one.text in naming for one in tokens[first:at])  # “a folder called documents”
+        if not named and (tokens[at].text in self.words.sets["pronouns"] or self._is_filler(tokens[at])):
             return NO_PLACE, 0
         at, step = at + 1, step + 1
         whole = 1

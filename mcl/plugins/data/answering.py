@@ -26,11 +26,14 @@ _BYTES: Final = 1 << 17  # of one
 _ALL_BYTES: Final = 1 << 19
 _LEAST: Final = 3  # what must be said of a table
 _NEAR: Final = 1  # less is said of one that may be meant too
+_LONGEST: Final = 1 << 10  # characters of a question
 
 
 def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
     """The tables that the words of a goal can be read against, for which most speaks; none where little does,
     and no other where the path of one is in the goal. at: when it was said."""
+    if len(prose) > _LONGEST:
+        return ()
     bench, today = Bench(workspace, FixedClock(at), "read", 0, ""), date.fromisoformat(at[:10])
     spoken: list[tuple[int, TableSchema]] = []
     left = _ALL_BYTES

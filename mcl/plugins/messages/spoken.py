@@ -276,7 +276,8 @@ def _who(
     joined = re.compile(r"\s+(?:and|och|o|å|&|samt)\s+|\s*,\s*", re.IGNORECASE)
     for many in range(min(_LONGEST_NAME, len(words)), 0, -1):
         place = TextPlace(words[0].start, words[many - 1].end)
-        if many > 1 and any(_is_behind(prose, one) for one in words[1:many]):
+        mail = any(_pattern(name).fullmatch(prose, *one) for one in words[:many] for name in ("mail", "to"))
+        if mail or any(_is_behind(prose, one) for one in words[1:many]):
             continue
         found = names.people(prose[slice(*place)])
         paths = found.paths if found is not None else _senders(prose[slice(*place)], names)
