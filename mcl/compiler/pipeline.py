@@ -382,15 +382,18 @@ class _Goal:
             return None
         clauses = Clauses(prose, None, self.rules.coverage)
         kind, main = "", clauses.main
+        skill, share = None, 0.0
+        if isinstance(found, Classified):
+            skill, share = found.skill, found.skill_probability
+        sure = skill is not None and not skill.takes_any and self.rules.routing(share).route == "compiled"
         for clause in clauses.all:
-            if _GIVEN.search(prose, 0, clause.place.start):
+            if (_COLON if sure else _LINES).search(prose, 0, clause.place.start):
                 break  # what follows is a text, and no wish
             if clause is main or (main is not None and clause.begins and clause.place > main.place):
                 said = clauses.said(clause.place)
                 kind = next((name for name, words in known.items() if words.match(said)), "")
                 if kind or clauses.does(clause):
                     break
-        skill = found.skill if isinstance(found, Classified) else None
         own = (*skill.examples, *skill.phrases) if skill is not None else ()
         if not kind or any(map(known[kind].match, own)):
             return None
@@ -520,7 +523,8 @@ STAGES: Final[Mapping[str, Stage]] = {
 _LAST: Final = "score"
 _HEARD: Final = 0.005  # how sure a choice by what a file holds must be
 _LIKELY: Final = 0.5  # how sure a choice by the name of a file must be
-_GIVEN: Final = re.compile(r":[ \t]*\n")  # behind it stands a text
+_COLON: Final = re.compile(r":\s")
+_LINES: Final = re.compile(r":[ \t]*\n")  # behind it stands a text in any case
 _QUICK: Final = ("normalise",)  # takes no time worth looking at the clock for
 
 

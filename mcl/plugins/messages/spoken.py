@@ -25,6 +25,7 @@ _TIDY: Final = " \t\n,;:.-–("
 _LONGEST_NAME: Final = 4  # words
 _LONGEST_TITLE: Final = 80  # characters
 _NEAR: Final = 20  # characters between whom it is to and what it says
+_AROUND: Final = ("mail", "to", "behind")  # words that are no name
 _LEAST: Final = 3  # letters of a name that a pronoun may stand for
 
 
@@ -276,9 +277,9 @@ def _who(
     joined = re.compile(r"\s+(?:and|och|o|å|&|samt)\s+|\s*,\s*", re.IGNORECASE)
     for many in range(min(_LONGEST_NAME, len(words)), 0, -1):
         place = TextPlace(words[0].start, words[many - 1].end)
-        mail = any(_pattern(name).fullmatch(prose, *one) for one in words[:many] for name in ("mail", "to"))
-        if mail or any(_is_behind(prose, one) for one in words[1:many]):
-            continue
+        around = [any(_pattern(name).fullmatch(prose, *one) for name in _AROUND) for one in words[:many]]
+        if all(around) or any(_is_behind(prose, one) for one in words[1:many]):
+            continue  # “a mail to” is nobody's name
         found = names.people(prose[slice(*place)])
         paths = found.paths if found is not None else _senders(prose[slice(*place)], names)
         if not paths:
