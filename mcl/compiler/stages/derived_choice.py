@@ -28,7 +28,7 @@ _SHARPNESS: Final = 0.6  # of the shares of what is left: words and vectors say 
 _NEAR: Final = 8  # of them that are compared with the written skills
 _READ: Final = 1_000  # whose texts a model reads at most, those that words speak for most
 _SURE: Final = 0.75  # from here on a written skill is sure of itself
-_FAR: Final = 0.2  # and is asked about where its share is so small a part of a tool's, by vectors alone
+_FAR: Final = 0.1  # and is asked about where its share is so small a part of a tool's, by vectors alone
 _ASKED: Final = 0.4  # how certain a tool is that is asked about beside it
 _NEVER_CERTAIN: Final = 0.9  # what a stranger says of a tool is no more than this
 
