@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from executor.core.errors import GlobError
 from executor.core.globs import anywhere
 from mcl.compiler.stages.filled import Filler
 from mcl.compiler.stages.people import addresses_of
+from mcl.compiler.stages.phrases import word_table
 from mcl.compiler.stages.word_forms import alike, folded
 from mcl.language.skills import Skill
 from mcl.model.protocol import Span
@@ -35,7 +35,7 @@ _ADDS: Final = ("/fs/append@", "/text/add@")  # and those that add to it, or mak
 _CHANGES: Final = ("/fs/edit@", "/text/entry@")  # tools that write what is there
 _PLACE: Final = re.compile(r"\$\{slot\.(\w+)\}/?")
 _WORD: Final = re.compile(r"[^\W_]+")
-_LISTS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_LISTS: Final = word_table(Path(__file__).with_suffix(".toml"))
 _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
     frozenset(str(_LISTS[name]).split())
     for name in ("all", "folder", "file", "empty", "beside", "fresh", "skipped", "called")

@@ -42,11 +42,12 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
     )
     logs = [one for one in paths if one.casefold().endswith(ENDING)]
     said = prose.casefold()
-    named = [one for one in (*tables, *logs) if one.rpartition("/")[2].casefold() in said]
+    files = (*tables, *logs)
+    named = [one for one in files if one.rpartition("/")[2].casefold() in said]
     named = [one for one in named if one.casefold() in said] or named
     for path in named or [*tables[:_MOST], *_folders(paths)[:_MOST_FOLDERS]]:
         try:
-            size = workspace.read(path, 1)[1] if path in (*tables, *logs) else 0
+            size = workspace.read(path, 1)[1] if path in files else 0
             left -= size if size <= min(_BYTES, left) else 0
             if size > min(_BYTES, left + size):
                 continue
@@ -72,5 +73,6 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
 def _folders(paths: Sequence[str]) -> list[str]:
     """The folders with a few short texts, in their order, and those with logs."""
     texts = Counter(one.rpartition("/")[0] for one in paths if one.casefold().endswith(ENDINGS))
-    logs = {one.rpartition("/")[0]: 1 for one in paths if one.casefold().endswith(ENDING)}
-    return [one for one in {**logs, **texts} if one and (1 < texts[one] <= _TEXTS or one in logs)]
+    logs = (one.rpartition("/")[0] for one in paths if one.casefold().endswith(ENDING))
+    few = (one for one, many in texts.items() if 1 < many <= _TEXTS)
+    return [one for one in dict.fromkeys((*logs, *few)) if one]

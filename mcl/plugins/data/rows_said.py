@@ -6,13 +6,13 @@ import csv
 import functools
 import io
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
+from mcl.compiler.stages.phrases import word_table
 from mcl.compiler.stages.selection_words import words
 from mcl.compiler.stages.word_forms import alike, folded
 from mcl.model.cues import TextPlace
@@ -28,7 +28,7 @@ Row = Mapping[str, str]
 
 @functools.cache
 def _pattern(name: str) -> re.Pattern[str]:
-    words = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    words = word_table(Path(__file__).with_suffix(".toml"))
     return re.compile(rf"(?<!\w)(?:{words[name]})", re.IGNORECASE)
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
+from mcl.compiler.stages.phrases import word_table
 from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.data.tools.data.question import SaidOrder, order_said
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_in
@@ -39,7 +39,7 @@ class NamedTable(NamedTuple):
 
 @functools.cache
 def _pattern(section: str, name: str) -> re.Pattern[str]:
-    words = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    words = word_table(Path(__file__).with_suffix(".toml"))
     return re.compile(rf"(?<!\w)(?:{words[section][name]})(?!\w)", re.IGNORECASE)
 
 

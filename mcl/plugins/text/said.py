@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import SaidClause
+from mcl.compiler.stages.phrases import word_table
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free
 
@@ -23,11 +23,9 @@ _BINARY: Final = (
 _SENTENCE: Final = re.compile(r"[.!?;\n](?=\s|$)")
 
 
-@functools.cache
 def table(section: str) -> dict[str, Any]:
     """A section of the words of edits."""
-    words = tomllib.loads(Path(__file__).with_name("edits.toml").read_text(encoding="utf-8"))
-    found: dict[str, Any] = words[section]
+    found: dict[str, Any] = word_table(Path(__file__).with_name("edits.toml"))[section]
     return found
 
 

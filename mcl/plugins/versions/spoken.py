@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -12,6 +11,7 @@ from typing import Final
 from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
+from mcl.compiler.stages.phrases import word_table
 from mcl.model.cues import TextPlace, free
 
 _NAME: Final = re.compile(r"(?<![\w./@-])[A-Za-z0-9_][\w.+-]*(?:/[\w.+-]*\w)*(?!\S*[@:])")
@@ -20,10 +20,8 @@ _FEW: Final = 3  # words that name a file
 _MOST: Final = 100  # files of a commit
 
 
-@functools.cache
 def _table() -> dict[str, str]:
-    found: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return found
+    return word_table(Path(__file__).with_suffix(".toml"))
 
 
 @functools.cache

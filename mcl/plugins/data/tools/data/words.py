@@ -81,8 +81,8 @@ def is_known(word: str) -> bool:
 @cache
 def _accented() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """The words with accents, and those that go on as they like, by what they are without."""
-    whole, begun = _single_words()
-    return tuple({bare(one): one for one in sorted(some) if bare(one) != one} for some in (whole, begun))  # type: ignore[return-value]
+    whole, begun = ({bare(one): one for one in sorted(some) if bare(one) != one} for some in _single_words())
+    return whole, begun
 
 
 @lru_cache(maxsize=10_000)
