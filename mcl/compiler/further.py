@@ -221,12 +221,12 @@ class _Wish:
 
     def _given(self, outcome: Outcome, asked: GoalRequest) -> tuple[Outcome, tuple[Given, ...]]:
         """The wish compiled again, where its words point at what an earlier one gives; and what that is."""
-        words = [asked.prose[one.start : one.end] for one in self.context.words.pointing.found(asked.prose)]
-        skill = _skill_of(outcome, self.context.skills)
+        words = self._pointing(asked.prose)
+        pointing, named, skill = self.context.words.pointing, "", _skill_of(outcome, self.context.skills)
         whole = True  # was it chosen among all skills?
-        if skill is None or not skill.given or self.context.words.pointing.answer.search(asked.prose):
+        if skill is None or not skill.given or pointing.answer.search(asked.prose):
             # What points at something is for a skill that takes it, and says little without its noun.
-            named = self.context.words.pointing.named(asked.prose, self._there())
+            named = pointing.named(asked.prose, self._there())
             fitting = self._fitting() if named and self.context.compares else []
             taking = self.context.run(replace(asked, prose=named), fitting) if fitting else outcome
             other = _skill_of(taking, self.context.skills)
@@ -238,6 +238,7 @@ class _Wish:
         if not (_speaks_of(skill, asked.prose) or (whole and self.context.compares and _is_certain(outcome))):
             return outcome, ()  # words that point at something say little: nothing is done on a guess
         assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
+        nouns = (*words, *self._pointing(named))
         slots = {slot.name: slot for slot in skill.slots}
         names = tuple(dict.fromkeys(name for name, _ in skill.given))
         # What needs no turn for each comes first: one mail with what was found, not a mail for each.
@@ -246,7 +247,7 @@ class _Wish:
             said = [one for one in own if one not in slots[slot].default]
             # What a model marks may be the noun alone: "files" of "the files".
             pointed = [
-                one for one in said if self._is_empty(one) or any(w.endswith(f" {one}") for w in words)
+                one for one in said if self._is_empty(one) or any(w.endswith(f" {one}") for w in nouns)
             ]
             if said and len(pointed) < len(said):
                 continue
@@ -254,7 +255,6 @@ class _Wish:
                 continue
             spoken = (pointed or words or [""])[0]
             kinds = [kind for name, kind in skill.given if name == slot]
-            pointing = self.context.words.pointing
             one, several = pointing.means_one(spoken), spoken.casefold() in pointing.plural
             first = pointing.answers(asked.prose)
             found = self._bound(slots[slot], kinds, one=one, several=several, each=each, first=first)
@@ -265,6 +265,10 @@ class _Wish:
             again = self.context.run(replace(asked, skill=skill.id, slots={slot: stands}), ())
             return again, (found,)
         return outcome, ()
+
+    def _pointing(self, words: str) -> list[str]:
+        """The words of a wish that point at something."""
+        return [words[one.start : one.end] for one in self.context.words.pointing.found(words)]
 
     # ---- what it shares with an earlier one
 
@@ -367,13 +371,14 @@ class _Wish:
         return next(filter(None, found), "")
 
     def _of_giver(self, giver: Giver, *, folder: bool, most: int, named: str = "") -> str:
-        """The files that a wish is about and leaves where they are, those that it makes first, or its folder;
-        "" where there is none."""
+        """The files that a wish is about and leaves where they are, of one the one that it makes, or its
+        folder; "" where there is none."""
         files = self.context.request.files
         uses, moved, names = files.uses(giver.skill), files.changed(giver.skill), files.there
         default = {(one.name, text) for one in giver.skill.slots for text in one.default}
         there: dict[str, list[str]] = {}
-        for one in sorted(giver.intent.frame.objects, key=lambda one: uses.get(one.name) == "there"):
+        made = sorted(giver.intent.frame.objects, key=lambda one: most == 1 and uses.get(one.name) == "there")
+        for one in made:
             held = uses.get(one.name, "")
             mine = one.name in _FOLDERS or (held == "folder" and not _FILE.search(one.value))
             if held == "there" and not mine and names is not None and not names.has(one.value):

@@ -475,8 +475,8 @@ def wants_signature(kit: Kit, core: Core) -> object:
 
 def noted(kit: Kit, core: Core) -> object:
     """Where a further wish stands behind a goal that is taken as it was said."""
-    skill = find_skills(skill_folders(None))["table-ask"]
-    return Clauses("add up x.csv and note the sum in a.md", skill, Rules.of(core).coverage).wishes([])
+    skill = find_skills(skill_folders(None)).get("table-ask")
+    return Clauses("add up x.csv and add the sum to a.md", skill, Rules.of(core).coverage).wishes([])
 
 
 def sent_too(kit: Kit, core: Core) -> object:

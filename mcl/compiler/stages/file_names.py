@@ -101,7 +101,7 @@ class FileNames:
         return tuple(one.path for one in self.entries if not one.folder)
 
     def after(self, made: Mapping[str, str]) -> FileNames:
-        """The names where these paths are made first, each with the file that it is a copy of, "" for none."""
+        """The names where these paths are made first, each with the file that it is a copy of, or none."""
         fresh = (NamedFile(path, "." not in _name(path)) for path in made if path not in self._known)
         return replace(
             self, entries=(*self.entries, *fresh), text=lambda path: self.text(made.get(path) or path)
