@@ -33,7 +33,7 @@ def _add(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         text = TextLines.read(data or b"", path)
         there = [line for line in text.lines if line.strip()]
         mark = _mark(there)
-        added[:] = [f"{mark}{one}" for one in _entries(entry, there)]
+        added[:] = [one if _MARK.match(one) else f"{mark}{one}" for one in _entries(entry, there)]
         lines = list(text.lines)
         while lines and not lines[-1].strip():
             lines.pop()
