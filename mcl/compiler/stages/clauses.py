@@ -124,6 +124,7 @@ class Clauses:
         )
 
     def _clause(self, start: int, end: int, joined: str, begins: bool) -> Iterator[Clause]:
+        start = self._greeted(start, end)
         lead = self.words.opening.match(self.prose, end - len(self.prose[start:end].lstrip(TIDY)), end)
         ends = self._ends(lead) if lead else start
         if lead is not None and self.prose[ends:end].strip(TIDY):
@@ -138,6 +139,18 @@ class Clauses:
             yield from self._clause(held.end(), end, "", False)
         elif end > start:
             yield Clause(TextPlace(start, end), joined, begins)
+
+    def _greeted(self, start: int, end: int) -> int:
+        """Where a clause begins behind words that say nothing before its verb: "hey can you call Bo"."""
+        at = start
+        while True:
+            at += len(self.prose[at:end]) - len(self.prose[at:end].lstrip(TIDY))
+            lead = next((one.end for one in self.filler if one.start == at and one.end < end), None)
+            if lead is None or self.words.wants(self.prose[at:end]):
+                break
+            at = lead
+        text = self.prose[at:end]
+        return at if self.words.opening.match(text) or self._heads(text) else start
 
     def _ends(self, lead: re.Match[str]) -> int:
         """Where the words end that a clause begins with; not in the middle of others: "så fort" repeats."""
@@ -319,8 +332,12 @@ class Clauses:
 
     def is_own(self, clause: Clause) -> bool:
         """Whether the first word of a clause is one that the skill says of itself."""
+        return self.head(clause) in self.own_words
+
+    def head(self, clause: Clause) -> str:
+        """The first word of a clause."""
         head = _HEAD.match(self.said(clause.place))
-        return head is not None and head[0].casefold() in self.own_words
+        return head[0].casefold() if head is not None else ""
 
     def _plain(self, place: TextPlace) -> bool:
         """Whether a clause says more than please and hello."""

@@ -39,6 +39,7 @@ _ADDS: Final = ("/fs/append@", "/text/add@")  # and those that add to it, or mak
 _CHANGES: Final = ("/fs/edit@", "/text/entry@")  # tools that write what is there
 _PLACE: Final = re.compile(r"\$\{slot\.(\w+)\}/?")
 _WORD: Final = re.compile(r"[^\W_]+")
+_PLAIN: Final = re.compile(r"[^\W\d_]+(?: [^\W_]+)*")  # words, and no path or pattern
 _LISTS: Final = word_table(Path(__file__).with_suffix(".toml"))
 _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
     frozenset(str(_LISTS[name]).split())
@@ -51,7 +52,6 @@ _SOMEBODY: Final = frozenset(_LISTS["somebody"].split(" | "))
 PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
-_REWORDED: Final = "@goal"
 _ANSWERS, _PLACED, _READS = "@answers", "@placed", "@reads="
 _MOMENTS, _WISH = "@moments", "@wish="
 _ENDED: Final = re.compile(r"(\S+\.[A-Za-z0-9]{1,8})[.,;:!?…]+")
@@ -486,20 +486,6 @@ class FileReading:
         kept = [span for span in spans if span.value not in words or not span.field.startswith("slot.")]
         return [replace(span, field=fields.get(span.field, span.field)) for span in kept]
 
-    def reworded(self, prose: str) -> str:
-        """The goal with the name of a file in place of what it calls it, "" where it calls none: whoever
-        chooses a skill then sees that it is about a file."""
-        if _REWORDED not in self.found and self._names is not None and (names := self._names()) is not None:
-            words = list(_WORD.finditer(prose))
-            for many in range(min(3, len(words) - 1), 0, -1):
-                for first in range(1, len(words) - many + 1):
-                    text = prose[words[first].start() : words[first + many - 1].end()]
-                    meant = names.named(text, 1)
-                    if meant is not None and "." in _name(meant.paths[0]):
-                        self.found.setdefault(_REWORDED, (text, meant.paths[0]))
-        text, *path = self.found.get(_REWORDED, ("",))
-        return prose.replace(text, path[0], 1) if text and path else ""
-
     def uses(self, skill: Skill) -> Mapping[str, PathUse]:
         """The inputs that are paths, with what is done there."""
         return path_uses(skill, self._find()) if self._find is not None else {}
@@ -531,4 +517,10 @@ class FileReading:
         names = self._names() if use is not None else None
         if use == "there" and slot != "folder" and text.casefold() in _POINTING:
             return Meant((), unsure=True)
-        return names.meant(text, use, most) if use is not None and names is not None else None
+        if use is None or names is None:
+            return None
+        found = names.meant(text, use, most)
+        if found is None and use == "there" and _PLAIN.fullmatch(text) and not names.has(text):
+            words, nouns = set(text.casefold().split()), _ALL | _FOLDER | _FILE | _EVERYTHING
+            return Meant((), unsure=True) if words - nouns - _EMPTY or not words & nouns else None
+        return found

@@ -308,6 +308,8 @@ class FrameDraft:
         if not reading.unsure:
             filled = [self._fill(slot, path, span) for path in reading.paths]
             return all(filled)
+        if not (reading.paths or slot.required or slot.default):
+            return False  # it may say something else
         nothing = "names no file here" if slot.name not in recipients(self.skill) else "is nobody known here"
         of = f"may be any of {', '.join(reading.paths)}" if reading.paths else nothing
         why = f"“{span.value}” {of}"
