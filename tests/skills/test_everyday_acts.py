@@ -71,6 +71,7 @@ def done(home: Home, model: Model, goal: str) -> str:
         "skicka ett sms till Amina",
         "turn off the lights in the kitchen",
         "kan du ringa banken och fråga varför",
+        "hey can you call Rolf and tell him tuesday at 10 is fine",
         "boka ett bord för två på lördag klockan sju",
     ],
 )

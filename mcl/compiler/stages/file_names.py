@@ -52,6 +52,7 @@ _SOMEBODY: Final = frozenset(_LISTS["somebody"].split(" | "))
 PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
+_REWORDED: Final = "@goal"
 _ANSWERS, _PLACED, _READS = "@answers", "@placed", "@reads="
 _MOMENTS, _WISH = "@moments", "@wish="
 _ENDED: Final = re.compile(r"(\S+\.[A-Za-z0-9]{1,8})[.,;:!?…]+")
@@ -485,6 +486,20 @@ class FileReading:
         fields = {one: other_, other_: one}
         kept = [span for span in spans if span.value not in words or not span.field.startswith("slot.")]
         return [replace(span, field=fields.get(span.field, span.field)) for span in kept]
+
+    def reworded(self, prose: str) -> str:
+        """The goal with the name of a file in place of what it calls it, "" where it calls none: whoever
+        chooses a skill then sees that it is about a file."""
+        if _REWORDED not in self.found and self._names is not None and (names := self._names()) is not None:
+            words = list(_WORD.finditer(prose))
+            for many in range(min(3, len(words) - 1), 0, -1):
+                for first in range(1, len(words) - many + 1):
+                    text = prose[words[first].start() : words[first + many - 1].end()]
+                    meant = names.named(text, 1)
+                    if meant is not None and "." in _name(meant.paths[0]):
+                        self.found.setdefault(_REWORDED, (text, meant.paths[0]))
+        text, *path = self.found.get(_REWORDED, ("",))
+        return prose.replace(text, path[0], 1) if text and path else ""
 
     def uses(self, skill: Skill) -> Mapping[str, PathUse]:
         """The inputs that are paths, with what is done there."""

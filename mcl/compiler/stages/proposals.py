@@ -18,7 +18,7 @@ from mcl.model.protocol import Model, takes_all
 
 _HEARD: Final = 0.005  # how sure a choice by what a file holds must be
 _SAID: Final = 0.2  # and one by its verb
-_LIKELY: Final = 0.5  # how sure it is then
+_LIKELY: Final = 0.5  # and by the name of a file
 _COLON: Final = re.compile(r":\s")
 _LINES: Final = re.compile(r":[ \t]*\n")  # behind it stands a text in any case
 
@@ -102,6 +102,16 @@ def _by_answering_file(choosing: Choosing, found: Found) -> Classified | None:
     return choosing.taken(skill, found)
 
 
+def _by_name_of_file(choosing: Choosing, found: Found) -> Classified | None:
+    """The skill that reads a file which a goal for no skill calls by another name."""
+    request = choosing.request
+    prose = request.files.reworded(request.prose) if _skill(found) is None else ""
+    chosen = choosing.by_model(prose) if prose else None
+    if not isinstance(chosen, Classified) or chosen.skill_probability < _LIKELY:
+        return None
+    return replace(chosen, begins=()) if _skill(chosen) and request.files.reads(chosen.skill) else None
+
+
 def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     """What is chosen for the first wish of a goal alone, where the goal as a whole makes it less sure."""
     clauses, pointing = choosing.clauses, choosing.rules.coverage.pointing
@@ -181,5 +191,5 @@ def _beyond(choosing: Choosing, found: Found) -> OutOfScope | None:
 
 
 PROPOSALS: Final[tuple[Callable[[Choosing, Found], Classified | None], ...]] = (
-    _by_filled, _by_answering_file, _by_first_wish, _by_verb,
+    _by_filled, _by_answering_file, _by_name_of_file, _by_first_wish, _by_verb,
 )  # fmt: skip
