@@ -132,9 +132,9 @@ def test_a_goal_for_no_skill_is_read_again_by_the_name_of_the_file_that_it_calls
 @pytest.mark.parametrize(
     ("goal", "skill", "field"),
     [
-        ("move the drafts to old", "files-move", "slot.files"),
-        ("put a copy of the thing in a new folder called outgoing", "files-copy", "slot.files"),
-        ("kopiera labbilderna till gammalt", "files-copy", "slot.files"),
+        ("count the ERROR lines in both logs pls one number", "files-count", "slot.folder"),
+        ("can you copy that nice recipe into a folder called favourites", "files-copy", "slot.files"),
+        ("copy the big report to old", "files-copy", "slot.files"),
         ("bilderna ligger i vägen, kan du flytta dem", "files-move", "slot.target"),
     ],
 )

@@ -535,7 +535,8 @@ class FileReading:
         if use is None or names is None:
             return None
         found = names.meant(text, use, most)
+        words, nouns = set(text.casefold().split()), _ALL | _FOLDER | _FILE | _EVERYTHING
         if found is None and use == "there" and _PLAIN.fullmatch(text) and not names.has(text):
-            words, nouns = set(text.casefold().split()), _ALL | _FOLDER | _FILE | _EVERYTHING
-            return Meant((), unsure=True) if words - nouns - _EMPTY or not words & nouns else None
+            said = words - nouns - _EMPTY
+            return Meant((), unsure=True) if (said and len(words) > 1) or words <= _EMPTY else None
         return found
