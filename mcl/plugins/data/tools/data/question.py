@@ -12,11 +12,12 @@ from datetime import date
 from typing import NamedTuple
 
 from mcl.plugins.data.tools.data.asked import TableQuestion, Term
+from mcl.plugins.data.tools.data.periods import Periods
 from mcl.plugins.data.tools.data.question_figures import FigureWords
 from mcl.plugins.data.tools.data.question_rows import RowWords
 from mcl.plugins.data.tools.data.question_words import QuestionWord, words_of
 from mcl.plugins.data.tools.data.schema import TableSchema
-from mcl.plugins.data.tools.data.words import length_of, member_of
+from mcl.plugins.data.tools.data.words import is_known, length_of, member_of
 
 
 def read_question(said: str, schema: TableSchema, today: date) -> list[TableQuestion]:
@@ -166,6 +167,18 @@ class _Reader(RowWords, FigureWords):
             length_of("group", self.plain, at) and self.link(at + 1) for at in places[:-1]
         )
         return figures or bool(self.terms) or self.asked.differ
+
+    def strange(self) -> int:
+        """How many words of the clauses that ask say nothing of the table, nor of how it is asked."""
+        asking = {one.clause for at, one in enumerate(self.words) if self.asks_at(at)}
+        found = Periods(self.plain, [one.said for one in self.words], self.today).found()
+        times = {at for one in found for at in range(one.start, one.end)}
+        many = 0
+        for at, one in enumerate(self.words):
+            known = at in times or one.number is not None or not one.word[0].isalnum()
+            known = known or is_known(one.word, asking=True) or self._prefixed(at) is not None
+            many += not (known or one.clause not in asking or self.weight(at) or self._is_done(at))
+        return many
 
     def read_order(self) -> None:
         """Only in which order rows are wanted."""

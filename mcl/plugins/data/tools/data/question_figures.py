@@ -118,6 +118,9 @@ class FigureWords(OrderWords):
                 self._use(price, at + length_of("each", self.plain, at) - price)
             sign, length = member_of("adjust", self.plain, at)
             there = self._skip(at + length)
+            if not sign and length_of("taking", self.plain, at) and (off := self._taken_off(at + 1)):
+                sign, there, length = "-", at + 1, 1
+                self.used.add(off)
             if not sign or at in self.used or there >= len(self.words):
                 continue
             if self.plain[at + length : at + length + 1] and self.plain[at + length] in _THAT:
@@ -135,6 +138,12 @@ class FigureWords(OrderWords):
             self.asked.adjust.append(Adjustment(sign, number, percent))
             self._use(at, there - at + 1 + percent)
             self._unit(there)
+
+    def _taken_off(self, at: int) -> int:
+        """Where “off” stands behind a number that is taken off something; 0 where it does not."""
+        behind = [one for one in self._clause(min(at, len(self.words) - 1)) if at < one < at + 3]
+        number = at < len(self.words) and self.words[at].number is not None
+        return next((one for one in behind if number and length_of("off", self.plain, one)), 0)
 
     def _rounded(self) -> None:
         """“to two decimals”, “to the krona”."""
@@ -281,12 +290,15 @@ class FigureWords(OrderWords):
             return
         if self.terms and self._any("extra"):  # all columns, and what is computed of them
             name = self.words[chosen[0][0]].said if chosen else self._label() or self.terms[-1][1].name
+            for at in range(len(self.words)):
+                self._use(at, length_of("extra", self.plain, at))
             whole = [Term(one.name, (one.place,)) for one in self.schema.columns]
             asked.columns = [*whole, replace(self.terms[-1][1], name=name)]
             return
         if asked.differ and any(term.operation == "-" for _, term in numbers):
             asked.differ, chosen = False, chosen or [(-1, "sum")]
-        if asked.differ and not numbers and (left := self._unspent()) is not None:
+        sums = all(name == "sum" for _, name in chosen)
+        if asked.differ and sums and (left := self._unspent(numbers)) is not None:
             asked.differ, numbers, chosen = False, [(len(self.words), left)], [(-1, "sum")]
         if asked.differ and not chosen and not numbers:
             return
@@ -324,10 +336,14 @@ class FigureWords(OrderWords):
     def _label(self) -> str:
         """What a column is to be called, behind the word for it."""
         for at in range(1, len(self.words)):
-            near = self.words[at].clause == self.words[at - 1].clause and at not in self.named
-            lead = length_of("column", self.plain, at - 1)
-            if near and lead == 1 and not (self.link(at) or self._empty(at) or self._is_me(at)):
-                return self.words[at].said
+            if not length_of("column", self.plain, at - 1) or at in self.named:
+                continue
+            there = at + length_of("naming", self.plain, at)
+            clause = self._clause(at - 1)
+            ends = there > at or there == clause[-1]
+            if there in clause and not self.link(there) and (ends or not self._empty(there)):
+                self.used.add(there)
+                return self.words[there].said
         return ""
 
     def _in_every_row(self, term: Term) -> None:
@@ -339,11 +355,12 @@ class FigureWords(OrderWords):
         made = replace(term, operation=sign, number=number)
         self.asked.columns = [made if column.places == term.places else column for column in whole]
 
-    def _unspent(self) -> Term | None:
-        """What was planned less what was spent of it."""
+    def _unspent(self, numbers: Sequence[tuple[int, Term]]) -> Term | None:
+        """What was planned less what was spent of it, where no more than a plan is named."""
         planned = [one for one in self.schema.about({"planned"}) if one.kind == "number"]
         others = [one for one in self.schema.of("number") if one not in planned]
-        if len(planned) != 1 or len(others) != 1:
+        named = {place for _, term in numbers for place in term.places}
+        if len(planned) != 1 or len(others) != 1 or named - {planned[0].place}:
             return None
         one, other = planned[0], others[0]
         return Term(f"{one.name} - {other.name}", (one.place, other.place), "-")
@@ -384,7 +401,7 @@ class FigureWords(OrderWords):
         return [part, whole, TableQuestion(share=True, decimals=asked.decimals)]
 
     def only_values(self, before: TableQuestion) -> bool:
-        """Whether a question for how many names only other values than the one before: its figure is meant."""
+        """Whether a question for how many only names other values: the figure of the one before is meant."""
         counts = [name for name, _ in self.asked.figures] == ["count"]
         read = all(at in self.used or self._empty(at) for at in range(len(self.words)))
         return counts and read and bool(self.given) and [name for name, _ in before.figures] == ["sum"]

@@ -597,18 +597,6 @@ class RowWords(QuestionWords):
     def _places(self) -> range:
         return range(len(self.words))
 
-    def strange(self) -> int:
-        """How many words of the clauses that ask say nothing of the table, nor of how it is asked."""
-        asking = {one.clause for at, one in enumerate(self.words) if self.asks_at(at)}
-        found = Periods(self.plain, [one.said for one in self.words], self.today).found()
-        times = {at for one in found for at in range(one.start, one.end)}
-        many = 0
-        for at, one in enumerate(self.words):
-            known = at in times or one.number is not None or not one.word[0].isalnum()
-            known = known or is_known(one.word, asking=True) or self._prefixed(at) is not None
-            many += not (known or one.clause not in asking or self.weight(at) or self._is_done(at))
-        return many
-
     def unnamed(self) -> int:
         """Of the name of the table, what is not said, or only in other words."""
         said = [with_accents(bare(one)) for one in self.plain] + [bare(one) for one in self.plain]

@@ -30,7 +30,8 @@ from mcl.plugins.data.tools.data.words import (
 
 _TOKEN: Final = re.compile(
     r"\S*\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt|log)\b|[\w@.+-]*\w/[\w./-]*\w"
-    r"|\d{4}-\d\d(?:-\d\d)?(?!\d)|\d\d?(?:st|nd|rd|th|:[ae])(?!\w)|\d+(?:[ \u00a0]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*(?![^\W\d_])"
+    r"|\d{4}-\d\d(?:-\d\d)?(?!\d)|\d\d?(?:st|nd|rd|th|:[ae])(?!\w)"
+    r"|\d+(?:[ \u00a0]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*(?![^\W\d_])"
     r"|[^\W_]+(?:['’-][^\W_]+)*|>=|<=|!=|[<>≥≤=*×/+%−-]|[,.;:!?()\"“”\n]"
 )
 _BREAKS: Final = frozenset(",.;:!?()\n")
