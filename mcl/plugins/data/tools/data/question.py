@@ -78,6 +78,13 @@ def is_asked(said: str, schema: TableSchema) -> bool:
     return reader.asks()
 
 
+def names_times(said: str, schema: TableSchema) -> bool:
+    """Whether a text names times, which mean others on another day."""
+    words = words_of(said, schema)
+    plain, today = [one.word for one in words], date(2000, 1, 1)
+    return any(not one.bare_year for one in Periods(plain, [one.said for one in words], today).found())
+
+
 class SpokenOf(NamedTuple):
     """How much of a text is about a table: its values and names count more than what is about the same.
     strange: words of what it asks that say nothing of it; unnamed: of its name, what the text does not say,

@@ -26,7 +26,7 @@ class GroupWords(QuestionWords):
         there = self._skip(there)
         while there < len(self.words) - 1 and self.schema.is_own(self.plain[there]) and self.link(there + 1):
             there += 1  # "per log file"
-        if self._count(there) and there < len(self.words) - 1:
+        if there < len(self.words) - 1 and self._count(there):
             there += 1  # "each of the two pages"
         if there >= len(self.words):
             return there
