@@ -12,8 +12,7 @@ from ir.inline_secrets import lines_without_keys
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.compiler.stages.phrases import word_table
-from mcl.compiler.stages.selection_words import words
-from mcl.compiler.stages.word_forms import alike, folded
+from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace
 from mcl.plugins.text.answers import answers, others
@@ -120,7 +119,7 @@ def _same(word: str, other: str) -> bool:
 
 
 def _shared(word: str, other: str) -> bool:
-    return not words().stems(word).isdisjoint(words().stems(other))
+    return not stems(word).isdisjoint(stems(other))
 
 
 def one_slip(word: str, other: str) -> bool:
