@@ -124,7 +124,6 @@ class Clauses:
         )
 
     def _clause(self, start: int, end: int, joined: str, begins: bool) -> Iterator[Clause]:
-        start = self._greeted(start, end)
         lead = self.words.opening.match(self.prose, end - len(self.prose[start:end].lstrip(TIDY)), end)
         ends = self._ends(lead) if lead else start
         if lead is not None and self.prose[ends:end].strip(TIDY):
@@ -139,18 +138,6 @@ class Clauses:
             yield from self._clause(held.end(), end, "", False)
         elif end > start:
             yield Clause(TextPlace(start, end), joined, begins)
-
-    def _greeted(self, start: int, end: int) -> int:
-        """Where a clause begins behind words that say nothing before its verb: "hey can you call Bo"."""
-        at = start
-        while True:
-            at += len(self.prose[at:end]) - len(self.prose[at:end].lstrip(TIDY))
-            lead = next((one.end for one in self.filler if one.start == at and one.end < end), None)
-            if lead is None or self.words.wants(self.prose[at:end]):
-                break
-            at = lead
-        text = self.prose[at:end]
-        return at if self.words.opening.match(text) or self._heads(text) else start
 
     def _ends(self, lead: re.Match[str]) -> int:
         """Where the words end that a clause begins with; not in the middle of others: "så fort" repeats."""
@@ -258,6 +245,8 @@ class Clauses:
         text = self.said(clause.place)
         if not self._heads(text) or self.words.forbids(text) or self._leads(clause):
             return False
+        if self._notes(text):
+            return True
         if self.takes_goal and self._asks_on(clause.place.start):
             return False
         own = _own_verbs(self._skill, self.words.adding)
@@ -277,11 +266,19 @@ class Clauses:
 
     def _places(self, clause: Clause, inputs: Sequence[TextPlace]) -> bool:
         """Whether a clause only says where the result goes, and that is an input of the skill."""
-        head = _HEAD.match(self.said(clause.place))
+        text = self.said(clause.place)
+        head = _HEAD.match(text)
         placed = head is not None and head[0].casefold() in self.words.placing
-        placed = placed and not self.words.pointing.points_into(self.said(clause.place))
-        placed = placed and self.words.wished.search(self.said(clause.place)) is None
+        placed = placed and not self._notes(text) and not self.words.pointing.points_into(text)
+        placed = placed and self.words.wished.search(text) is None
         return placed and not self.takes_any and not free(clause.place, inputs)
+
+    def _notes(self, text: str) -> bool:
+        """Whether a clause says where the answer to an earlier wish is written: "add the sum to notes.md"."""
+        head = _HEAD.match(text)
+        answer = self.words.pointing.answer.search(text)
+        adds = head is not None and head[0].casefold() in self.words.noting | self.words.placing
+        return adds and answer is not None and bool(text[answer.end() :].strip(TIDY))
 
     def _leads(self, clause: Clause) -> bool:
         """Whether the clause just before only leads to this one: "look through the folder and list …"."""
@@ -306,7 +303,7 @@ class Clauses:
             return False
         if self.words.wants(text):
             return self.words.also.search(text) is None
-        if self._heads(text):
+        if self._heads(text) or self.words.questions.match(text):
             return True
         marked = any(not free(clause.place, self.found.get(kind, ())) for kind in KINDS)
         return not marked and not self.words.tells(text) and not self.is_label(clause)
