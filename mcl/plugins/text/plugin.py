@@ -24,6 +24,7 @@ PLUGIN = Plugin(
     fills={
         "clipboard-copy": "mcl.plugins.text.copied:read_copied",
         "file-edit": "mcl.plugins.text.replacements:read_edit",
+        "note-write": "mcl.plugins.text.additions:read_addition",
         "list-edit": "mcl.plugins.text.list_edits:read_list_edit",
         "text-replace": "mcl.plugins.text.replacements:read_replacement",
     },
