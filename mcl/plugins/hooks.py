@@ -38,8 +38,8 @@ class Plugin:
     (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what answers steps of
     some plans and follows their runs (`mcl.usecases.runs.Runs`). answers: of the files of a workspace, those
     that answer a goal. moments: what a goal for a calendar says of moments that stand in files.
-    fills: by skill, what reads its inputs in them (`mcl.compiler.stages.filled.Filler`).
-    distribution: its own.
+    fills: by skill, what reads its inputs in them (`mcl.compiler.stages.filled.Filler`). chooses: which of
+    them a goal means (`mcl.compiler.stages.filled.Chooser`); there is one. distribution: its own.
     """
 
     def __init__(
@@ -59,13 +59,14 @@ class Plugin:
         runs: str = "",
         answers: str = "",
         moments: str = "",
+        chooses: str = "",
         fills: Mapping[str, str] | None = None,
     ) -> None:
         self.name, self.package, self.needs = name, module.rpartition(".")[0], needs
         self.commands, self.tools, self.serves, self.skills = dict(commands or {}), tools, serves, skills
         self.services = services
         self.derived, self.offered, self.checkouts, self.runs = derived, offered, checkouts, runs
-        self.answers, self.moments, self.fills = answers, moments, dict(fills or {})
+        self.answers, self.moments, self.chooses, self.fills = answers, moments, chooses, dict(fills or {})
         self.distribution = ""
         self.folder = os.path.dirname(str(sys.modules[module].__file__))  # noqa: PTH120
 

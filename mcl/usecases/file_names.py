@@ -11,8 +11,11 @@ from typing import Final
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
+from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.file_names import SKIPPED, FileNames, NamedFile
-from mcl.compiler.stages.filled import Filler
+from mcl.compiler.stages.filled import Chooser, Filler
+from mcl.compiler.stages.request import GoalRequest
+from mcl.language.skills import Skill
 from mcl.plugins.hooks import plugins
 
 _MOST_READ: Final = 1 << 20  # bytes of a file
@@ -46,7 +49,9 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
             return None
         try:
             entries = _names(workspace)
-            return FileNames(entries, text, reads, moments, _filler) if entries is not None else None
+            return (
+                FileNames(entries, text, reads, moments, _filler, _chooser) if entries is not None else None
+            )
         except ScopeError:
             return None
         finally:
@@ -90,4 +95,13 @@ def _filler(skill: str) -> Filler | None:
         if skill in plugin.fills:
             filler: Filler = plugin.load_named(plugin.fills[skill])
             return filler
+    return None
+
+
+def _chooser(request: GoalRequest, skill: Skill, clauses: Clauses) -> Chooser | None:
+    """What reads which of the files here a goal means; None where nothing does."""
+    for plugin in plugins():
+        if plugin.chooses:
+            chooser: Chooser = plugin.load_named(plugin.chooses)(request, skill, clauses)
+            return chooser
     return None

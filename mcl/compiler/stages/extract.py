@@ -15,6 +15,7 @@ from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.evidence import as_said, by_clause, with_patterns, with_rules
 from mcl.compiler.stages.expiry import FIELD as EXPIRY
 from mcl.compiler.stages.file_names import recipients
+from mcl.compiler.stages.filled import ChosenFiles, chosen_files
 from mcl.compiler.stages.frame_draft import FORMS, Extraction, FrameDraft, PromptText, expected, texts_of
 from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.list_values import with_entries
@@ -23,7 +24,6 @@ from mcl.compiler.stages.phrase_places import form_of as form_of
 from mcl.compiler.stages.repeats import read_apart
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
-from mcl.compiler.stages.selections import ChosenFiles, chosen_files
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import NO_KEYS, KeyNames
 from mcl.core.errors import InputError

@@ -13,17 +13,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
-from mcl.compiler.stages.filled import Filler
 from mcl.compiler.stages.people import addresses_of
 from mcl.compiler.stages.phrases import word_table
 from mcl.compiler.stages.word_forms import alike, folded
 from mcl.language.skills import Skill
 from mcl.model.protocol import Span
 from mcl.values.slots import read_pattern
+
+if TYPE_CHECKING:
+    from mcl.compiler.stages.clauses import Clauses
+    from mcl.compiler.stages.filled import Chooser, Filler
+    from mcl.compiler.stages.request import GoalRequest
 
 PathUse = Literal["there", "new", "folder"]
 """What a tool does with a path: there must be something; it may make it; it puts something into it."""
@@ -75,7 +79,8 @@ class Meant:
 class FileNames:
     """The names of a workspace, in the order of a walk. text: what stands in a file, "" where it is none;
     reads: which of some files answer a goal said at a moment, by what is in them; moments: what a goal for a
-    calendar says of moments that stand in files; filler: of a skill, what reads its inputs in them."""
+    calendar says of moments that stand in files; filler: of a skill, what reads its inputs in them; chooser:
+    what reads which of them a goal means."""
 
     entries: tuple[NamedFile, ...]
     text: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
@@ -86,6 +91,9 @@ class FileNames:
         default=lambda prose, verb, at, zone, files: None, compare=False, repr=False
     )
     filler: Callable[[str], Filler | None] = field(default=lambda skill: None, compare=False, repr=False)
+    chooser: Callable[[GoalRequest, Skill, Clauses], Chooser | None] = field(
+        default=lambda request, skill, clauses: None, compare=False, repr=False
+    )
 
     @cached_property
     def files(self) -> tuple[str, ...]:

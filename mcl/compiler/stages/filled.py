@@ -1,14 +1,25 @@
-"""What a plug-in reads in files for the inputs of a skill, such as which entry of a list is meant."""
+"""What plug-ins read in a goal and in the files here for the inputs of a skill: which entry of a list is
+meant, which files. It is kept with what else was found, so that a replay reads the same."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
-from mcl.model.cues import TextPlace
+from mcl.compiler.stages.clauses import Clause, Clauses
+from mcl.compiler.stages.coverage_words import WORD, CoverageWords
+from mcl.language.skills import Skill
+from mcl.model.cues import TextPlace, span_at
+from mcl.model.protocol import Span
 
 if TYPE_CHECKING:
     from mcl.compiler.stages.file_names import FileNames
+    from mcl.compiler.stages.request import GoalRequest
+
+STAYS: Final = "!"  # no slot: the words say what is left out, of a goal that is not understood
+_BESIDE: Final = ("pattern", "folder", "scope", "days")  # inputs that would say the same in other ways
+_SURE: Final = 0.97
+_FILLED: Final = "@filled"
 
 
 class SaidClause(NamedTuple):
@@ -22,13 +33,116 @@ class SaidClause(NamedTuple):
 
 class FilledInput(NamedTuple):
     """An input of a skill. place: of the words of the goal that say it; values: what fills it; unsure: a
-    person has to say which of them. Of no slot (""): words that were understood beside it."""
+    person has to say which of them; plain: it is what the words are. Of no slot (""): words that were
+    understood beside it."""
 
     slot: str
     place: TextPlace
     values: tuple[str, ...] = ()
     unsure: bool = False
+    plain: bool = False
 
 
 Filler: TypeAlias = Callable[[str, Sequence[SaidClause], "FileNames"], Sequence[FilledInput]]
 """Of a goal, its clauses and the files here: the inputs; none where these do not say what is meant."""
+
+
+class Chooser(Protocol):
+    """Which of the files here a goal means, whatever its skill does with them."""
+
+    def __init__(self, request: GoalRequest, skill: Skill, clauses: Clauses) -> None: ...
+
+    def stays(self, clause: Clause) -> bool:
+        """Whether a clause says what stays as it is."""
+
+    def chosen(self) -> Sequence[FilledInput] | None:
+        """The files, and where they go; none where a word of the goal says what is not understood, None where
+        it speaks of no files."""
+
+
+class ChosenFiles(NamedTuple):
+    """The spans that fill slots; the slots that are filled so, or left empty; where the words stand. stopped:
+    a word of the goal says what is not understood, and the files of others would be taken; read: what is left
+    out then."""
+
+    spans: tuple[Span, ...] = ()
+    slots: frozenset[str] = frozenset()
+    read: tuple[TextPlace, ...] = ()
+    stopped: bool = False
+
+
+def chosen_files(request: GoalRequest, skill: Skill, clauses: Clauses) -> ChosenFiles:
+    """What a goal chooses of the files here for the inputs of a skill; nothing where it speaks of none."""
+    told = _told(request, skill, clauses)
+    if told is None:
+        return ChosenFiles()
+    pairs = [one.partition("=") for one in told]
+    places = [(slot, TextPlace(*map(int, place.split("-")))) for slot, _, place in pairs]
+    if not places or places[0][0] == STAYS:
+        return ChosenFiles(read=tuple(place for _, place in places), stopped=True)
+    spans = tuple(span_at(f"slot.{slot}", request.prose, place, _SURE) for slot, place in places if slot)
+    filled = {slot for slot, _ in places if slot}
+    own = frozenset(slot.name for slot in skill.slots if filled and slot.name in (*filled, *_BESIDE))
+    return ChosenFiles(spans, own, tuple(place for slot, place in places if not slot))
+
+
+def chooses(request: GoalRequest, skill: Skill, words: CoverageWords) -> bool:
+    """Whether a goal says, as it would to a skill, which of the files here are meant."""
+    chosen, found = chosen_files(request, skill, Clauses(request.prose, skill, words)), request.files.found
+    sure = (paths[:1] != ("",) for key, paths in found.items() if key.partition("=")[0] in chosen.slots)
+    return bool(chosen.slots) and all(sure)
+
+
+def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageWords) -> Skill | None:
+    """The first of some skills of which what stands in the files here says all that it must be told."""
+    files, names = request.files, request.files.there
+    if _FILLED not in files.found and names is not None:
+        said = {match[0] for match in WORD.finditer(request.prose.casefold())}
+        for skill in skills:
+            reads = names.filler(skill.id) is not None
+            many = {slot.name for slot in skill.slots if slot.most > 1}
+            puts = files.changed(skill) or {"folder", "new"} & {*files.uses(skill).values()}
+            if not reads and not (many and puts and said & _verbs(skill)):
+                continue
+            read = _told(request, skill, Clauses(request.prose, skill, words)) or ()
+            told = {one.partition("=")[0] for one in read}
+            kept = [] if reads else [one for one in files.found if one.partition("=")[0] in many]
+            needed = {slot.name for slot in skill.slots if slot.required} | (set() if reads else many)
+            if needed and told >= needed and not any("" in files.found[one] for one in kept):
+                files.found[_FILLED] = (skill.id,)
+                break
+    return next((one for one in skills if (one.id,) == files.found.get(_FILLED)), None)
+
+
+def _verbs(skill: Skill) -> set[str]:
+    """The words that fixed phrases of a skill begin with."""
+    return {word for phrase in skill.phrases for word in phrase.split()[0].split("|") if "{" not in word}
+
+
+def _told(request: GoalRequest, skill: Skill, clauses: Clauses) -> tuple[str, ...] | None:
+    """The slots that plug-ins fill, each with the place of its words, as they are kept: read once."""
+    key, found = f"@chosen={skill.id}", request.files.found
+    if key not in found and (filled := _read(request, skill, clauses)) is not None:
+        for one in filled:
+            if one.slot and one.slot != STAYS and not one.plain:
+                found[f"{one.slot}={clauses.said(one.place)}"] = ("",) * one.unsure + one.values
+        found[key] = tuple(f"{one.slot}={one.place.start}-{one.place.end}" for one in filled)
+    return found.get(key)
+
+
+def _read(request: GoalRequest, skill: Skill, clauses: Clauses) -> Sequence[FilledInput] | None:
+    names = request.files.there
+    if names is None:
+        return None
+    chooser, filler = names.chooser(request, skill, clauses), names.filler(skill.id)
+    if filler is not None and not (request.slots or request.answers):
+        said = [_said(one, clauses, chooser) for one in clauses.all]
+        if filled := filler(request.prose, said, names):
+            return filled
+    return chooser.chosen() if chooser is not None else None
+
+
+def _said(clause: Clause, clauses: Clauses, chooser: Chooser | None) -> SaidClause:
+    stays = chooser is not None and chooser.stays(clause)
+    keeps = stays or clauses.words.forbids(clauses.said(clause.place))
+    return SaidClause(clause.place, clauses.does(clause), keeps)

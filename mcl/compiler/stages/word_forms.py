@@ -1,16 +1,25 @@
-"""Words that are one, whatever their ends, case and accents. Pure."""
+"""Words that are one, whatever their ends, case and accents, or in the other language. Pure."""
 
 import re
 import unicodedata
-from typing import Final
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from mcl.compiler.stages.phrases import word_table
 
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
 def folded(text: str) -> str:
     """Its words in small letters without accents."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return " ".join(_WORD.findall("".join(char for char in plain if not unicodedata.combining(char))))
+    return " ".join(_WORD.findall(unaccented(text.casefold())))
+
+
+def unaccented(text: str) -> str:
+    """A text without its accents."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
 def alike(word: str, other: str) -> bool:
@@ -19,3 +28,28 @@ def alike(word: str, other: str) -> bool:
     begins = word[:shorter] == other[:shorter]
     compound = len(other) >= 5 and word.startswith(other)  # inköpslistan is inkop.txt
     return word == other or compound or (shorter >= 4 and begins and abs(len(word) - len(other)) <= 2)
+
+
+def stems(word: str, *, same: bool = True) -> frozenset[str]:
+    """A word, and it without each of the endings that it may have; same: and other words for it."""
+    shorter = {word[: -len(end)] for end in forms().endings if word.endswith(end)}
+    found = {word, *(one for one in shorter if len(one) > 2)}
+    found |= {f"{one}y" for one in shorter if word.endswith("ies")}
+    found |= {f"{one}a" for one in shorter if word in (f"{one}or", f"{one}orna")}
+    return frozenset(found.union(*(forms().others.get(one, ()) for one in found if same)))
+
+
+class Forms(NamedTuple):
+    """The endings of words, the longest first; and by word, those that mean the same."""
+
+    endings: tuple[str, ...]
+    others: dict[str, frozenset[str]]
+
+
+@cache
+def forms() -> Forms:
+    """Those of all languages, in word_forms.toml."""
+    table = word_table(Path(__file__).with_suffix(".toml"))
+    groups = [frozenset(map(unaccented, said.split())) for said in table["alike"]]
+    endings = [end for said in table["endings"].values() for end in said.split()]
+    return Forms(tuple(endings), {word: group for group in groups for word in group})

@@ -13,8 +13,7 @@ from typing import Final
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.compiler.stages.phrases import word_table
-from mcl.compiler.stages.selection_words import words
-from mcl.compiler.stages.word_forms import alike, folded
+from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.model.cues import TextPlace
 
 _ENDINGS: Final = (".csv", ".tsv")
@@ -64,9 +63,9 @@ def read_folders(prose: str, clauses: Sequence[SaidClause], names: FileNames) ->
 def _is_same(word: str, other: str) -> bool:
     """Whether two words are one, or other words for the same."""
     said, there = folded(word), folded(other)
-    meant = words().stems(said)
+    meant = stems(said)
     begins = any(there.startswith(one) for one in meant if len(one) >= _LEAST)
-    return begins or alike(said, there) or not meant.isdisjoint(words().stems(there))
+    return begins or alike(said, there) or not meant.isdisjoint(stems(there))
 
 
 def _word(prose: str, start: int) -> str:

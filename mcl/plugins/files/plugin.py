@@ -22,4 +22,5 @@ PLUGIN = Plugin(
         "fs/zip",
     ),
     skills=True,
+    chooses="mcl.plugins.files.choice.selections:FileChoice",
 )

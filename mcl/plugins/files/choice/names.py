@@ -11,8 +11,8 @@ from typing import Final
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
 from mcl.compiler.stages.file_names import FileNames, NamedFile
-from mcl.compiler.stages.selection_words import SaidWord, states, words
-from mcl.compiler.stages.word_forms import folded
+from mcl.compiler.stages.word_forms import folded, forms, stems
+from mcl.plugins.files.choice.words import SaidWord, states, words
 from mcl.values.slots import read_pattern
 
 _TYPO: Final = 0.85
@@ -77,12 +77,12 @@ class NamedSets:
         if ended := [one.path for one in self.files if one.path.casefold().endswith(f".{plain}")]:
             yield from ended
             return
-        stems = self.words.stems(folded(plain))
-        if not (plain.isdigit() or any(len(one) > 1 for one in stems)):
+        wanted = stems(folded(plain))
+        if not (plain.isdigit() or any(len(one) > 1 for one in wanted)):
             return
         mixed = f" {folded(plain)} " if not (plain.isalpha() or plain.isdigit()) else "?"  # "v1", "img_0412"
         found = [one.path for one in self.files if mixed in f" {folded(base(one.path))} "]
-        for said in (self.words.stems(folded(plain), same=False), stems):  # its own name before another
+        for said in (stems(folded(plain), same=False), wanted):  # its own name before another
             found = found or [one.path for one in self.files if self._stems_in(one.path) & said]
         if not found:
             found = [one.path for one in self.files if self._is_compound(folded(plain), one.path)]
@@ -110,9 +110,7 @@ class NamedSets:
 
     def _stems_in(self, path: str) -> frozenset[str]:
         if path not in self._stems:
-            self._stems[path] = frozenset(
-                stem for part in _parts(path) for stem in self.words.stems(part, same=False)
-            )
+            self._stems[path] = frozenset(stem for part in _parts(path) for stem in stems(part, same=False))
         return self._stems[path]
 
     @cached_property
@@ -122,12 +120,12 @@ class NamedSets:
     def is_stated(self, token: SaidWord) -> bool:
         """Whether a word names no file, and is what some files say of themselves."""
         plain = token.text.isalpha() and not token.quoted and not self.of(token)
-        return plain and not self._stated.isdisjoint(self.words.stems(token.text))
+        return plain and not self._stated.isdisjoint(stems(token.text))
 
     @cached_property
     def _stated(self) -> frozenset[str]:
         said = (states(self.names.text(one.path)) for one in self.files[:_READ])
-        return frozenset(stem for words in said for one in words for stem in self.words.stems(one))
+        return frozenset(stem for words in said for one in words for stem in stems(one))
 
     def folder(self, text: str) -> str:
         """The one folder here that is called so, "" where there is none or several."""
@@ -139,8 +137,8 @@ class NamedSets:
         exact = exact or [path for path in there if "/" in plain and path.casefold().endswith(f"/{plain}")]
         if exact:
             return exact[0]
-        wanted = self.words.stems(folded(plain))
-        found = [path for path in there if self.words.stems(folded(path.rpartition("/")[2])) & wanted]
+        wanted = stems(folded(plain))
+        found = [path for path in there if stems(folded(path.rpartition("/")[2])) & wanted]
         top = [path for path in found if "/" not in path] or found
         return top[0] if len(top) == 1 else ""
 
@@ -156,8 +154,8 @@ class NamedSets:
             if len(part) >= _COMPOUND and word.startswith(part):
                 rest = word[len(part) :]
                 double = f"{part[-1]}{rest}" if part[-2:-1] == part[-1:] else rest  # "labb" and "bilder"
-                stems = self.words.stems(rest.removeprefix("s")) | self.words.stems(double) | {rest}
-                if stems & (self.words.sets["behind"] | set(self.words.endings) | set(parts)):
+                ends = stems(rest.removeprefix("s")) | stems(double) | {rest}
+                if ends & (self.words.sets["behind"] | set(forms().endings) | set(parts)):
                     return True
         return False
 

@@ -10,8 +10,10 @@ from typing import Final
 
 from mcl.compiler.stages.clauses import Clause, Clauses
 from mcl.compiler.stages.file_names import PLURAL
-from mcl.compiler.stages.selection_names import NamedSets
-from mcl.compiler.stages.selection_words import (
+from mcl.compiler.stages.word_forms import stems
+from mcl.model.cues import TextPlace, within
+from mcl.plugins.files.choice.names import NamedSets
+from mcl.plugins.files.choice.words import (
     Facts,
     SaidWord,
     Test,
@@ -23,7 +25,6 @@ from mcl.compiler.stages.selection_words import (
     when,
     words,
 )
-from mcl.model.cues import TextPlace, within
 from mcl.values.kinds import kind_of_ending
 from mcl.values.numbers import read_number
 
@@ -272,16 +273,16 @@ class ClauseReader:
         negated = self.words.at("unlike", tokens, at)
         place = last = at + negated + self.words.at("stating", tokens, at + negated)
         between = self.words.sets["joins"] | self.words.sets["one"] | {",", "the"}
-        stems: frozenset[str] = frozenset()
+        said: frozenset[str] = frozenset()
         while place < len(tokens) and (
-            self._is_state(tokens[place]) or (stems and tokens[place].text in between)
+            self._is_state(tokens[place]) or (said and tokens[place].text in between)
         ):
             if tokens[place].text not in between:
-                stems, last = stems | self.words.stems(tokens[place].text), place + 1
+                said, last = said | stems(tokens[place].text), place + 1
             place += 1
-        if not stems:
+        if not said:
             return None
-        test = is_stated(stems)
+        test = is_stated(said)
         return last - at, (lambda facts: bool(states(facts.text())) and not test(facts)) if negated else test
 
     def _is_state(self, token: SaidWord) -> bool:

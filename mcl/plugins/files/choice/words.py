@@ -1,19 +1,19 @@
 """What words say of files beside their names: from when they are, how old, what stands in them, a number in
-them. Pure; the words are in selections.toml.
+them. Pure; the words are in words.toml.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from mcl.compiler.stages.phrases import word_table
+from mcl.compiler.stages.word_forms import stems, unaccented
 from mcl.values.numbers import read_number
 
 _TOKEN: Final = re.compile(
@@ -50,14 +50,12 @@ def tokens_of(prose: str, start: int, end: int) -> list[SaidWord]:
 
 @dataclass(frozen=True)
 class Words:
-    """The lists of selections.toml: those of single words as sets, of phrases as runs of words, the longest
+    """The lists of words.toml: those of single words as sets, of phrases as runs of words, the longest
     first."""
 
     sets: Mapping[str, frozenset[str]]
     phrases: Mapping[str, tuple[tuple[str, ...], ...]]
     tables: Mapping[str, Mapping[str, int]]
-    endings: tuple[str, ...]
-    alike: Mapping[str, frozenset[str]]
 
     def at(self, name: str, tokens: Sequence[SaidWord], place: int) -> int:
         """How many of the tokens from a place on are one of these phrases; 0 where none is."""
@@ -77,45 +75,22 @@ class Words:
                 return many, self.tables[name][said]
         return 0, None
 
-    def stems(self, word: str, *, same: bool = True) -> frozenset[str]:
-        """A word, and it without each of the endings that it may have; same: and other words for it."""
-        shorter = {word[: -len(end)] for end in self.endings if word.endswith(end)}
-        found = {word, *(one for one in shorter if len(one) > 2)}
-        found |= {f"{one}y" for one in shorter if word.endswith("ies")}
-        found |= {f"{one}a" for one in shorter if word in (f"{one}or", f"{one}orna")}
-        return frozenset(found.union(*(self.alike.get(one, ()) for one in found if same)))
-
 
 @cache
 def words() -> Words:
     """The words, read once."""
-    table: dict[str, Any] = tomllib.loads(
-        Path(__file__).with_name("selections.toml").read_text(encoding="utf-8")
-    )
+    table = dict(word_table(Path(__file__).with_suffix(".toml")))
     tables = {name: table.pop(name) for name in ("units", "years", "seasons")}
-    endings = table.pop("endings")
-    groups = [frozenset(map(_plain, said.split())) for said in table.pop("alike")["words"]]
     sets, phrases = {}, {}
     for name, spelled in table.items():
-        bare = " ".join(one if one in ("å", "åt") else _plain(one) for one in spelled.split())
+        bare = " ".join(one if one in ("å", "åt") else unaccented(one) for one in spelled.split())
         said = f"{spelled} {'|' if '|' in spelled else ''} {bare}"
         sets[name] = frozenset(said.replace("|", " ").split())
         runs = (
             (tuple(one.split()) for one in said.split("|")) if "|" in said else ((one,) for one in sets[name])
         )
         phrases[name] = tuple(sorted(runs, key=len, reverse=True))
-    return Words(
-        sets,
-        phrases,
-        tables,
-        tuple(one for group in endings.values() for one in group.split()),
-        {word: group for group in groups for word in group},
-    )
-
-
-def _plain(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+    return Words(sets, phrases, tables)
 
 
 # ---- What must hold of a file. Each is read at a place of the goal: how many tokens it takes, and a test.
@@ -256,7 +231,7 @@ def amount(tokens: Sequence[SaidWord], place: int) -> Read | None:
         at += 1
     if at == place or at >= len(tokens) or tokens[at].text in said.sets["thing"]:
         return None
-    stems, at = said.stems(tokens[at].text), at + 1
+    wanted, at = stems(tokens[at].text), at + 1
     if at < len(tokens) and tokens[at].text in ("is", "of", "är", "på"):
         at += 1
     above = said.at("above", tokens, at)
@@ -271,7 +246,7 @@ def amount(tokens: Sequence[SaidWord], place: int) -> Read | None:
 
     def test(facts: Facts) -> bool:
         for line in facts.text().casefold().splitlines():
-            if not any(said.stems(one) & stems for one in re.findall(r"[^\W\d_]+", line)):
+            if not any(stems(one) & wanted for one in re.findall(r"[^\W\d_]+", line)):
                 continue
             figures = [read_number(one.strip(" .,")) for one in _NUMBER.findall(line)]
             values = [float(one) for one in figures if one is not None]
@@ -287,9 +262,9 @@ def states(text: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in _STATED.findall(text))
 
 
-def is_stated(stems: frozenset[str]) -> Test:
+def is_stated(wanted: frozenset[str]) -> Test:
     """One of these is what a line of a file says behind its name."""
-    return lambda facts: any(words().stems(one) & stems for one in states(facts.text()))
+    return lambda facts: any(stems(one) & wanted for one in states(facts.text()))
 
 
 def says(text: str) -> Test:

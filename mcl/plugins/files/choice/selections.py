@@ -13,22 +13,16 @@ from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from mcl.compiler.stages.clauses import Clause, Clauses
-from mcl.compiler.stages.coverage_words import CoverageWords
-from mcl.compiler.stages.file_names import PLURAL
-from mcl.compiler.stages.filled import FilledInput, SaidClause
+from mcl.compiler.stages.file_names import PLURAL, FileNames
+from mcl.compiler.stages.filled import STAYS, FilledInput
 from mcl.compiler.stages.request import GoalRequest
-from mcl.compiler.stages.selection_clauses import NO_PLACE, ClauseReader, Noun, Said
-from mcl.compiler.stages.selection_names import NamedSets, base
-from mcl.compiler.stages.selection_words import Facts, SaidWord, Test, tokens_of
 from mcl.compiler.stages.word_forms import folded
 from mcl.language.skills import Skill
-from mcl.model.cues import TextPlace, span_at
-from mcl.model.protocol import Span
+from mcl.model.cues import TextPlace
+from mcl.plugins.files.choice.clauses import NO_PLACE, ClauseReader, Noun, Said
+from mcl.plugins.files.choice.names import NamedSets, base
+from mcl.plugins.files.choice.words import Facts, SaidWord, Test, tokens_of
 
-_BESIDE: Final = ("pattern", "folder", "scope", "days")  # inputs that would say the same in other ways
-_SURE: Final = 0.97
-_FILLED: Final = "@filled"
-_STAYS: Final = "!"  # before the places of what says what is left out, of a goal that is not understood
 _POINTED: Final = 20  # characters of “that one photo”
 
 
@@ -276,134 +270,54 @@ def _is_unnamed(noun: Noun, path: str) -> bool:
     return not any(folded(one.text)[:4] in name for one in noun.tokens if len(one.text) > 3)
 
 
-# ---- What it fills of a skill. It is kept with what else was found, so that a replay reads the same.
+class FileChoice:
+    """The same for the inputs of a skill (`mcl.compiler.stages.filled.Chooser`)."""
 
+    def __init__(self, request: GoalRequest, skill: Skill, clauses: Clauses) -> None:
+        self._request, self._clauses = request, clauses
+        files, uses = request.files, request.files.uses(skill)
+        self._names = files.there or FileNames(())
+        self._lists = [one for one in skill.slots if one.most > 1 and uses.get(one.name) == "there"]
+        self._into = next((name for name, use in uses.items() if use == "folder"), "")
+        today = datetime.fromisoformat(request.at).astimezone(ZoneInfo(request.zone)).date()
+        sets, changed = NamedSets(self._names), files.changed(skill)
+        self._slot = self._lists[0] if len(self._lists) == 1 else None
+        slot = self._slot
+        self._changed = changed.get(slot.name, "") if slot is not None else next(iter(changed.values()), "")
+        own = frozenset(
+            word
+            for phrase in skill.phrases
+            for part in phrase.split()
+            if "{" not in part
+            for word in part.removesuffix("?").split("|")
+        )
+        self._reader = ClauseReader(
+            clauses, sets, today, own, targeted=bool(self._into), keeps=not self._changed
+        )
 
-class ChosenFiles(NamedTuple):
-    """The spans that fill slots; the slots that are filled so, or left empty; where the words stand. stopped:
-    a word of the goal says what is not understood, and the files of others would be taken; read: what is left
-    out then."""
+    def stays(self, clause: Clause) -> bool:
+        """Whether a clause says what stays as it is."""
+        tokens = tokens_of(self._clauses.prose, *clause.place)
+        return self._reader.kept(tokens, clause, after=False) is not None
 
-    spans: tuple[Span, ...] = ()
-    slots: frozenset[str] = frozenset()
-    read: tuple[TextPlace, ...] = ()
-    stopped: bool = False
-
-
-def chosen_files(request: GoalRequest, skill: Skill, clauses: Clauses) -> ChosenFiles:
-    """What a goal chooses of the files here for the inputs of a skill; nothing where it speaks of none."""
-    files, key = request.files, f"@chosen={skill.id}"
-    if key not in files.found and files.there is not None:
-        _choose(request, skill, clauses, key)
-    if key not in files.found:
-        return ChosenFiles()
-    told = [one.partition("=") for one in files.found[key]]
-    places = [(slot, TextPlace(*map(int, place.split("-")))) for slot, _, place in told]
-    if not told or told[0][0] == _STAYS:
-        return ChosenFiles(read=tuple(place for _, place in places), stopped=True)
-    spans = tuple(span_at(f"slot.{slot}", request.prose, place, _SURE) for slot, place in places if slot)
-    filled = {slot for slot, _ in places if slot}
-    own = frozenset(slot.name for slot in skill.slots if filled and slot.name in (*filled, *_BESIDE))
-    return ChosenFiles(spans, own, tuple(place for slot, place in places if not slot))
-
-
-def chooses(request: GoalRequest, skill: Skill, words: CoverageWords) -> bool:
-    """Whether a goal says, as it would to a skill, which of the files here are meant."""
-    chosen, found = chosen_files(request, skill, Clauses(request.prose, skill, words)), request.files.found
-    sure = (paths[:1] != ("",) for key, paths in found.items() if key.partition("=")[0] in chosen.slots)
-    return bool(chosen.slots) and all(sure)
-
-
-def _choose(request: GoalRequest, skill: Skill, clauses: Clauses, key: str) -> None:
-    files, uses, names = request.files, request.files.uses(skill), request.files.there
-    lists = [one for one in skill.slots if one.most > 1 and uses.get(one.name) == "there"]
-    given = [one for one in lists if one.name in request.slots or f"slot.{one.name}" in request.answers]
-    if given or names is None:
-        return
-    into = next((name for name, use in uses.items() if use == "folder"), "")
-    today = datetime.fromisoformat(request.at).astimezone(ZoneInfo(request.zone)).date()
-    sets, all_changed = NamedSets(names), files.changed(skill)
-    slot = lists[0] if len(lists) == 1 else None
-    changed = all_changed.get(slot.name, "") if slot is not None else next(iter(all_changed.values()), "")
-    own = frozenset(
-        word
-        for phrase in skill.phrases
-        for part in phrase.split()
-        if "{" not in part
-        for word in part.removesuffix("?").split("|")
-    )
-    reader = ClauseReader(clauses, sets, today, own, targeted=bool(into), keeps=not changed)
-    if (filler := names.filler(skill.id)) is not None and not (request.slots or request.answers):
-        filled = filler(request.prose, said_clauses(clauses, reader), names)
-        files.found |= _kept_fills(request.prose, filled, key)
-        if filled:
-            return
-    selections = Selections(clauses, sets, reader)
-    if slot is None:
-        kept = tuple(f"={place.start}-{place.end}" for place in selections.kept if not changed)
-        files.found |= {key: kept} if kept else {}
-        return
-    found = selections.chosen()
-    odd = found is not None and found.unsure and any(names.in_words(request.prose))  # "a (1).jpg" is one name
-    if found is None or odd or len(found.paths) > slot.most:
-        if selections.goal.stopped and changed == "write":
-            files.found[key] = tuple(f"{_STAYS}={one.start}-{one.end}" for one in selections.goal.aside)
-        return
-    if (parent := selections.goal.parent) and found.target.end:
-        name = request.prose[found.target.start : found.target.end]
-        files.found[f"{into}={name}"] = (f"{parent}/{name.rstrip('/')}" + "/" * ("." not in name),)
-    text = request.prose[found.place.start : found.place.end]
-    files.found[f"{slot.name}={text}"] = ("", *found.paths) if found.unsure else found.paths
-    told = [(slot.name, found.place), *(("", place) for place in found.read)]
-    told += [(into, found.target)] if found.target.end and into not in request.slots else []
-    files.found[key] = tuple(f"{name}={place.start}-{place.end}" for name, place in told)
-
-
-def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageWords) -> Skill | None:
-    """The first of some skills of which what stands in the files here says all that it must be told."""
-    files, names = request.files, request.files.there
-    if _FILLED not in files.found and names is not None:
-        said = {one.text for one in tokens_of(request.prose, 0, len(request.prose))}
-        for skill in skills:
-            reads = names.filler(skill.id) is not None
-            many = {slot.name for slot in skill.slots if slot.most > 1}
-            puts = files.changed(skill) or {"folder", "new"} & {*files.uses(skill).values()}
-            if not reads and not (many and puts and said & _verbs(skill)):
-                continue
-            key = f"@chosen={skill.id}"
-            if key not in files.found:
-                _choose(request, skill, Clauses(request.prose, skill, words), key)
-            told = {one.partition("=")[0] for one in files.found.get(key, ())}
-            kept = [] if reads else [one for one in files.found if one.partition("=")[0] in many]
-            needed = {slot.name for slot in skill.slots if slot.required} | (set() if reads else many)
-            if needed and told >= needed and not any("" in files.found[one] for one in kept):
-                files.found[_FILLED] = (skill.id,)
-                break
-    return next((one for one in skills if (one.id,) == files.found.get(_FILLED)), None)
-
-
-def _verbs(skill: Skill) -> set[str]:
-    """The words that fixed phrases of a skill begin with."""
-    return {word for phrase in skill.phrases for word in phrase.split()[0].split("|") if "{" not in word}
-
-
-def said_clauses(clauses: Clauses, reader: ClauseReader) -> list[SaidClause]:
-    """The clauses of a goal, as a plug-in is told of them."""
-    told = []
-    for one in clauses.all:
-        tokens = tokens_of(clauses.prose, *one.place)
-        stays = reader.kept(tokens, one, after=False) is not None
-        keeps = stays or clauses.words.forbids(clauses.said(one.place))
-        told.append(SaidClause(one.place, clauses.does(one), keeps))
-    return told
-
-
-def _kept_fills(prose: str, filled: Sequence[FilledInput], key: str) -> dict[str, tuple[str, ...]]:
-    """What a plug-in read, as it is kept."""
-    found = {
-        f"{one.slot}={prose[one.place.start : one.place.end]}": ("",) * one.unsure + one.values
-        for one in filled
-        if one.slot
-    }
-    told = tuple(f"{one.slot}={one.place.start}-{one.place.end}" for one in filled)
-    return {**found, key: told} if told else {}
+    def chosen(self) -> Sequence[FilledInput] | None:
+        """The files, and where they go; of no slot where a goal is not understood that changes some."""
+        request, slot, into = self._request, self._slot, self._into
+        if any(one.name in request.slots or f"slot.{one.name}" in request.answers for one in self._lists):
+            return None
+        selections = Selections(self._clauses, self._reader.sets, self._reader)
+        goal = selections.goal
+        if slot is None:
+            return [FilledInput("", one) for one in selections.kept if not self._changed] or None
+        found = selections.chosen()
+        named = any(self._names.in_words(request.prose))  # "a (1).jpg" is one name
+        if found is None or (found.unsure and named) or len(found.paths) > slot.most:
+            stopped = goal.stopped and self._changed == "write"
+            return [FilledInput(STAYS, one) for one in goal.aside] if stopped else None
+        filled = [FilledInput(slot.name, found.place, found.paths, found.unsure)]
+        filled += [FilledInput("", one) for one in found.read]
+        if found.target.end and into not in request.slots:
+            name = self._clauses.said(found.target)
+            path = f"{goal.parent}/{name.rstrip('/')}" + "/" * ("." not in name)
+            filled.append(FilledInput(into, found.target, (path,), plain=not goal.parent))
+        return filled

@@ -1,0 +1,1 @@
+"""Which of the files here a goal means, by its words."""
