@@ -11,12 +11,13 @@ from mcl.language.skills import Skill
 REPEATS: Final = "repeats"  # the input that takes the rule (RRULE of RFC 5545)
 FIRST: Final = "first"  # and the one that takes its first local moment
 LISTED: Final = ("from", "to")  # beside these, between which days is listed
+PLACED: Final = ("sources", "targets")  # files, and the place that each gets
 
 
 def read_apart(skill: Skill) -> frozenset[str]:
-    """The inputs of a skill for a calendar that no model fills."""
-    own = frozenset((REPEATS, FIRST))
-    return own | frozenset(LISTED) if own <= {slot.name for slot in skill.slots} else own
+    """The inputs of a skill that no model fills: for a calendar, and for a place for each file."""
+    own = frozenset((REPEATS, FIRST, *PLACED))
+    return own | frozenset(LISTED) if {REPEATS, FIRST} <= {slot.name for slot in skill.slots} else own
 
 
 def with_repeats(request: GoalRequest, skill: Skill) -> GoalRequest:

@@ -49,14 +49,22 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
         colon = None
     if colon is not None:  # what is told behind it is no wish
         scope = TextPlace(verb.end, len(prose))
-    above = TextPlace(clauses[at - 1].place.start if at and not clauses[at - 1].does else clause.place.start, verb.start)
+    above = TextPlace(
+        clauses[at - 1].place.start if at and not clauses[at - 1].does else clause.place.start, verb.start
+    )
     target = _target(prose, [scope, above], colon.start() if colon else scope.end, names)
     if target is None and not strong:
         return ()
-    if target is not None and not all(path.casefold().endswith(_LISTS) or "." not in path for path in target.paths):
+    if target is not None and not all(
+        path.casefold().endswith(_LISTS) or "." not in path for path in target.paths
+    ):
         return ()
     note = _note(prose, scope, target, colon)
-    read = [FilledInput("", TextPlace(clause.place.start, max(verb.end, note.end, target.place.end if target else 0)))]
+    read = [
+        FilledInput(
+            "", TextPlace(clause.place.start, max(verb.end, note.end, target.place.end if target else 0))
+        )
+    ]
     if target is not None and free(target.place, [TextPlace(read[0].place.start, read[0].place.end)]):
         read.append(FilledInput("", target.place))
     if target is not None:
@@ -106,8 +114,12 @@ def _target(prose: str, scopes: Sequence[TextPlace], end: int, names: FileNames)
 
 def _note(prose: str, scope: TextPlace, target: _Target | None, colon: re.Match[str] | None) -> TextPlace:
     """Where the words stand that are written down: behind a colon, in quotes, or what is left of the scope."""
-    if colon is not None and (target is None or target.place.end <= colon.start() or not _between(prose, scope, target)):
-        return _bare(prose, TextPlace(colon.end(), scope.end), ends=target is None or target.place.end <= colon.start())
+    if colon is not None and (
+        target is None or target.place.end <= colon.start() or not _between(prose, scope, target)
+    ):
+        return _bare(
+            prose, TextPlace(colon.end(), scope.end), ends=target is None or target.place.end <= colon.start()
+        )
     inner = [one for whole, one in quotes_of(prose) if scope.start <= whole.start and whole.end <= scope.end]
     if len(inner) == 1:
         return inner[0]
@@ -130,7 +142,11 @@ def _bare(prose: str, place: TextPlace, *, ends: bool = True) -> TextPlace:
         left, right = text.lstrip(_TIDY), text.rstrip(" \t\n,;:.!")
         start, end = end - len(left), max(end - len(text) + len(right), end - len(left))
         lead = _form("around").match(prose, start, end)
-        tail = next((one for one in _form("ends").finditer(prose, start, end) if one.end() == end), None) if ends else None
+        tail = (
+            next((one for one in _form("ends").finditer(prose, start, end) if one.end() == end), None)
+            if ends
+            else None
+        )
         if lead is not None and lead.end() > start:
             start = lead.end()
         elif tail is not None and tail.start() < end:

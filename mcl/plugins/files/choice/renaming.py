@@ -1,5 +1,5 @@
-"""How a goal wants many files to be called: “put labb- before the names”, “rep ska bli ovning i namnen”. Pure;
-the words are in renaming.toml."""
+"""How a goal wants many files to be called, or in which folders by date they go: “put labb- before the names”,
+“rep ska bli ovning i namnen”, “a folder per month”. Pure; the words are in renaming.toml."""
 
 from __future__ import annotations
 
@@ -19,13 +19,17 @@ _DATE: Final = r"(?P<date>DATE)|(?P<year>YEAR)|(?P<month>MONTH)|(?P<x>PIECE)"
 _SIGNS: Final = ("-", "_", " ", ".")
 _QUOTES: Final = "\"'“”‘’"
 _PLACES: Final = {"date": "%Y-%m-%d", "year": "%Y", "month": "%Y-%m"}
-_SERIES: Final = re.compile(r"(?<![^\s\"“'])(?P<word>[^\s,;\"“]*?[^\s,;\"“\d])(?P<first>0*1)(?P<end>\.\w{1,5})?[\"”']?,?\s+(?:(?:and|och|o)\s+)?[\"“']?(?P=word)0*2(?P=end)?[\"”']?")
-_LISTED: Final = re.compile(rf"\s(?:to|as|till|som)\s+(?P<names>{_PIECE}(?:,? (?:and|och|&) {_PIECE}|, {_PIECE})+)", re.IGNORECASE)
+_SERIES: Final = re.compile(
+    r"(?<![^\s\"“'])(?P<word>[^\s,;\"“]*?[^\s,;\"“\d])(?P<first>0*1)(?P<end>\.\w{1,5})?[\"”']?,?\s+(?:(?:and|och|o)\s+)?[\"“']?(?P=word)0*2(?P=end)?[\"”']?"
+)
+_LISTED: Final = re.compile(
+    rf"\s(?:to|as|till|som)\s+(?P<names>{_PIECE}(?:,? (?:and|och|&) {_PIECE}|, {_PIECE})+)", re.IGNORECASE
+)
 _DAYED: Final = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?")
 
 
 class Renamed(NamedTuple):
-    """A file that gets another name. name: without its ending; modified: nanoseconds since 1970."""
+    """A file that gets another name, or place. name: without its ending; modified: nanoseconds since 1970."""
 
     name: str
     modified: int = 0
@@ -36,11 +40,12 @@ Rule = Callable[[Sequence[Renamed]], "list[str]"]
 
 class Renaming(NamedTuple):
     """A rule of a goal. rule: gives the new name of each file, all without endings; places: of the words that
-    say it; piece: what the names that change have."""
+    say it; piece: what the names that change have. parent: the folder in which they are, where it is said."""
 
     rule: Rule
     places: tuple[TextPlace, ...]
     piece: str = ""
+    parent: str = ""
 
 
 @functools.cache
@@ -49,7 +54,7 @@ def _forms(name: str) -> tuple[re.Pattern[str], ...]:
     said = table[name] if isinstance(table[name], list) else [table[name]]
     parts = {
         "X": f"(?:{_DATE})", "A": "(?P<a>PIECE)", "B": "(?P<b>PIECE)", "NAMES": f"(?:{table['names']})",
-        "DATE": table["date"], "YEAR": table["year"], "MONTH": table["month"], "PIECE": _PIECE,
+        "UNIT": table["unit"], "FOLDERS": f"(?:{table['folders']})", "DATE": table["date"], "YEAR": table["year"], "MONTH": table["month"], "PIECE": _PIECE,
     }  # fmt: skip
     found = []
     for one in said:
@@ -243,7 +248,8 @@ def _numbered(prose: str) -> Iterator[Renaming]:
         place = TextPlace(start.start(), behind.end() if behind else match.end())
         yield Renaming(
             lambda files, word=word, width=width: [
-                f"{word}{number:0{max(width, len(str(len(files))) if width > 1 else 1)}}" for number in range(1, len(files) + 1)
+                f"{word}{number:0{max(width, len(str(len(files))) if width > 1 else 1)}}"
+                for number in range(1, len(files) + 1)
             ],
             (place,),
         )
@@ -252,9 +258,41 @@ def _numbered(prose: str) -> Iterator[Renaming]:
 def _listed(prose: str) -> Iterator[Renaming]:
     """As many names as there are files: “to forsok1, forsok2, forsok3”."""
     for match in _LISTED.finditer(prose):
-        names = [_bare(one) for one in re.findall(_PIECE, match["names"]) if one.casefold() not in ("and", "och", "&")]
+        names = [
+            _bare(one)
+            for one in re.findall(_PIECE, match["names"])
+            if one.casefold() not in ("and", "och", "&")
+        ]
         names = [one.removesuffix(suffix(one)) for one in names]
         yield Renaming(
             lambda files, names=names: names if len(files) == len(names) else [one.name for one in files],
             (TextPlace(*match.span()),),
         )
+
+
+def read_tidying(prose: str) -> Iterator[Renaming]:
+    """The rule by which files go into folders by date, if a goal says one: their names with the folder."""
+    said = [match for match in _found("into", prose) if match[0].strip()]
+    if not said:
+        return
+    shaped = next(
+        (one for one in _found("shaped", prose) if one["path"] or _forms("folders")[0].search(one[0])), None
+    )
+    units = {
+        name[0]
+        for match in said
+        for name, text in match.groupdict().items()
+        if text and name in ("m", "y", "d", "m2", "y2")
+    }
+    form = {"m": "%Y-%m", "y": "%Y", "d": "%Y-%m-%d"}[next((one for one in "myd" if one in units), "m")]
+    parent = ""
+    if shaped is not None:
+        form = ("%Y", "%Y-%m", "%Y-%m-%d")[shaped["folder"].count("-")]
+        parent = (shaped["path"] or "").rstrip("/")
+    places = [TextPlace(*match.span()) for match in (*said, *([shaped] if shaped else []))]
+    yield Renaming(
+        lambda files: [f"{_day(one).strftime(form)}/{one.name}" for one in files],
+        tuple(sorted(places)),
+        "",
+        parent,
+    )
