@@ -75,7 +75,7 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
 
 
 def _begun(prose: str, clauses: Sequence[SaidClause]) -> tuple[SaidClause, TextPlace, bool] | None:
-    """The first clause that wants something written, the words that say so, and whether these say it alone."""
+    """The first clause that wants something written, the words that say so, and whether they do alone."""
     for one in clauses:
         if one.keeps or not one.does:
             continue
@@ -88,7 +88,7 @@ def _begun(prose: str, clauses: Sequence[SaidClause]) -> tuple[SaidClause, TextP
 
 
 def _target(prose: str, scopes: Sequence[TextPlace], end: int, names: FileNames) -> _Target | None:
-    """The list or note that is named: the last one behind words such as “to” up to an end, else one before."""
+    """The list or note that is named: the last behind words such as “to” up to an end, else one before."""
     named = list(named_files(prose, names))
     known = [place for place, _ in named]
     for match in _NAME.finditer(prose):
@@ -113,7 +113,7 @@ def _target(prose: str, scopes: Sequence[TextPlace], end: int, names: FileNames)
 
 
 def _note(prose: str, scope: TextPlace, target: _Target | None, colon: re.Match[str] | None) -> TextPlace:
-    """Where the words stand that are written down: behind a colon, in quotes, or what is left of the scope."""
+    """Where what is written down stands: behind a colon, in quotes, or in what is left of the scope."""
     if colon is not None and (
         target is None or target.place.end <= colon.start() or not _between(prose, scope, target)
     ):

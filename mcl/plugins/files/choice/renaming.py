@@ -1,5 +1,5 @@
-"""How a goal wants many files to be called, or in which folders by date they go: “put labb- before the names”,
-“rep ska bli ovning i namnen”, “a folder per month”. Pure; the words are in renaming.toml."""
+"""How a goal wants many files to be called, or in which folders by date they go: “labb- before the names”, “rep
+ska bli ovning i namnen”, “a folder per month”. Pure; the words are in renaming.toml."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -54,12 +55,13 @@ def _forms(name: str) -> tuple[re.Pattern[str], ...]:
     said = table[name] if isinstance(table[name], list) else [table[name]]
     parts = {
         "X": f"(?:{_DATE})", "A": "(?P<a>PIECE)", "B": "(?P<b>PIECE)", "NAMES": f"(?:{table['names']})",
-        "UNIT": table["unit"], "FOLDERS": f"(?:{table['folders']})", "DATE": table["date"], "YEAR": table["year"], "MONTH": table["month"], "PIECE": _PIECE,
+        "UNIT": table["unit"], "FOLDERS": f"(?:{table['folders']})", "DATE": table["date"],
+        "YEAR": table["year"], "MONTH": table["month"], "PIECE": _PIECE,
     }  # fmt: skip
     found = []
     for one in said:
         for part, form in parts.items():
-            one = re.sub(rf"(?<![A-Za-z<]){part}(?![A-Za-z])", lambda _, form=form: form, one)
+            one = form.join(re.split(rf"(?<![A-Za-z<]){part}(?![A-Za-z])", one))
         found.append(re.compile(rf"(?<![\w\"]){one}(?![\w-])", re.IGNORECASE))
     return tuple(found)
 
@@ -86,7 +88,7 @@ def _rules(prose: str, there: Sequence[str]) -> Iterator[Renaming]:
     yield from _numbered(prose)
     for name, sign in (("underscores", "_"), ("hyphens", "-")):
         for match in _found(name, prose):
-            yield _each(lambda one, sign=sign: sign.join(one.name.split()), match, " ")
+            yield _each(partial(_with_sign, sign), match, " ")
     for name in ("prefix", "prefixed", "suffix"):
         for match in _found(name, prose):
             yield from _put(match, before=name != "suffix")
@@ -101,9 +103,14 @@ def _rules(prose: str, there: Sequence[str]) -> Iterator[Renaming]:
         if (old := _bare(match["a"])) and any(old.casefold() in one for one in stems):
             yield _each(_replacing(old, ""), match, old)
     yield from _listed(prose)
-    for name, turned in (("lower", str.lower), ("upper", str.upper)):
-        for match in _found(name, prose):
-            yield _each(lambda one, turned=turned: turned(one.name), match)
+    for match in _found("lower", prose):
+        yield _each(lambda one: one.name.lower(), match)
+    for match in _found("upper", prose):
+        yield _each(lambda one: one.name.upper(), match)
+
+
+def _with_sign(sign: str, one: Renamed) -> str:
+    return sign.join(one.name.split())
 
 
 def _found(name: str, prose: str) -> Iterator[re.Match[str]]:
@@ -246,13 +253,12 @@ def _numbered(prose: str) -> Iterator[Renaming]:
         behind = re.compile(words["rest"], re.IGNORECASE).match(prose, match.end())
         width, word = len(match["first"]), match["word"]
         place = TextPlace(start.start(), behind.end() if behind else match.end())
-        yield Renaming(
-            lambda files, word=word, width=width: [
-                f"{word}{number:0{max(width, len(str(len(files))) if width > 1 else 1)}}"
-                for number in range(1, len(files) + 1)
-            ],
-            (place,),
-        )
+        yield Renaming(partial(_in_order, word, width), (place,))
+
+
+def _in_order(word: str, width: int, files: Sequence[Renamed]) -> list[str]:
+    wide = max(width, len(str(len(files)))) if width > 1 else 1
+    return [f"{word}{number:0{wide}}" for number in range(1, len(files) + 1)]
 
 
 def _listed(prose: str) -> Iterator[Renaming]:
@@ -264,10 +270,11 @@ def _listed(prose: str) -> Iterator[Renaming]:
             if one.casefold() not in ("and", "och", "&")
         ]
         names = [one.removesuffix(suffix(one)) for one in names]
-        yield Renaming(
-            lambda files, names=names: names if len(files) == len(names) else [one.name for one in files],
-            (TextPlace(*match.span()),),
-        )
+        yield Renaming(partial(_one_each, names), (TextPlace(*match.span()),))
+
+
+def _one_each(names: list[str], files: Sequence[Renamed]) -> list[str]:
+    return names if len(files) == len(names) else [one.name for one in files]
 
 
 def read_tidying(prose: str) -> Iterator[Renaming]:
