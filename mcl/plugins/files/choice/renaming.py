@@ -1,5 +1,5 @@
-"""How a goal wants many files to be called, or in which folders by date they go: “labb- before the names”, “rep
-ska bli ovning i namnen”, “a folder per month”. Pure; the words are in renaming.toml."""
+"""How a goal wants many files to be called, or in which folders by date they go: “labb- before the names”,
+“rep ska bli ovning i namnen”, “a folder per month”. Pure; the words are in renaming.toml."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mcl.compiler.stages.phrases import word_table
-from mcl.model.cues import TextPlace
+from mcl.model.cues import TextPlace, free
 from mcl.plugins.files.selection import named_day, suffix
 
 _PIECE: Final = r"""(?:"[^"\n]+"|“[^”\n]+”|'[^'\n]+'|‘[^’\n]+’|[^\s,;:"“”]+)"""
@@ -69,16 +69,18 @@ def _forms(name: str) -> tuple[re.Pattern[str], ...]:
 def read_renaming(prose: str, there: Sequence[str]) -> Iterator[Renaming]:
     """The rules that a goal may say, the likeliest first. there: the names of all files, with endings."""
     if any(form.search(prose) for form in (*_forms("renames"), *_forms("prefix"))):
+        names = [TextPlace(*match.span()) for match in _found("names", prose)]
         for one in _rules(prose, there):
-            yield one._replace(places=tuple(part for place in one.places for part in _apart(prose, place)))
+            places = (*one.places, *(place for place in names if free(place, one.places)))
+            yield one._replace(places=tuple(part for place in places for part in _apart(prose, place)))
 
 
 def _apart(prose: str, place: TextPlace) -> Iterator[TextPlace]:
     """A place without the word beside “names” that says which files: “the picture names”."""
     start = place.start
     for match in _forms("whose")[0].finditer(prose, *place):
-        yield TextPlace(start, match.start("of"))
-        start = match.end("of")
+        yield TextPlace(start, match.start(1 if match["of"] else 2))
+        start = match.end(1 if match["of"] else 2)
     yield TextPlace(start, place.end)
 
 
@@ -283,7 +285,7 @@ def read_tidying(prose: str) -> Iterator[Renaming]:
     if not said:
         return
     shaped = next(
-        (one for one in _found("shaped", prose) if one["path"] or _forms("folders")[0].search(one[0])), None
+        (one for one in _found("shaped", prose) if one["path"] or one.start() < one.start("folder")), None
     )
     units = {
         name[0]

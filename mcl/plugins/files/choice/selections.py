@@ -17,7 +17,7 @@ from mcl.compiler.stages.file_names import PLURAL, FileNames, NamedFile
 from mcl.compiler.stages.filled import STAYS, FilledInput
 from mcl.compiler.stages.repeats import PLACED
 from mcl.compiler.stages.request import GoalRequest
-from mcl.compiler.stages.word_forms import folded
+from mcl.compiler.stages.word_forms import folded, stems
 from mcl.language.skills import Skill
 from mcl.model.cues import TextPlace
 from mcl.plugins.files.choice.clauses import NO_PLACE, ClauseReader, Noun, Said
@@ -117,6 +117,13 @@ class Selections:
         one = self.reader.read(tokens)
         if one.left and (main or does):
             one = self.reader.read(tokens[self.reader.verb(tokens) :])
+        inside = next((noun.folder for noun in one.nouns if not noun.tokens), "")
+        behind = (
+            self.clauses.prose[goal.target.end : clause.place.start].strip(" ,") if goal.target.end else "-"
+        )
+        if inside and not (behind or one.left or goal.parent or does or len(one.nouns) > 1):
+            goal.parent = inside  # “to a folder july, inside photos”
+            return False
         if one.left:
             goal.stopped = goal.stopped or does
             goal.topic = goal.topic or self.reader.topic(tokens)
@@ -217,11 +224,14 @@ class Selections:
         """The files that a noun means, in their order. narrow: of a kind, those that lie highest."""
         sets = [files for one in noun.tokens if (files := self.sets.of(one))]
         below = f"{noun.folder}/" if noun.folder else ""
+        template = self.words.sets["template"]
+        named = any(stems(one.text) & template for one in noun.tokens)
         found = [
             one.path
             for one in self.sets.files
             if one.path.startswith(below)
             and all(one.path in each for each in sets)
+            and (named or not tests or template.isdisjoint(folded(base(one.path)).split()))
             and all(test(Facts(one.path, one.modified, self.sets.names.text)) for test in tests)
         ]
         if narrow and not tests and all(_is_unnamed(noun, path) for path in found):
