@@ -92,17 +92,15 @@ def test_a_piece_of_names_is_another_in_those_that_have_it(folder: Path, home: H
 
 
 @pytest.mark.parametrize(
-    ("goal", "files"),
+    "goal",
     [
-        ("prefix the jpgs in shots with their date", {one: "" for one in DSC}),
-        ("döp om jpg-bilderna i shots så att datumet står först i namnet", {one: "" for one in DSC}),
+        "prefix the jpgs in shots with their date",
+        "döp om jpg-bilderna i shots så att datumet står först i namnet",
     ],
 )
-def test_the_day_of_a_file_is_put_before_its_name(
-    folder: Path, home: Home, goal: str, files: dict[str, str]
-) -> None:
+def test_the_day_of_a_file_is_put_before_its_name(folder: Path, home: Home, goal: str) -> None:
     read = places(folder, home, "files-rename", goal)
-    assert read == {one: f"shots/{FILES[one]}_{one.rpartition('/')[2]}" for one in files}
+    assert read == {one: f"shots/{FILES[one]}_{one.rpartition('/')[2]}" for one in DSC}
 
 
 @pytest.mark.parametrize(
