@@ -443,6 +443,8 @@ class ClauseReader:
         ends = self.words.at("stays", tokens, tail) if tail else 0
         if tail and self.clauses.does(clause) and self._is_verb(tokens[0]):
             tail = 0  # “släng den va”
+        if tail and any(one.text in self.words.sets["gone"] for one in tokens[tail:]):
+            tail = 0  # “can be deleted”
         if tail and not all(self._is_nothing(one) for one in tokens[tail + ends :]):
             tail = 0
         also = after and clause.joined.split()[:1] in (["also"], ["också"], ["även"])
@@ -473,7 +475,8 @@ class ClauseReader:
         others = self.words.sets["doing"] | self.words.sets["one"] | self.words.sets["pronouns"]
         if token.text in others or token.text in self.clauses.words.empty or self._is_filler(token):
             return True
-        place = token.text in self.words.sets["making"] | self.words.sets["placing"] | self.own
+        others = self.words.sets["making"] | self.words.sets["placing"] | self.words.sets["gone"]
+        place = token.text in others | self.own
         return place or (not inside and self._is_verb(token))
 
     def _names(self, token: SaidWord, noun: Noun) -> bool:
@@ -504,8 +507,9 @@ class ClauseReader:
         """What a clause tells something of: “downloads is a mess”."""
         tells = (at for at, one in enumerate(tokens) if one.text in self.words.sets["tells"])
         said = [one for one in tokens[: next(tells, 0)] if one.text not in self.words.sets["some"]]
-        one = self.read(said)
-        return one if one.nouns and not one.left else None
+        wanted = (self.read(tokens[at:]) for at in range(1, len(tokens)))  # “she wants all our letters”
+        found = (one for one in wanted if any(noun.all or noun.one for noun in one.nouns))
+        return next((one for one in (self.read(said), *found) if one.nouns and not one.left), None)
 
 
 def _both(*tests: Test) -> Test:

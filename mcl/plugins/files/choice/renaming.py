@@ -21,7 +21,8 @@ _SIGNS: Final = ("-", "_", " ", ".")
 _QUOTES: Final = "\"'“”‘’"
 _PLACES: Final = {"date": "%Y-%m-%d", "year": "%Y", "month": "%Y-%m"}
 _SERIES: Final = re.compile(
-    r"(?<![^\s\"“'])(?P<word>[^\s,;\"“]*?[^\s,;\"“\d])(?P<first>0*1)(?P<end>\.\w{1,5})?[\"”']?,?\s+(?:(?:and|och|o)\s+)?[\"“']?(?P=word)0*2(?P=end)?[\"”']?"
+    r"(?<![^\s\"“'])(?P<word>[^\s,;\"“]*?[^\s,;\"“\d])(?P<first>0*1)(?P<end>\.\w{1,5})?[\"”']?,?\s+"
+    r"(?:(?:and|och|o)\s+)?[\"“']?(?P=word)0*2(?P=end)?[\"”']?"
 )
 _LISTED: Final = re.compile(
     rf"\s(?:to|as|till|som)\s+(?P<names>{_PIECE}(?:,? (?:and|och|&) {_PIECE}|, {_PIECE})+)", re.IGNORECASE

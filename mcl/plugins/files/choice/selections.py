@@ -82,6 +82,8 @@ class Selections:
                 if one.nouns and not one.left and self.reader.known(one):
                     goal.only.append(one)
                     goal.aside.append(clause.place)
+            elif done and self.words.at("naming", tokens, 0):
+                goal.aside.append(clause.place)
             elif done and self.clauses.does(clause) and not self._places(tokens, goal):
                 break  # a wish of its own
             elif done and self.words.at(
@@ -148,7 +150,8 @@ class Selections:
         if one.left or one.nouns:
             return False
         told = not any(self.clauses.does(clause) for clause, _ in goal.said)
-        same = told and one.pronoun and tokens[0].text in self.reader.own  # “that can go, delete it”
+        points = told and bool(one.pronoun or one.tests)
+        same = points and tokens[0].text in self.reader.own  # “that can go, delete it”
         again = one.there and one.pronoun
         placed = bool(one.target.end) if not goal.target.end else again
         return same or (self.reader.targeted and placed) or (self.contents and again)
@@ -173,7 +176,7 @@ class Selections:
         if about is not None and not any(noun.tokens for noun in nouns):
             if self._is_folder(about):
                 folder = folder or self.sets.folder(about.tokens[0].text)
-            elif points and not tests:
+            elif points or tests:
                 nouns.append(about)
         whole = [noun for noun in nouns if noun.tokens and self._is_folder(noun)]
         others = len(nouns) > len(whole)  # beside others one that is told more of is none: “årets protokoll”
@@ -189,7 +192,7 @@ class Selections:
         if not wanted:
             if not (tests or goal.only or goal.but or (folder and self.contents)):
                 return self._pointed(place) if points and not (everything or folder) else None
-            if not (everything or folder or points):
+            if not (everything or folder or (points and tests)):
                 return None
             wanted = [Noun(all=True)]
         return self._selection(wanted, tests, folder, place)
@@ -297,6 +300,7 @@ class FileChoice:
         self._names = files.there or FileNames(())
         self._lists = [one for one in skill.slots if one.most > 1 and uses.get(one.name) == "there"]
         self._into = next((name for name, use in uses.items() if use == "folder" and name != PLACED[1]), "")
+        self._made = self._into or next((name for name, use in uses.items() if use == "new"), "")
         self._today = today = datetime.fromisoformat(request.at).astimezone(ZoneInfo(request.zone)).date()
         sets, changed = NamedSets(self._names), files.changed(skill)
         self._slot = self._lists[0] if len(self._lists) == 1 else None
@@ -334,7 +338,19 @@ class FileChoice:
             name = self._clauses.said(found.target)
             path = f"{goal.parent}/{name.rstrip('/')}" + "/" * ("." not in name)
             filled.append(FilledInput(into, found.target, (path,), plain=not goal.parent))
+        filled += self._named() if not found.target.end else ()
         return filled
+
+    def _named(self) -> Iterator[FilledInput]:
+        """What is made of them, as the goal calls it: “call it open.zip”."""
+        tokens = tokens_of(self._request.prose, 0, len(self._request.prose))
+        for at in range(len(tokens)):
+            many = self._reader.words.at("naming", tokens, at)
+            if many and self._made and "." in "".join(one.text for one in tokens[at + many : at + many + 1]):
+                place = TextPlace(*tokens[at + many][1:3])
+                yield FilledInput(self._made, place, plain=True)
+                yield FilledInput("", TextPlace(tokens[at].start, place.end))
+                return
 
     # ---- a place for each
 

@@ -150,8 +150,8 @@ def _months(year: int, month: int, many: int) -> tuple[date, date]:
 
 
 def when(tokens: Sequence[SaidWord], place: int, today: date, *, led: bool) -> Read | None:
-    """From when a file is: “july”, “juli 2025”, “2025”, “last year”, “höstens”, “2026-10”, “before 2026”. led:
-    behind a word such as “from”."""
+    """From when a file is: “july”, “juli 2025”, “2025”, “last year”, “höstens”, “2026-10”, “before 2026”.
+    led: behind a word such as “from”."""
     for name in ("before", "after", "since"):
         if lead := words().at(name, tokens, place):
             found = _days(tokens, place + lead, today, led=True)
