@@ -82,7 +82,7 @@ def extract(
     """
     skill = classified.skill
     _check_given(request, skill)
-    apart = read_apart(skill)
+    apart = read_apart(skill, request.slots)
     asked = tuple(
         slot
         for slot in skill.slots
@@ -260,7 +260,7 @@ def _named_files(
     for slot in skill.slots:
         field = f"slot.{slot.name}"
         given = slot.name in request.slots or field in request.answers
-        if slot.default or given or slot.name in read_apart(skill):
+        if slot.default or given or slot.name in read_apart(skill, request.slots):
             continue
         if any(one.field == field or (one.field == "slot.pattern" and not slot.required) for one in spans):
             continue
