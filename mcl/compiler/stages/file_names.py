@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -99,6 +99,13 @@ class FileNames:
     def files(self) -> tuple[str, ...]:
         """The paths of those that are no folders."""
         return tuple(one.path for one in self.entries if not one.folder)
+
+    def after(self, made: Mapping[str, str]) -> FileNames:
+        """The names where these paths are made first, each with the file that it is a copy of, or none."""
+        fresh = (NamedFile(path, "." not in _name(path)) for path in made if path not in self._known)
+        return replace(
+            self, entries=(*self.entries, *fresh), text=lambda path: self.text(made.get(path) or path)
+        )
 
     def answering(self, prose: str, at: str) -> tuple[str, ...]:
         """The files that answer a goal that was said at a moment."""
@@ -380,6 +387,15 @@ class FileReading:
         one = FileReading(self._names, self._find, own, self._at)
         yield one
         self.found |= {f"{lead}{key}": paths for key, paths in one.found.items()}
+
+    def after(self, made: Mapping[str, str]) -> FileReading:
+        """The same where these paths are made first; what is found is kept with the rest."""
+        names, find = self._names, self._find
+        if names is None or not made:
+            return self
+        one = FileReading(cache(lambda: there.after(made) if (there := names()) else None), find, at=self._at)
+        one.found = self.found
+        return one
 
     def meant(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
         """The paths that words for an input of a skill mean; None where they are to be taken as they are."""
