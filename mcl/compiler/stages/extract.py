@@ -264,7 +264,8 @@ def _named_files(
     taken += said if recipients(skill) else ()
     for slot in skill.slots:
         field = f"slot.{slot.name}"
-        if slot.default or slot.name in request.slots or field in request.answers:
+        given = slot.name in request.slots or field in request.answers
+        if slot.default or given or slot.name in read_apart(skill, request.slots):
             continue
         if any(one.field == field or (one.field == "slot.pattern" and not slot.required) for one in spans):
             continue

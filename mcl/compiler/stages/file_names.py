@@ -19,7 +19,7 @@ from executor.core.errors import GlobError
 from executor.core.globs import anywhere
 from mcl.compiler.stages.people import addresses_of
 from mcl.compiler.stages.phrases import word_table
-from mcl.compiler.stages.word_forms import alike, folded
+from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.language.skills import Skill
 from mcl.model.protocol import Span
 from mcl.values.slots import read_pattern
@@ -151,7 +151,9 @@ class FileNames:
         if words[0] in _EMPTY or words[-1] in _EMPTY:
             return None
         found = self.meant(text, "there", most)
-        whole = found is not None and all(_has(folded(text).split()[:1], _name(path)) for path in found.paths)
+        first = folded(text).split()[:1]
+        said = [first, [_in_names(one, self.entries) for one in first]]
+        whole = found is not None and all(any(_has(one, _name(path)) for one in said) for path in found.paths)
         return found if whole else None
 
     def of_kind(self, text: str, default: str) -> Meant | None:
@@ -215,6 +217,9 @@ class FileNames:
         if by_name:
             return by_name
         by_path = [one.path for one in there if _has(words, one.path) and _is_like(words, one.path)]
+        same = [_in_names(word, there) for word in words]
+        if same != words and not by_path:
+            return [one.path for one in there if _has(same, _name(one.path)) and _is_like(same, one.path)]
         return by_path or self._near(bare, there)
 
     @staticmethod
@@ -274,6 +279,14 @@ def _stem(path: str) -> str:
 def _has(words: Sequence[str], text: str) -> bool:
     there = folded(text).split()
     return bool(words) and all(any(alike(folded(word), one) for one in there) for word in words)
+
+
+def _in_names(word: str, there: Sequence[NamedFile]) -> str:
+    """A word as names here have it in the other language: inköpslistan is shopping.txt."""
+    said = [folded(word), *(folded(word).removesuffix(end) for end in CALLED)]
+    meant = frozenset[str]().union(*(stems(one) - stems(one, same=False) for one in said if one))
+    parts = (part for one in there for part in folded(_name(one.path)).split())
+    return next((part for part in parts if not part.isdigit() and stems(part, same=False) & meant), word)
 
 
 def _is_most(words: Sequence[str], path: str) -> bool:
