@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
+from executor.core.tables import table_beside
 from mcl.compiler.stages.people import addresses_of
-from mcl.compiler.stages.phrases import word_table
 from mcl.compiler.stages.word_forms import alike, folded
 from mcl.language.skills import Skill
 from mcl.model.protocol import Span
@@ -39,7 +38,7 @@ _ADDS: Final = ("/fs/append@", "/text/add@")  # and those that add to it, or mak
 _CHANGES: Final = ("/fs/edit@", "/text/entry@")  # tools that write what is there
 _PLACE: Final = re.compile(r"\$\{slot\.(\w+)\}/?")
 _WORD: Final = re.compile(r"[^\W_]+")
-_LISTS: Final = word_table(Path(__file__).with_suffix(".toml"))
+_LISTS: Final = table_beside(__file__)
 _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
     frozenset(str(_LISTS[name]).split())
     for name in ("all", "folder", "file", "empty", "beside", "fresh", "skipped", "called")

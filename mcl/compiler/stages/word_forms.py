@@ -3,10 +3,9 @@
 import re
 import unicodedata
 from functools import cache
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from mcl.compiler.stages.phrases import word_table
+from executor.core.tables import table_beside
 
 _WORD: Final = re.compile(r"[^\W_]+")
 
@@ -49,7 +48,7 @@ class Forms(NamedTuple):
 @cache
 def forms() -> Forms:
     """Those of all languages, in word_forms.toml."""
-    table = word_table(Path(__file__).with_suffix(".toml"))
+    table = table_beside(__file__)
     groups = [frozenset(map(unaccented, said.split())) for said in table["alike"]]
     endings = [end for said in table["endings"].values() for end in said.split()]
     return Forms(tuple(endings), {word: group for group in groups for word in group})

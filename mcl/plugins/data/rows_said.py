@@ -7,12 +7,11 @@ import functools
 import io
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
+from executor.core.tables import table_beside
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
-from mcl.compiler.stages.phrases import word_table
 from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.model.cues import TextPlace
 
@@ -27,7 +26,7 @@ Row = Mapping[str, str]
 
 @functools.cache
 def _pattern(name: str) -> re.Pattern[str]:
-    words = word_table(Path(__file__).with_suffix(".toml"))
+    words = table_beside(__file__)
     return re.compile(rf"(?<!\w)(?:{words[name]})", re.IGNORECASE)
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
+from executor.core.tables import table_beside
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
-from mcl.compiler.stages.phrases import word_table
 from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.data.tools.data.question import SaidOrder, order_said
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_in
@@ -39,7 +38,7 @@ class NamedTable(NamedTuple):
 
 @functools.cache
 def _pattern(section: str, name: str) -> re.Pattern[str]:
-    words = word_table(Path(__file__).with_suffix(".toml"))
+    words = table_beside(__file__)
     return re.compile(rf"(?<!\w)(?:{words[section][name]})(?!\w)", re.IGNORECASE)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
+from executor.core.tables import table_beside
 from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
-from mcl.compiler.stages.phrases import word_table
 from mcl.compiler.stages.word_forms import alike, folded
 from mcl.model.cues import TextPlace, free
 
@@ -37,7 +36,7 @@ class _Part(NamedTuple):
 
 
 def _table() -> dict[str, str]:
-    return word_table(Path(__file__).with_suffix(".toml"))
+    return table_beside(__file__)
 
 
 @functools.cache

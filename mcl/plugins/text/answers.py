@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
+from executor.core.tables import table_beside
 from mcl.language.bm25 import WORD
 
 _NEAR: Final = 2  # lines around one whose words count for it, less
@@ -42,7 +41,7 @@ class _Kind:
 
 @functools.cache
 def _table() -> tuple[frozenset[str], tuple[_Kind, ...]]:
-    table = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))
+    table = table_beside(__file__)
     kinds = (
         _Kind(
             re.compile(rf"(?<!\w)(?:{one['asked']})(?!\w)", re.IGNORECASE),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
+from executor.core.tables import table_beside
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import SaidClause
-from mcl.compiler.stages.phrases import word_table
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free
 
@@ -25,7 +24,7 @@ _SENTENCE: Final = re.compile(r"[.!?;\n](?=\s|$)")
 
 def table(section: str) -> dict[str, Any]:
     """A section of the words of edits."""
-    found: dict[str, Any] = word_table(Path(__file__).with_name("edits.toml"))[section]
+    found: dict[str, Any] = table_beside(__file__, "edits")[section]
     return found
 
 

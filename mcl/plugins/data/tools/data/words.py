@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any, Final
 
-_LEXICON: Final = Path(__file__).with_name("question.toml")
+from executor.core.tables import table_beside
+
 _ENDINGS: Final = (
     *("arnas", "ernas", "ornas", "arna", "erna", "orna", "ens", "ets", "ies", "ade", "ing", "ed", "es"),
     *("ar", "er", "or", "en", "et", "na", "ad", "at", "an", "n", "t", "s", "e", "a", "r", "y"),
@@ -18,11 +17,9 @@ _ENDINGS: Final = (
 Phrase = tuple[str, ...]
 
 
-@cache
 def lexicon() -> Mapping[str, Any]:
     """The lexicon as it is written."""
-    found: Mapping[str, Any] = tomllib.loads(_LEXICON.read_text(encoding="utf-8"))
-    return found
+    return table_beside(__file__, "question")
 
 
 @cache
