@@ -1,24 +1,16 @@
 """Words that are one, whatever their ends, case and accents, or in the other language. Pure."""
 
-import re
-import unicodedata
 from functools import cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from executor.core.tables import table_beside
-
-_WORD: Final = re.compile(r"[^\W_]+")
+from executor.core.words import unaccented
+from mcl.language.bm25 import WORD
 
 
 def folded(text: str) -> str:
     """Its words in small letters without accents."""
-    return " ".join(_WORD.findall(unaccented(text.casefold())))
-
-
-def unaccented(text: str) -> str:
-    """A text without its accents."""
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+    return " ".join(WORD.findall(unaccented(text.casefold())))
 
 
 def alike(word: str, other: str) -> bool:

@@ -52,7 +52,7 @@ def read_folders(prose: str, clauses: Sequence[SaidClause], names: FileNames) ->
     values = list(dict.fromkeys(row[column].strip() for row in kept if row[column].strip()))
     if not 0 < len(values) <= _MOST or any("/" in one or one.startswith(".") for one in values):
         return ()
-    said = next((TextPlace(*match.span()) for match in re.finditer(re.escape(table), prose)), None)
+    said = next((TextPlace.of(match) for match in re.finditer(re.escape(table), prose)), None)
     where = TextPlace(each.start(), max(said.end if said else 0, each.end() + len(noun)))
     where = TextPlace(where.start, min([where.end, *(one.start for one in out if one.start > where.start)]))
     made = FilledInput("folders", where, tuple(f"{parent}{one}" for one in values))

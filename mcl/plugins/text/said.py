@@ -48,9 +48,7 @@ def texts(names: FileNames) -> Iterator[str]:
 
 def named_files(prose: str, names: FileNames) -> list[tuple[TextPlace, tuple[str, ...]]]:
     """Where a goal names files, each place with those that may be meant, in its order."""
-    words = [
-        TextPlace(*one.span()) for one in re.finditer(r"[^\s,;:!?\"“”()]*[^\W_][^\s,;:!?\"“”()]*", prose)
-    ]
+    words = [TextPlace.of(one) for one in re.finditer(r"[^\s,;:!?\"“”()]*[^\W_][^\s,;:!?\"“”()]*", prose)]
     found: list[tuple[TextPlace, tuple[str, ...]]] = []
     for many in range(_LONGEST_NAME, 0, -1):
         for first in range(len(words) - many + 1):
@@ -90,5 +88,5 @@ def said_words(prose: str, places: Sequence[TextPlace], empty: frozenset[str]) -
         for match in WORD.finditer(prose, place.start, place.end):
             word = match[0].casefold()
             if word not in empty and (len(word) > 1 or word.isdigit()):
-                found.append((word, TextPlace(*match.span())))
+                found.append((word, TextPlace.of(match)))
     return found

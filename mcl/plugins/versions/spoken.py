@@ -28,10 +28,6 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w/-])(?:{_table()[name]})(?![\w/-])", re.IGNORECASE)
 
 
-def _place(match: re.Match[str], group: int | str = 0) -> TextPlace:
-    return TextPlace(*match.span(group))
-
-
 # ---- branches
 
 
@@ -63,8 +59,12 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     for match in re.finditer(
         rf"{_table()['beside']}[\s,;.]+(?:{_table()['drop']})(?!\w){_table()['beside']}", prose, re.I
     ):
-        if free(_place(match), kept):
-            return (*found, FilledInput("after", _place(match), ("delete",)), FilledInput("", _place(match)))
+        if free(TextPlace.of(match), kept):
+            return (
+                *found,
+                FilledInput("after", TextPlace.of(match), ("delete",)),
+                FilledInput("", TextPlace.of(match)),
+            )
     return found
 
 
@@ -82,7 +82,7 @@ def _branches(prose: str, names: FileNames) -> list[TextPlace]:
     empty, noun = _pattern("empty"), _pattern("branch")
     lead = re.compile(rf"{_table()['into']}|{_table()['merge']}", re.IGNORECASE)
     found = []
-    words = [_place(one) for one in _NAME.finditer(prose) if free(_place(one), quotes)]
+    words = [TextPlace.of(one) for one in _NAME.finditer(prose) if free(TextPlace.of(one), quotes)]
     for at, place in enumerate(words):
         text = prose[slice(*place)]
         before = prose[words[at - 1].start : words[at - 1].end] if at else ""
@@ -116,7 +116,7 @@ def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     ends = [one.place.start for one in clauses if one.does and one.place.start > verb.start()]
     end = min([one for one in ends if free(TextPlace(one, one + 1), taken)], default=len(prose))
     meant, apart = list[tuple[TextPlace, str]](), list[tuple[TextPlace, str]]()
-    kept = [one.place for one in clauses if one.keeps and free(one.place, [_place(verb)])]
+    kept = [one.place for one in clauses if one.keeps and free(one.place, [TextPlace.of(verb)])]
     for place, path in _files(prose, names, taken):
         left = _is_but(prose, place) or not free(place, kept)
         if left or verb.end() <= place.start < end:
@@ -124,12 +124,12 @@ def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     for slot, own in (("files", meant), ("but", [] if meant else apart)):
         found += [FilledInput(slot, place, (path,)) for place, path in own[:_MOST]]
     if apart:
-        found += [] if meant else [FilledInput("files", _place(verb))]
+        found += [] if meant else [FilledInput("files", TextPlace.of(verb))]
         found += [
             FilledInput("", one.place) for one in clauses if any(not free(one.place, [p]) for p, _ in apart)
         ]
     else:
-        found.append(FilledInput("but", _place(verb)))
+        found.append(FilledInput("but", TextPlace.of(verb)))
     return found if meant or apart or message else ()
 
 
@@ -164,7 +164,7 @@ def _message(prose: str, start: int) -> tuple[TextPlace, TextPlace] | None:
 
 def _files(prose: str, names: FileNames, taken: Sequence[TextPlace]) -> Iterator[tuple[TextPlace, str]]:
     """Where files and folders that are here are named: by their path, else in words."""
-    words = [one for one in map(_place, _WORD.finditer(prose)) if free(one, taken)]
+    words = [one for one in map(TextPlace.of, _WORD.finditer(prose)) if free(one, taken)]
     used: list[TextPlace] = []
     for many in range(_FEW, 0, -1):
         for first in range(len(words) - many + 1):
@@ -200,7 +200,7 @@ def read_log(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
         name = next(name for name, text in match.groupdict().items() if text)
         if not _pattern("nobody").fullmatch(match[name]):
             return [
-                FilledInput("author", _place(match, name), (match[name],)),
-                FilledInput("", _place(match)),
+                FilledInput("author", TextPlace.of(match, name), (match[name],)),
+                FilledInput("", TextPlace.of(match)),
             ]
     return ()

@@ -12,7 +12,8 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from executor.core.tables import table_beside
-from mcl.compiler.stages.word_forms import stems, unaccented
+from executor.core.words import unaccented
+from mcl.compiler.stages.word_forms import stems
 from mcl.values.numbers import read_number
 
 _TOKEN: Final = re.compile(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final
 
 from executor.core.tables import table_beside
+from executor.core.words import unaccented
 
 _ENDINGS: Final = (
     *("arnas", "ernas", "ornas", "arna", "erna", "orna", "ens", "ets", "ies", "ade", "ing", "ed", "es"),
@@ -78,7 +78,9 @@ def is_known(word: str) -> bool:
 @cache
 def _accented() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """The words with accents, and those that go on as they like, by what they are without."""
-    whole, begun = ({bare(one): one for one in sorted(some) if bare(one) != one} for some in _single_words())
+    whole, begun = (
+        {unaccented(one): one for one in sorted(some) if unaccented(one) != one} for some in _single_words()
+    )
     return whole, begun
 
 
@@ -88,12 +90,6 @@ def with_accents(word: str) -> str:
     whole, begun = _accented()
     first = next((one for one in begun if word.startswith(one) and len(one) > 2), "")
     return whole.get(word) or (begun[first] + word[len(first) :] if first else word)
-
-
-def bare(text: str) -> str:
-    """Without accents."""
-    plain = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in plain if not unicodedata.combining(char))
 
 
 @cache
