@@ -67,7 +67,9 @@ def test_a_read_in_one_step_loads_no_library_that_it_does_not_need(tmp_path: Pat
     command = ("do", "which files in docs mention invoice", "--yes", "--json", "--no-ai")
     make_home(tmp_path)
     loaded((), tmp_path, *command)
-    needless = [name for name in HEAVY if name not in ("anyio", "rich", "yaml")]
+    needless = [
+        name for name in (*HEAVY, "email", "importlib.metadata") if name not in ("anyio", "rich", "yaml")
+    ]
     ours = ("mcl.usecases.corrections", "mcl.usecases.follow_up", "mcl.plugins.review.conclusion")
     assert loaded((*needless, *ours, "executor.walker.undo.undo"), tmp_path, *command) == "[]"
 
@@ -79,3 +81,21 @@ def test_help_loads_only_what_it_prints(command: tuple[str, ...], tmp_path: Path
 
 def test_the_version_is_said_without_anything_else(tmp_path: Path) -> None:
     assert loaded((*HEAVY, *OURS, "typer"), tmp_path, "--version") == "[]"
+
+
+@pytest.mark.parametrize("thread", ["", "threading.Thread(target=work).start()"])
+def test_a_process_ends_with_its_code_when_all_is_written_and_put_away(thread: str) -> None:
+    program = f"""if True:
+        import atexit, sys, threading, time
+        from mcl.cli.main import main
+        def work():
+            time.sleep(0.2)
+            print("worked")
+        atexit.register(print, "put away")
+        {thread}
+        sys.argv = ["mcl", "log", "--no-such-option"]
+        sys.exit(main())
+    """
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split("\n")[:-1]) == (2, ["worked"] * bool(thread) + ["put away"])
+    assert "--no-such-option" in done.stderr
