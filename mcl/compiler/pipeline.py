@@ -390,7 +390,7 @@ class _Goal:
             if (_COLON if sure else _LINES).search(prose, 0, clause.place.start):
                 break  # what follows is a text, and no wish
             if clause is main or (main is not None and clause.begins and clause.place > main.place):
-                said = clauses.said(clause.place)
+                said = prose[clause.place.start :]
                 kind = next((name for name, words in known.items() if words.match(said)), "")
                 if kind or clauses.does(clause):
                     break

@@ -82,7 +82,7 @@ def extract(
     """
     skill = classified.skill
     _check_given(request, skill)
-    apart = read_apart(skill)
+    apart = read_apart(skill, request.slots)
     asked = tuple(
         slot
         for slot in skill.slots

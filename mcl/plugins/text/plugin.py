@@ -23,6 +23,8 @@ PLUGIN = Plugin(
     skills=True,
     fills={
         "clipboard-copy": "mcl.plugins.text.copied:read_copied",
+        "file-read": "mcl.plugins.text.asked:read_described",
+        "files-ask": "mcl.plugins.text.asked:read_question",
         "file-edit": "mcl.plugins.text.replacements:read_edit",
         "list-edit": "mcl.plugins.text.list_edits:read_list_edit",
         "text-replace": "mcl.plugins.text.replacements:read_replacement",
