@@ -152,10 +152,12 @@ def find_phrase(
 
     Of two alike the one whose slots take fewer words, then the first.
     """
-    if not words:
-        return None
-    starts, best = _starts(words, around), None
+    starts, best = _starts(tuple(words), around), None
+    first = {words[start].said for start in starts if start < len(words)}
     for text in phrases:
+        begin = text.partition(" ")[0].casefold()
+        if begin.isalpha() and begin not in first:
+            continue  # read no further: of all phrases few begin as a goal does
         phrase = read_phrase(text)
         if phrase.flaw:
             continue
@@ -168,7 +170,8 @@ def find_phrase(
     return best
 
 
-def _starts(words: Sequence[GoalWord], around: PhraseAround) -> list[int]:
+@lru_cache(maxsize=16)
+def _starts(words: tuple[GoalWord, ...], around: PhraseAround) -> list[int]:
     """Where a phrase may begin: at the first word, and behind runs of words that count for nothing."""
     starts = _behind_runs(words, around)
     at = starts[-1]

@@ -79,3 +79,21 @@ def test_help_loads_only_what_it_prints(command: tuple[str, ...], tmp_path: Path
 
 def test_the_version_is_said_without_anything_else(tmp_path: Path) -> None:
     assert loaded((*HEAVY, *OURS, "typer"), tmp_path, "--version") == "[]"
+
+
+@pytest.mark.parametrize("thread", ["", "threading.Thread(target=work).start()"])
+def test_a_process_ends_with_its_code_when_all_is_written_and_put_away(thread: str) -> None:
+    program = f"""if True:
+        import atexit, sys, threading, time
+        from mcl.cli.main import main
+        def work():
+            time.sleep(0.2)
+            print("worked")
+        atexit.register(print, "put away")
+        {thread}
+        sys.argv = ["mcl", "log", "--no-such-option"]
+        sys.exit(main())
+    """
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split("\n")[:-1]) == (2, ["worked"] * bool(thread) + ["put away"])
+    assert "--no-such-option" in done.stderr

@@ -91,6 +91,7 @@ DECLARED: Final = {
     ("mcl/cli/output.py", "a tool's module"),
     # What a question may be read against: tables are read by their reader, no adapter is run.
     ("mcl/plugins/data/answering.py", "a tool's module"),
+    ("mcl/plugins/data/people.py", "a tool's module"),
     ("mcl/plugins/data/told.py", "a tool's module"),  # which tables and columns are meant
     (
         "mcl/plugins/data/spoken.py",
@@ -175,7 +176,7 @@ def sources() -> dict[str, str]:
 def test_there_are_rooms_of_tools() -> None:
     assert {
         "executor/tools/fs",
-        "executor/tools/git",
+        "mcl/plugins/versions/tools/git",
         "executor/tools/http",
         "executor/tools/process",
         "mcl/catalog/tools/cortex",

@@ -83,7 +83,7 @@ def extract(
     """
     skill = classified.skill
     _check_given(request, skill)
-    apart = read_apart(skill)
+    apart = read_apart(skill, request.slots)
     asked = tuple(
         slot
         for slot in skill.slots
@@ -265,7 +265,8 @@ def _named_files(
     taken += said if recipients(skill) else ()
     for slot in skill.slots:
         field = f"slot.{slot.name}"
-        if slot.default or slot.name in request.slots or field in request.answers:
+        given = slot.name in request.slots or field in request.answers
+        if slot.default or given or slot.name in read_apart(skill, request.slots):
             continue
         if any(one.field == field or (one.field == "slot.pattern" and not slot.required) for one in spans):
             continue
@@ -292,7 +293,7 @@ def _is_list(span: Span, skill: Skill) -> bool:
 
 def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, int, int]]:
     """The runs of at most four words that nothing was read of, the longest first."""
-    words = [TextPlace(*one.span()) for one in clauses.said_words]
+    words = [TextPlace.of(one) for one in clauses.said_words]
     for many in range(min(4, len(words)), 0, -1):
         for first in range(len(words) - many + 1):
             place = TextPlace(words[first].start, words[first + many - 1].end)

@@ -88,7 +88,8 @@ _LEAD = b"\n"
 
 
 class Weights:
-    """A model in memory (mapped from its file, never on a GPU). Freed when garbage collected."""
+    """A model in memory (mapped from its file, never on a GPU). Freed when garbage collected, or by the
+    system with the process."""
 
     def __init__(self, path: Path) -> None:
         """Map the file. Raises ModelError MODEL_ARCHITECTURE or MODEL_BROKEN with llama.cpp's own words."""
@@ -102,7 +103,7 @@ class Weights:
         self.model = c.llama_model_load_from_file(os.fsencode(path), params)
         if not self.model:
             raise _refused(path, self.library.complaints())
-        self._finalizer = weakref.finalize(self, c.llama_model_free, self.model)
+        weakref.finalize(self, c.llama_model_free, self.model).atexit = False
         self.vocab = c.llama_model_get_vocab(self.model)
         self.vocab_size: int = c.llama_vocab_n_tokens(self.vocab)
         self.context_length: int = c.llama_model_n_ctx_train(self.model)
@@ -120,7 +121,7 @@ class Weights:
         if not context:
             message = f"llama.cpp cannot make a context: {self.library.complaints()}"
             raise ModelError("MODEL_BROKEN", message, place=str(self.path), fix=NO_AI)
-        weakref.finalize(owner, _free, c, context, self)
+        weakref.finalize(owner, _free, c, context, self).atexit = False
         return context
 
     def meta(self, key: str) -> str | None:

@@ -12,7 +12,7 @@ from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free
-from mcl.plugins.text.answers import alike, empty_words
+from mcl.plugins.text.answers import alike, empty_words, others
 from mcl.plugins.text.said import named_files, pattern, table, texts
 
 _MARK: Final = re.compile(r"^\s*(?:[-*•]|\d+[.)]|\[[ xX]?\])\s+")
@@ -26,12 +26,12 @@ def read_copied(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     if where is None or next(quotes_of(prose), None) is not None:
         return ()
     files = [one for one in named_files(prose, names) if _is_name(prose[slice(*one[0])], names)]
-    apart = [*(place for place, _ in files), TextPlace(*where.span())]
+    apart = [*(place for place, _ in files), TextPlace.of(where)]
     stop = pattern("copied", "reasons").search(prose)
     said = [
         match
         for match in WORD.finditer(prose)
-        if free(TextPlace(*match.span()), apart) and (stop is None or match.start() < stop.start())
+        if free(TextPlace.of(match), apart) and (stop is None or match.start() < stop.start())
     ]
     empty = {*empty_words(), *table("copied")["empty"].split()}
     wanted = list(
@@ -59,7 +59,7 @@ def read_copied(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
             if stop is None or start < stop.start()
         )
     ]
-    return (FilledInput("text", place, (value,)), FilledInput("file", TextPlace(*where.span())), *read)
+    return (FilledInput("text", place, (value,)), FilledInput("file", TextPlace.of(where)), *read)
 
 
 def _is_of(word: str, forms: Sequence[tuple[re.Pattern[str], str]]) -> bool:
@@ -74,12 +74,7 @@ def _is_name(text: str, names: FileNames) -> bool:
 
 def _senses(word: str) -> list[str]:
     """A word with others for the same thing."""
-    groups = (one.split() for one in table("copied")["same"])
-    return [
-        word,
-        word.removesuffix("s"),
-        *(other for group in groups if any(alike(word, one) for one in group) for other in group),
-    ]
+    return [word, word.removesuffix("s"), *others(word)]
 
 
 def _found(wanted: Sequence[str], form: str, lines: Iterable[str]) -> str:

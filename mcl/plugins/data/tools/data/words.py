@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any, Final
 
-_LEXICON: Final = Path(__file__).with_name("question.toml")
+from executor.core.tables import table_beside
+from executor.core.words import unaccented
+
 _ENDINGS: Final = (
     *("arnas", "ernas", "ornas", "arna", "erna", "orna", "ens", "ets", "ies", "ade", "ing", "ed", "es"),
     *("ar", "er", "or", "en", "et", "na", "ad", "at", "an", "n", "t", "s", "e", "a", "r", "y"),
@@ -18,11 +17,9 @@ _ENDINGS: Final = (
 Phrase = tuple[str, ...]
 
 
-@cache
 def lexicon() -> Mapping[str, Any]:
     """The lexicon as it is written."""
-    found: Mapping[str, Any] = tomllib.loads(_LEXICON.read_text(encoding="utf-8"))
-    return found
+    return table_beside(__file__, "question")
 
 
 @cache
@@ -61,10 +58,14 @@ def members_of(family: str, words: Phrase) -> frozenset[str]:
     return frozenset(one for one in lexicon()[family] if length_of(f"{family}.{one}", words, 0) == len(words))
 
 
+_CONTENT: Final = ("named", "things")
+
+
 @cache
-def _single_words() -> tuple[frozenset[str], frozenset[str]]:
-    """The words of all phrases, and those that go on as they like."""
-    families = (some if isinstance(some, Mapping) else {"": some} for some in lexicon().values())
+def _single_words(*, without: tuple[str, ...] = ()) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of all phrases but those of some families, and those that go on as they like."""
+    lists = (some for name, some in lexicon().items() if name not in without)
+    families = (some if isinstance(some, Mapping) else {"": some} for some in lists)
     texts = (str(text) for some in families for text in some.values())
     words = {word for text in texts for word in text.replace("|", " ").split()}
     return frozenset(one for one in words if not _goes_on(one)), frozenset(
@@ -72,16 +73,18 @@ def _single_words() -> tuple[frozenset[str], frozenset[str]]:
     )
 
 
-def is_known(word: str) -> bool:
-    """Whether the lexicon has a word in some phrase."""
-    whole, begun = _single_words()
+def is_known(word: str, *, asking: bool = False) -> bool:
+    """Whether the lexicon has a word in some phrase. asking: in one that says how something is asked."""
+    whole, begun = _single_words(without=_CONTENT) if asking else _single_words()
     return word in whole or any(word.startswith(one) for one in begun)
 
 
 @cache
 def _accented() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """The words with accents, and those that go on as they like, by what they are without."""
-    whole, begun = ({bare(one): one for one in sorted(some) if bare(one) != one} for some in _single_words())
+    whole, begun = (
+        {unaccented(one): one for one in sorted(some) if unaccented(one) != one} for some in _single_words()
+    )
     return whole, begun
 
 
@@ -91,12 +94,6 @@ def with_accents(word: str) -> str:
     whole, begun = _accented()
     first = next((one for one in begun if word.startswith(one) and len(one) > 2), "")
     return whole.get(word) or (begun[first] + word[len(first) :] if first else word)
-
-
-def bare(text: str) -> str:
-    """Without accents."""
-    plain = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in plain if not unicodedata.combining(char))
 
 
 @cache
