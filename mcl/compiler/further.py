@@ -162,7 +162,7 @@ class _Wish:
         if listed is not None and skill is not None:
             source = self._giver(listed.wish)
             tools = self.context.tools() if self.context.tools is not None else None
-            scope = scope_of(skill, outcome.intent, source.skill, source.intent, tools)
+            scope = scope_of(skill, outcome.intent, frozenset(slots), source.skill, source.intent, tools)
         wish = FurtherWish(
             prose=whole,
             verb=outcome.intent.frame.verb,

@@ -83,7 +83,7 @@ class PointingWords:
                 rf"(?=\s+{either(module.phrases('pointing.answers'))}(?!\w)|[\s.!?]*$)"
             ),
             compiled(
-                rf"(?:{either(module.phrases('into.file'))}\s+(?:{either(module.phrases('thing.file'))}"
+                rf"(?:{either(module.phrases('into.file'))}\s+(?:\S+\.\w{{1,8}}|{either(module.phrases('thing.file'))}"
                 rf"|{either(module.phrases('thing.file.bare'))}|{either(module.phrases('thing.folder'))})"
                 rf"|{either(module.phrases('adverbs.front'))})[\s,]+(?=\w)"
             ),
