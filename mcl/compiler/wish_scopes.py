@@ -24,8 +24,8 @@ def scope_of(
 ) -> str:
     """A scope_uri: the side effects of the wish, and the places that its calls and those of the source name.
 
-    intent: of the wish, with something in place of what is given. given: the inputs that are. listed: what the
-    source does.
+    intent: of the wish, with something in place of what is given. given: the inputs that are. listed: what
+    the source does.
     """
     mine = list(called_by(skill, intent))
     stands = {one.value for one in intent.frame.objects if one.name in given}
