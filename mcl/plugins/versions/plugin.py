@@ -5,7 +5,16 @@ from mcl.plugins.hooks import Plugin
 PLUGIN = Plugin(
     "versions",
     __name__,
-    tools=("git/add", "git/commit", "git/drop", "git/merge", "git/push", "git/remote", "git/tag"),
+    tools=(
+        "git/add",
+        "git/commit",
+        "git/deliver",
+        "git/drop",
+        "git/merge",
+        "git/push",
+        "git/remote",
+        "git/tag",
+    ),
     skills=True,
     fills={
         "branch-delete": "mcl.plugins.versions.spoken:read_drop",
