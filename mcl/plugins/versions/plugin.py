@@ -21,5 +21,7 @@ PLUGIN = Plugin(
         "branch-merge": "mcl.plugins.versions.spoken:read_merge",
         "commit-search": "mcl.plugins.versions.spoken:read_log",
         "git-commit": "mcl.plugins.versions.spoken:read_commit",
+        "git-tag": "mcl.plugins.versions.spoken:read_tag",
+        "repo-branch": "mcl.plugins.versions.spoken:read_branch",
     },
 )
