@@ -202,7 +202,7 @@ def read_tag(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
     """What a tag is called: the number of a version, else what stands beside a word for a tag."""
     quotes = dict(quotes_of(prose))
     said = [_place(one) for one in _VERSION.finditer(prose) if not names.has(one[0])]
-    said = [one for one in said if free(one, quotes)] or [
+    said = [one for one in said if free(one, list(quotes))] or [
         inner for inner in quotes.values() if _VERSION.fullmatch(prose, *inner)
     ]
     named = [_place(one, "name") for one in _pattern("tagged").finditer(prose)] if not said else []
