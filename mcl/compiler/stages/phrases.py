@@ -43,6 +43,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return late(pattern, re.IGNORECASE)
 
 
+@cache
 def literal(words: str) -> str:
     """What matches these words, with any blanks between them and either apostrophe."""
     return r"\s+".join(re.escape(word).replace("'", "['’]") for word in words.split())

@@ -13,12 +13,14 @@ REPEATS: Final = "repeats"  # the input that takes the rule (RRULE of RFC 5545)
 FIRST: Final = "first"  # and the one that takes its first local moment
 WHEN: Final = "when"  # the one for a single moment
 LISTED: Final = ("from", "to")  # beside these, between which days is listed
+PLACED: Final = ("sources", "targets")  # files, and the place that each gets
 
 
 def read_apart(skill: Skill, given: Collection[str]) -> frozenset[str]:
-    """The inputs of a skill for a calendar that no model fills; what repeats has no moment beside it."""
-    own = frozenset((REPEATS, FIRST))
-    if not own <= {slot.name for slot in skill.slots}:
+    """The inputs of a skill that no model fills: a place for each file, and for a calendar; what repeats has
+    no moment beside it."""
+    own = frozenset((REPEATS, FIRST, *PLACED))
+    if not {REPEATS, FIRST} <= {slot.name for slot in skill.slots}:
         return own
     return own | frozenset(LISTED) | (frozenset((WHEN,)) if REPEATS in given else frozenset())
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
-from mcl.compiler.stages.filled import FilledInput, SaidClause
+from mcl.compiler.stages.filled import FilledInput, Filler, SaidClause
 from mcl.compiler.stages.phrases import word_table
 from mcl.compiler.stages.word_forms import alike, folded
 from mcl.model.cues import TextPlace, free
@@ -58,7 +58,7 @@ def _labels(name: str) -> re.Pattern[str]:
 
 def read_draft(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """What fills a draft."""
-    return _filled(prose, names, "to")
+    return _filled(prose, names, "to", people=names.filler("people of rows"))
 
 
 def read_reply(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
@@ -93,7 +93,8 @@ def read_mail(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
     return _filled(prose, names, "mail")
 
 
-def _filled(prose: str, names: FileNames, to: str) -> Sequence[FilledInput]:
+def _filled(prose: str, names: FileNames, to: str, *, people: Filler | None = None) -> Sequence[FilledInput]:
+    """people: what reads the addresses of rows of a table."""
     head = _pattern("mail").search(prose)
     if head is None:
         return ()
@@ -104,7 +105,10 @@ def _filled(prose: str, names: FileNames, to: str) -> Sequence[FilledInput]:
     if text is not None and title is not None and title.said.start > text.inner.start:
         text = _Part(text.said, _cut(prose, text.inner, title.said.start))
     apart = [one.said for one in (text, title) if one is not None]
-    whom = _whom(prose, apart, names)
+    beside = [*apart, *map(_place, _pattern("mail").finditer(prose))]
+    rows = people(_without(prose, beside), (), names) if people is not None else ()
+    listed = next((one for one in rows if one.slot == "people"), None)
+    whom = _whom(prose, apart, names) if listed is None else (listed.place, (", ".join(listed.values),))
     if text is None and whom is not None and (text := _that(prose, whom[0].end, apart)):
         apart.append(text.said)
     read = [FilledInput("", one) for one in apart]
@@ -117,6 +121,9 @@ def _filled(prose: str, names: FileNames, to: str) -> Sequence[FilledInput]:
         found.append(FilledInput(to, place, values, unsure=len(values) > 1))
     elif (each := _pattern("everyone").search(prose)) and free(_place(each), apart):
         found.append(FilledInput(to, _place(each), unsure=True))  # no list of people is one person
+    own = [one.place for one in rows if one.slot == "each"]
+    if people is not None:
+        found.append(FilledInput("apart", own[0] if own else _place(head), ("each",) if own else ()))
     if title is not None:
         found.append(FilledInput("headline", title.inner, (prose[slice(*title.inner)],)))
     elif not any(free(_place(one), apart) for one in _pattern("about").finditer(prose)):
@@ -126,6 +133,13 @@ def _filled(prose: str, names: FileNames, to: str) -> Sequence[FilledInput]:
     if not any(free(_place(one), apart) for one in _pattern("attach").finditer(prose)):
         found.append(FilledInput("file", _place(head)))  # what is named is no attachment
     return (*found, *read)
+
+
+def _without(prose: str, apart: Sequence[TextPlace]) -> str:
+    """The goal with blanks for what the mail says."""
+    for one in apart:
+        prose = prose[: one.start] + " " * (one.end - one.start) + prose[one.end :]
+    return prose
 
 
 # ---- what it is called
