@@ -236,7 +236,7 @@ class FrameDraft:
         """What belongs to nothing: how something is done is a wish, what must not be left out stays open
         until a person says what becomes of it; the rest is only shown."""
         rest = [*self.rest]
-        soft = [TextPlace(*match.span()) for match in self.rules.soft.finditer(self.request.prose)]
+        soft = [TextPlace.of(match) for match in self.rules.soft.finditer(self.request.prose)]
         limits = [*self.limits, *soft]
         account = Account(self.slots, limits, self.read_limits, self.signs)
         for one in Coverage(clauses, account).uncovered():
@@ -308,7 +308,10 @@ class FrameDraft:
         if not reading.unsure:
             filled = [self._fill(slot, path, span) for path in reading.paths]
             return all(filled)
-        nothing = "names no file here" if slot.name not in recipients(self.skill) else "is nobody known here"
+        somebody = slot.name in recipients(self.skill)
+        if not (reading.paths or slot.required or slot.default or somebody):
+            return False  # it may say something else
+        nothing = "is nobody known here" if somebody else "names no file here"
         of = f"may be any of {', '.join(reading.paths)}" if reading.paths else nothing
         why = f"“{span.value}” {of}"
         question = f"{sentence(why)}. {slot_question(slot.name, slot.hint)}"

@@ -1,4 +1,4 @@
-"""Commits, merges, tags and pushes in git repositories."""
+"""What a git repository holds, and commits, merges, tags and pushes in it."""
 
 from mcl.plugins.hooks import Plugin
 
@@ -7,13 +7,21 @@ PLUGIN = Plugin(
     __name__,
     tools=(
         "git/add",
+        "git/branch",
+        "git/checkout",
         "git/commit",
         "git/deliver",
+        "git/diff",
         "git/drop",
+        "git/log",
         "git/merge",
         "git/push",
         "git/remote",
+        "git/show",
+        "git/status",
         "git/tag",
+        "repo/inspect",
+        "repo/tree",
     ),
     skills=True,
     fills={

@@ -19,10 +19,10 @@ from executor.sandbox.environment import drop_scratch, make_scratch
 from executor.sandbox.git import Git, text
 from executor.sandbox.reach import covers, walk_to
 from executor.sandbox.redaction import visible
-from executor.tools.repo.inspect import remotes_of
 from executor.tools.tool import Bench
 from mcl.plugins.versions.tools.git.push import lay_out, pushed
 from mcl.plugins.versions.tools.git.remote import folder_of
+from mcl.plugins.versions.tools.repo.inspect import remotes_of
 from mcl.plugins.versions.work import BRANCHES, need_commit, on_branch
 
 _PARTS = ("HEAD", "config", "objects", "refs")  # of a bare repository
