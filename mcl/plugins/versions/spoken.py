@@ -200,15 +200,15 @@ def _path(text: str, names: FileNames) -> str:
 def read_tag(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """What a tag is called: the number of a version, else what stands beside a word for a tag."""
     quotes = dict(quotes_of(prose))
-    said = [_place(one) for one in _VERSION.finditer(prose) if not names.has(one[0])]
+    said = [TextPlace.of(one) for one in _VERSION.finditer(prose) if not names.has(one[0])]
     said = [one for one in said if free(one, list(quotes))] or [
         inner for inner in quotes.values() if _VERSION.fullmatch(prose, *inner)
     ]
-    named = [_place(one, "name") for one in _pattern("tagged").finditer(prose)] if not said else []
+    named = [TextPlace.of(one, "name") for one in _pattern("tagged").finditer(prose)] if not said else []
     found = list(dict.fromkeys(prose[slice(*one)] for one in (said or named)))
     if len(found) != 1 or _pattern("tag").search(prose) is None:
         return ()
-    beside = [_place(one) for one in _pattern("here").finditer(prose)]
+    beside = [TextPlace.of(one) for one in _pattern("here").finditer(prose)]
     tag = FilledInput("tag", (said or named)[0], (found[0],))
     return [tag, *(FilledInput("", one) for one in beside)]
 
@@ -218,7 +218,7 @@ def read_tag(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
 
 def read_branch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """Whether a new branch is checked out."""
-    found = [_place(one) for one in _pattern("switch").finditer(prose)]
+    found = [TextPlace.of(one) for one in _pattern("switch").finditer(prose)]
     if not found or _pattern("new").search(prose) is None or _pattern("from").search(prose) is not None:
         return ()
     filled = [FilledInput("then", found[0], ("switch",)), FilledInput("start", found[0])]
