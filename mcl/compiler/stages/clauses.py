@@ -329,8 +329,12 @@ class Clauses:
 
     def is_own(self, clause: Clause) -> bool:
         """Whether the first word of a clause is one that the skill says of itself."""
+        return self.head(clause) in self.own_words
+
+    def head(self, clause: Clause) -> str:
+        """The first word of a clause."""
         head = _HEAD.match(self.said(clause.place))
-        return head is not None and head[0].casefold() in self.own_words
+        return head[0].casefold() if head is not None else ""
 
     def _plain(self, place: TextPlace) -> bool:
         """Whether a clause says more than please and hello."""

@@ -39,6 +39,7 @@ _ADDS: Final = ("/fs/append@", "/text/add@")  # and those that add to it, or mak
 _CHANGES: Final = ("/fs/edit@", "/text/entry@")  # tools that write what is there
 _PLACE: Final = re.compile(r"\$\{slot\.(\w+)\}/?")
 _WORD: Final = re.compile(r"[^\W_]+")
+_PLAIN: Final = re.compile(r"[^\W\d_]+(?: [^\W_]+)*")  # words, and no path or pattern
 _LISTS: Final = word_table(Path(__file__).with_suffix(".toml"))
 _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
     frozenset(str(_LISTS[name]).split())
@@ -560,4 +561,11 @@ class FileReading:
         names = self._names() if use is not None else None
         if use == "there" and slot != "folder" and text.casefold() in _POINTING:
             return Meant((), unsure=True)
-        return names.meant(text, use, most) if use is not None and names is not None else None
+        if use is None or names is None:
+            return None
+        found = names.meant(text, use, most)
+        words, nouns = set(text.casefold().split()), _ALL | _FOLDER | _FILE | _EVERYTHING
+        if found is None and use == "there" and _PLAIN.fullmatch(text) and not names.has(text):
+            said = words - nouns - _EMPTY
+            return Meant((), unsure=True) if (said and len(words) > 1) or words <= _EMPTY else None
+        return found

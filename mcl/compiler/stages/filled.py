@@ -88,13 +88,6 @@ def chosen_files(request: GoalRequest, skill: Skill, clauses: Clauses) -> Chosen
     return ChosenFiles(spans, own, tuple(place for slot, place in places if not slot))
 
 
-def chooses(request: GoalRequest, skill: Skill, words: CoverageWords) -> bool:
-    """Whether a goal says, as it would to a skill, which of the files here are meant."""
-    chosen, found = chosen_files(request, skill, Clauses(request.prose, skill, words)), request.files.found
-    sure = (paths[:1] != ("",) for key, paths in found.items() if key.partition("=")[0] in chosen.slots)
-    return bool(chosen.slots) and all(sure)
-
-
 def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageWords) -> Skill | None:
     """The first of some skills of which what stands in the files here says all that it must be told."""
     files, names = request.files, request.files.there
