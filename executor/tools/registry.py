@@ -224,20 +224,13 @@ class Registry:
 
 _NAMES: Final = (
     "fs/append",
-    "fs/changes",
     "fs/delete",
     "fs/edit",
     "fs/list",
     "fs/read",
-    "fs/search",
-    "fs/watch",
     "fs/write",
     "http/get",
     "http/request",
-    "process/editor",
-    "process/lint",
-    "process/mqlaunch",
-    "process/tests",
     "time/now",
 )
 

@@ -1,0 +1,1 @@
+"""Programs of a repository: its tests, its linters, an editor, what launches."""
