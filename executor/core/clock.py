@@ -13,7 +13,6 @@ from typing import Final, Protocol
 from executor.core.errors import ToolError
 
 _RANDOM_BITS: Final = 80
-_DIGITS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # of a ULID, each five bits
 
 
 class Clock(Protocol):
@@ -35,29 +34,34 @@ def instant(moment: datetime) -> str:
 
 def derived_id(text: str, moment: int) -> str:
     """The ULID that follows from a text; moment: milliseconds since 1970, as ``moment_of_id`` reads them."""
-    return _ulid(moment << _RANDOM_BITS | int.from_bytes(sha256(text.encode()).digest()[:10], "big"))
+    from ulid import ULID  # here, as below: its import takes longer than opening a home
+
+    return str(ULID(moment.to_bytes(6, "big") + sha256(text.encode()).digest()[:10]))
 
 
 def moment_of_id(id: str) -> int:
     """When a ULID was made, in milliseconds since 1970."""
-    return sum(_DIGITS.index(digit) << 5 * place for place, digit in enumerate(id[9::-1]))
+    from ulid import ULID
 
-
-def _ulid(number: int) -> str:
-    return "".join(_DIGITS[number >> bits & 31] for bits in range(125, -1, -5))
+    return ULID.from_str(id).milliseconds
 
 
 class _Ids:
-    """ULIDs that only grow, also when the clock is set back; safe between threads."""
+    """ULIDs that only grow, also when the clock is set back; safe between threads.
+
+    The generator of python-ulid keeps the order only within a millisecond of one thread: counting on is ours.
+    """
 
     def __init__(self) -> None:
         self._last = 0
         self._lock = threading.Lock()
 
     def next(self, milliseconds: int, random: int) -> str:
+        from ulid import ULID
+
         with self._lock:
             self._last = max(self._last + 1, milliseconds << _RANDOM_BITS | random)
-            return _ulid(self._last)
+            return str(ULID.from_int(self._last))
 
 
 class SystemClock:

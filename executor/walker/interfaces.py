@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from ir import Frame, Intent, PlanTree
 from ir.results import called
@@ -178,13 +178,9 @@ class Replan:
     sign: Callable[[], bool]
 
 
-class Critic(Protocol):
-    """Filled in by whoever may sign corrections."""
-
-    def replan(self, intent_id: str, failure: Failure | None, criteria: Sequence[Criterion]) -> Replan | None:
-        """What might mend a run that failed, or whose criteria are not met; None where nothing is known.
-        Called in a thread; changes nothing."""
-        ...
+Critic: TypeAlias = "Callable[[str, Failure | None, Sequence[Criterion]], Replan | None]"
+"""What might mend an intent's run that failed, or whose criteria are not met; None where nothing is known.
+Called in a thread; changes nothing."""
 
 
 @dataclass(frozen=True)

@@ -314,7 +314,7 @@ class Walker:
         if self._critic is None or not failed or (failure is not None and failure.denied):
             return ""
         ledger.flush()
-        found = await to_thread.run_sync(self._critic.replan, ledger.intent_id, failure, criteria)
+        found = await to_thread.run_sync(self._critic, ledger.intent_id, failure, criteria)
         if found is None:
             return ""
         states = {id: state for id, state in ledger.view().nodes.items() if id not in found.again}

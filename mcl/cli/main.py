@@ -41,8 +41,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _carried_out(given: list[str]) -> int:
-    from types import SimpleNamespace
-
     from mcl.core.environment import PASSPHRASE  # what it imports takes a hook, which is done here, too long
 
     if PASSPHRASE in os.environ or _TAKEN in sys.modules:
@@ -52,10 +50,9 @@ def _carried_out(given: list[str]) -> int:
     as_json = "--json" in given
     _prepare_streams(as_json=as_json)
     gc.set_threshold(_OBJECTS)
-    # No package that happens to be installed may see or change what is signed; what would look for one need
-    # not be loaded (10 ms).
+    # No package that happens to be installed may see or change what is signed; and looking for those that
+    # would opens the metadata of every package there is (8 ms).
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
-    sys.modules.setdefault("pydantic.plugin._loader", SimpleNamespace(get_plugins=tuple))  # type: ignore[arg-type]
     # A model's products of numbers are small: threads would wait for each other, on a busy machine for long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from mcl.cli.signals import ending_as_at_ctrl_c

@@ -82,12 +82,12 @@ def list_tools(
     lines: list[tuple[tuple[str, str], ...]] = []
     for tool in found:
         one, standing = tool.manifest, "closed" if tool.closed else tool.standing
-        effects = " ".join(tool.effects)
+        effects, styles = " ".join(tool.effects), [EFFECT_STYLES[name] for name in tool.effects]
         lines.append(
             (
                 (tool.name, ""),
                 ("" if one.outside else one.uri.partition("@")[2], DIM),
-                (effects, max((EFFECT_STYLES[name] for name in tool.effects), key=_loudness)),
+                (effects, max(styles, key=("", "yellow", "red").index)),
                 (tool.operation, "red" if tool.operation == "destructive" else ""),
                 (one.safety, ""),
                 (one.scope.kind, DIM),
@@ -135,10 +135,6 @@ def _words(tool: "KnownTool", standing: str) -> str:
         return ""
     warnings = len([one for one in tool.suspicions if one.level == "warning"]) if tool.waits else 0
     return f"{standing}, {warnings} warning{'s' * (warnings > 1)}" if warnings else standing
-
-
-def _loudness(style: str) -> int:
-    return ("", "yellow", "red").index(style)
 
 
 # ---- `mcl tool show`: all that is said of one tool, with an example call.

@@ -5,7 +5,7 @@ what its skill takes. One that cannot be understood so stays open, and is asked 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,6 +13,7 @@ from ir import Frame, FurtherWish, Given, Intent, SpanMark, WishCondition
 from mcl.compiler.outcome import Clarify, Compiled, Outcome
 from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.coverage_words import CoverageWords
+from mcl.compiler.stages.file_names import FileReading
 from mcl.compiler.stages.frame_draft import Extraction
 from mcl.compiler.stages.pointing import SaidCondition
 from mcl.compiler.stages.request import GoalRequest
@@ -40,6 +41,7 @@ _ENDING: Final = re.compile(r"\*\.(\w{1,8})")
 _COUNTED: Final = ("files", "rows", "list", "number")
 _SAME, _INTO = "@same=", "@into="
 _FOLDERS: Final = ("folder", "folders")  # inputs that are folders, whatever is done there
+_FILE: Final = re.compile(r"\.\w{1,8}$")  # how the name of a file ends that is not there yet
 _STANDS: Final = {"uint": "1", "float": "1"}  # for what is not known yet, by the type of its slot
 
 
@@ -76,7 +78,9 @@ def with_wishes(read: Extraction, skill: Skill, context: WishContext) -> Extract
     clauses = Clauses(request.prose, skill, context.words)
     givers: list[Giver | None] = [_giver(skill, _draft(request, read.frame))]
     for place in read.wishes if len(read.wishes) <= _MOST else ():
-        made = _Wish(place, clauses, givers, context, skill).made(read.frame)
+        there = request.files.after(_left(filter(None, givers), request.files))
+        beside = replace(context, request=replace(request, files=there))
+        made = _Wish(place, clauses, givers, beside, skill).made(read.frame)
         if made is None:
             givers.append(None)  # what it would give is not known: nothing behind it is bound past it
             continue
@@ -119,7 +123,7 @@ class _Wish:
             said = f"{adverb[1]}{said[adverb.end() :]}"
         asked = replace(
             self.context.request,
-            prose=self._in_folder(said),
+            prose=self._named(said),
             skill="", verb="", slots={}, answers={}, changes=(), extensions=(),
         )  # fmt: skip
         outcome, given = self._given(self.context.run(asked, ()), asked)
@@ -217,12 +221,12 @@ class _Wish:
 
     def _given(self, outcome: Outcome, asked: GoalRequest) -> tuple[Outcome, tuple[Given, ...]]:
         """The wish compiled again, where its words point at what an earlier one gives; and what that is."""
-        words = [asked.prose[one.start : one.end] for one in self.context.words.pointing.found(asked.prose)]
-        skill = _skill_of(outcome, self.context.skills)
+        words = self._pointing(asked.prose)
+        pointing, named, skill = self.context.words.pointing, "", _skill_of(outcome, self.context.skills)
         whole = True  # was it chosen among all skills?
-        if skill is None or not skill.given:
+        if skill is None or not skill.given or pointing.answer.search(asked.prose):
             # What points at something is for a skill that takes it, and says little without its noun.
-            named = self.context.words.pointing.named(asked.prose, self._there())
+            named = pointing.named(asked.prose, self._there())
             fitting = self._fitting() if named and self.context.compares else []
             taking = self.context.run(replace(asked, prose=named), fitting) if fitting else outcome
             other = _skill_of(taking, self.context.skills)
@@ -234,6 +238,7 @@ class _Wish:
         if not (_speaks_of(skill, asked.prose) or (whole and self.context.compares and _is_certain(outcome))):
             return outcome, ()  # words that point at something say little: nothing is done on a guess
         assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
+        nouns = (*words, *self._pointing(named))
         slots = {slot.name: slot for slot in skill.slots}
         names = tuple(dict.fromkeys(name for name, _ in skill.given))
         # What needs no turn for each comes first: one mail with what was found, not a mail for each.
@@ -242,7 +247,7 @@ class _Wish:
             said = [one for one in own if one not in slots[slot].default]
             # What a model marks may be the noun alone: "files" of "the files".
             pointed = [
-                one for one in said if self._is_empty(one) or any(w.endswith(f" {one}") for w in words)
+                one for one in said if self._is_empty(one) or any(w.endswith(f" {one}") for w in nouns)
             ]
             if said and len(pointed) < len(said):
                 continue
@@ -250,9 +255,9 @@ class _Wish:
                 continue
             spoken = (pointed or words or [""])[0]
             kinds = [kind for name, kind in skill.given if name == slot]
-            pointing = self.context.words.pointing
             one, several = pointing.means_one(spoken), spoken.casefold() in pointing.plural
-            found = self._bound(slots[slot], kinds, one=one, several=several, each=each)
+            first = pointing.answers(asked.prose)
+            found = self._bound(slots[slot], kinds, one=one, several=several, each=each, first=first)
             if found is None:
                 continue
             found = found.model_copy(update={"words": spoken})
@@ -261,19 +266,26 @@ class _Wish:
             return again, (found,)
         return outcome, ()
 
+    def _pointing(self, words: str) -> list[str]:
+        """The words of a wish that point at something."""
+        return [words[one.start : one.end] for one in self.context.words.pointing.found(words)]
+
     # ---- what it shares with an earlier one
 
-    def _in_folder(self, words: str) -> str:
-        """The words of a wish with the folder of an earlier one where they point at it, or call it by its
-        name alone: it may not be there yet."""
-        pointing, found, key = (
-            self.context.words.pointing,
-            self.context.request.files.found,
-            f"{_INTO}{words}",
-        )
-        if key not in found and (folder := self._place_of(folder=True)):
-            said = pointing.into(words, folder)
-            found |= {key: (said,)} if said else {}
+    def _named(self, words: str) -> str:
+        """The words of a wish with the folder or file of an earlier one where they point at it, or call it by
+        its name alone: it may not be there yet."""
+        pointing, found = self.context.words.pointing, self.context.request.files.found
+        key = f"{_INTO}{words}"
+        if key not in found:
+            for _, giver in self._latest():
+                folder = self._of_giver(giver, folder=True, most=1)
+                file = next(
+                    (path for path in _left([giver], self.context.request.files) if _FILE.search(path)), ""
+                )
+                if (folder or file) and (said := pointing.into(words, folder, file)):
+                    found[key] = (said,)
+                    break
         return found.get(key, (words,))[0]
 
     def _with_same(self, outcome: Outcome, asked: GoalRequest) -> Outcome:
@@ -331,7 +343,9 @@ class _Wish:
         taken = self._taken(skill)
         for slot in sorted(skill.slots, key=lambda one: not one.required):
             own = [one.value for one in outcome.intent.frame.objects if one.name == slot.name]
-            said = [one for one in own if one not in slot.default and not self._is_empty(one)]
+            said = [
+                one for one in own if (one not in slot.default or one in words) and not self._is_empty(one)
+            ]
             if slot.name not in uses or said or (slot.name in taken and not pointed):
                 continue
             folder = uses[slot.name] == "folder" or slot.name in _FOLDERS
@@ -357,14 +371,16 @@ class _Wish:
         return next(filter(None, found), "")
 
     def _of_giver(self, giver: Giver, *, folder: bool, most: int, named: str = "") -> str:
-        """The files that a wish is about and leaves where they are, or its folder; "" where there is none."""
+        """The files that a wish is about and leaves where they are, of one the one that it makes, or its
+        folder; "" where there is none."""
         files = self.context.request.files
         uses, moved, names = files.uses(giver.skill), files.changed(giver.skill), files.there
         default = {(one.name, text) for one in giver.skill.slots for text in one.default}
         there: dict[str, list[str]] = {}
-        for one in giver.intent.frame.objects:
+        made = sorted(giver.intent.frame.objects, key=lambda one: most == 1 and uses.get(one.name) == "there")
+        for one in made:
             held = uses.get(one.name, "")
-            mine = held == "folder" or one.name in _FOLDERS
+            mine = one.name in _FOLDERS or (held == "folder" and not _FILE.search(one.value))
             if held == "there" and not mine and names is not None and not names.has(one.value):
                 continue  # it was misread
             if held and mine is folder and (one.name, one.value) not in default:
@@ -397,16 +413,16 @@ class _Wish:
         ]
 
     def _bound(
-        self, slot: Slot, kinds: Sequence[str], *, one: bool, several: bool, each: bool
+        self, slot: Slot, kinds: Sequence[str], *, one: bool, several: bool, each: bool, first: str
     ) -> Given | None:
         """What the last wish that gives what a slot takes gives.
 
-        one: the words mean one file, which several are not; several: they mean more than
-        one. each: is the wish done once for each member?
+        one: the words mean one file, which several are not; several: they mean more than one. each: is the
+        wish done once for each member? first: the kind of output that they speak of.
         """
         for place, giver in self._latest():
-            for kind in kinds:
-                for its in _TAKEN[kind]:
+            for kind in sorted(kinds, key=lambda one: first not in _TAKEN[one]):
+                for its in sorted(_TAKEN[kind], key=lambda one: one != first):
                     many = its in ("files", "list") and kind in ("file", "text") and slot.most == 1
                     name = next((name for name, own in giver.kinds.items() if own == its), "")
                     if several and its == "file" and slot.most > 1:
@@ -428,6 +444,26 @@ class _Wish:
             value = value[: one.start] + value[one.end :]
         said = value.casefold().split()
         return all(word in words.empty or (bool(found) and words.is_verb(word)) for word in said)
+
+
+def _left(givers: Iterable[Giver], files: FileReading) -> dict[str, str]:
+    """What wishes make: each path, with the file that it is a copy of, "" for none and for a folder."""
+    made: dict[str, str] = {}
+    for giver in givers:
+        uses, objects = files.uses(giver.skill), giver.intent.frame.objects
+        sources = [one.value for one in objects if uses.get(one.name) == "there" and one.name not in _FOLDERS]
+        for one in objects:
+            if uses.get(one.name) not in ("new", "folder"):
+                continue
+            if _FILE.search(one.value):
+                made[one.value] = sources[0] if len(sources) == 1 else ""
+            elif one.name in _FOLDERS or uses[one.name] == "folder":
+                folder = one.value.rstrip("/")
+                copies = {
+                    f"{folder}/{path.rpartition('/')[2]}": path for path in sources if _FILE.search(path)
+                }
+                made |= {folder: "", **copies}
+    return made
 
 
 def _ends_with(value: str, folder: str) -> bool:

@@ -1,7 +1,6 @@
 """The stages, in the order that `grammars/core/pipeline.mtx` gives: a request in, an outcome out. Nothing is
 stored here."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -23,13 +22,12 @@ from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Ref
 from mcl.compiler.promised import Finder, always_undone, is_undone, with_promises
 from mcl.compiler.skill_plans import SkillPlans
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
-from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import declared_in
 from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.extract import Understanding, extract
-from mcl.compiler.stages.filled import chooses, filled_skill
 from mcl.compiler.stages.gaps import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
+from mcl.compiler.stages.proposals import Choosing, settled
 from mcl.compiler.stages.repeats import with_moments, with_repeats
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
@@ -42,7 +40,7 @@ from mcl.language.mtx.procedure import ResolveRule, SlotValue
 from mcl.language.plans.planner import KnownTools
 from mcl.language.skills import Skill, Skills, mtx_digest
 from mcl.memory import Bundle, MemoryStore, Snapshot
-from mcl.model.cues import TextPlace, with_cues
+from mcl.model.cues import with_cues
 from mcl.model.protocol import Model, plan_writer, takes_all
 
 if TYPE_CHECKING:  # a compile that has no plan written pays for none of it
@@ -318,132 +316,11 @@ class _Goal:
             from mcl.compiler.stages.derived_choice import with_derived  # few homes have some
 
             found = with_derived(found, self.request, skills, self.model, self.rules)
-        none, sure = True, 0.0
-        if isinstance(found, Classified):
-            none, sure = found.skill.takes_any, found.skill_probability
-        filled = None
-        if none or self.rules.routing(sure).route != "compiled":
-            filled = self._by_filled(found, 0.0 if none else _HEARD) or self._by_answering_file(found)
-            found = filled or (self._by_name_of_file() if none else None) or found
-        if not filled and (chosen := self._of_those(found)) is not None:
-            filled = found = chosen
-        found = self._beyond(found) or (found if filled else self._of_the_first(found))
+        found = settled(Choosing(self.request, skills, self.model, self.rules), found)
         if isinstance(found, OutOfScope):
             return self.pipeline.out_of_scope(self, found)
         self.classified = found
         return None
-
-    def _by_filled(self, found: Classified | OutOfScope, least: float) -> Classified | None:
-        """The skill whose inputs what stands in the files here says, where it is not clear which is meant."""
-        shares = {} if self.request.skill else dict(found.shares)
-        ranked = sorted(shares, key=lambda id: -shares[id])
-        near = [skill for id in ranked if shares[id] >= least and (skill := self.pipeline.skills.get(id))]
-        skill = filled_skill(self.request, near, self.rules.coverage)
-        return self._taken(skill, found) if skill is not None else None
-
-    def _of_those(self, found: Classified | OutOfScope) -> Classified | None:
-        """The skill of a wish that points at files which the words before it choose, where nothing looks
-        for them by itself: "find the paid ones and move them to old"."""
-        words, clauses = self.rules.coverage, Clauses(self.request.prose, None, self.rules.coverage)
-        known = isinstance(found, Classified) and not found.skill.takes_any
-        if self.request.skill or (known and any(map(clauses.does, clauses.all[:1]))):
-            return None
-        wish = next((one for one in clauses.all[1:] if clauses.does(one)), None)
-        said = clauses.said(wish.place) if wish is not None and wish is not clauses.main else ""
-        if not any(words.pointing.found(said)):
-            return None
-        request = replace(self.request, prose=said)
-        chosen = classify(request, self.pipeline.skills, self.model, self.rules)
-        if not isinstance(chosen, Classified) or not chooses(self.request, chosen.skill, words):
-            return None
-        return replace(chosen, begins=())
-
-    def _taken(self, skill: Skill, found: Classified | OutOfScope) -> Classified | None:
-        """A skill that what is here speaks for, as it is chosen for the goal."""
-        chosen = classify(replace(self.request, skill=skill.id), self.pipeline.skills, self.model, self.rules)
-        if isinstance(chosen, OutOfScope):
-            return None
-        share = dict(found.shares).get(skill.id, 0.0)
-        return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
-
-    def _by_answering_file(self, found: Classified | OutOfScope) -> Classified | None:
-        """The skill that takes a goal as it was said, where it is not clear which is meant, and what a file
-        that is here holds answers it."""
-        if self.request.skill or not self.request.files.answering(self.request.prose):
-            return None
-        asks = (one for one in self.pipeline.skills if one.takes_goal and self.request.files.reads(one))
-        skill = next(asks, None)
-        return self._taken(skill, found) if skill is not None else None
-
-    def _beyond(self, found: Classified | OutOfScope) -> OutOfScope | None:
-        """The refusal of a goal that wants first what nothing here can do."""
-        prose, known = self.request.prose, self.rules.beyond
-        if self.request.skill or not any(words.search(prose) for words in known.values()):
-            return None
-        clauses = Clauses(prose, None, self.rules.coverage)
-        kind, main = "", clauses.main
-        skill, share = None, 0.0
-        if isinstance(found, Classified):
-            skill, share = found.skill, found.skill_probability
-        sure = skill is not None and not skill.takes_any and self.rules.routing(share).route == "compiled"
-        for clause in clauses.all:
-            if (_COLON if sure else _LINES).search(prose, 0, clause.place.start):
-                break  # what follows is a text, and no wish
-            if clause is main or (main is not None and clause.begins and clause.place > main.place):
-                said = clauses.said(clause.place)
-                kind = next((name for name, words in known.items() if words.match(said)), "")
-                if kind or clauses.does(clause):
-                    break
-        own = (*skill.examples, *skill.phrases) if skill is not None else ()
-        if not kind or any(map(known[kind].match, own)):
-            return None
-        return OutOfScope((), found.shares, kind)
-
-    def _by_name_of_file(self) -> Classified | None:
-        """The skill for a goal that no skill is for, where it calls a file that is here by another name."""
-        prose = "" if self.request.skill else self.request.files.reworded(self.request.prose)
-        if not prose:
-            return None
-        found = classify(replace(self.request, prose=prose), self.pipeline.skills, self.model, self.rules)
-        if isinstance(found, OutOfScope) or found.skill.takes_any or found.skill_probability < _LIKELY:
-            return None
-        return replace(found, begins=())
-
-    def _of_the_first(self, found: Classified | OutOfScope) -> Classified | OutOfScope:
-        """What is chosen for the first wish of a goal alone, where the goal as a whole makes it less sure."""
-        sure = found.skill_probability if isinstance(found, Classified) else 0.0
-        words, prose = self.rules.coverage, self.request.prose
-        spoken = words.pointing.conditional(prose) or any(words.pointing.found(prose))
-        whole = isinstance(found, Classified) and found.skill.takes_goal  # it reads all of it
-        unsure = self.rules.routing(sure).route != "compiled"
-        if self.request.skill or not (unsure or (spoken and not whole)):
-            return found
-        begins = found.begins if isinstance(found, Classified) else ()
-        clauses = Clauses(prose, None, words)
-        wishes = clauses.wishes(begins)
-        # What only tells how things are, before what is wanted, says little of what that is.
-        main = clauses.main
-        led = main is not None and not any(words.pointing.found(clauses.said(main.place)))
-        begun = (one for one in clauses.all if clauses.does(one) and (one is main if led else one.begins))
-        start = next((one.place.start for one in begun), 0)
-        end = next((one.start for one in wishes if one.start > start), len(prose))
-        first = clauses.ended(TextPlace(start, end)) if wishes or start else None
-        if first is None or first.end <= first.start:
-            return found
-        request = replace(self.request, prose=clauses.said(first))
-        chosen = classify(request, self.pipeline.skills, self.model, self.rules)
-        if not isinstance(chosen, Classified):
-            return found
-        if chosen.skill.takes_any and isinstance(found, Classified) and not found.skill.takes_any:
-            return found  # what is told first is for no skill; what is wanted behind it may be
-        # What would do it all leaves out on what the rest depends, or what is to be done with what it finds.
-        said = [clauses.said(one) for one in wishes]
-        held = any(words.pointing.conditional(one) for one in said)
-        held = held or (takes_all(self.model) and any(any(words.pointing.found(one)) for one in said))
-        share = chosen.skill_probability
-        held = held and not chosen.skill.takes_any and self.rules.routing(share).route != "clarify"
-        surer = share > sure or held
-        return replace(chosen, begins=begins) if surer else found
 
     def prefetch(self) -> Outcome | None:
         self.bundle = prefetch(self.request, self.classified, self.memories, self.rules)
@@ -521,10 +398,6 @@ STAGES: Final[Mapping[str, Stage]] = {
     "score": Stage(_Goal.score, ("a Frame",), "a verdict"),
 }
 _LAST: Final = "score"
-_HEARD: Final = 0.005  # how sure a choice by what a file holds must be
-_LIKELY: Final = 0.5  # how sure a choice by the name of a file must be
-_COLON: Final = re.compile(r":\s")
-_LINES: Final = re.compile(r":[ \t]*\n")  # behind it stands a text in any case
 _QUICK: Final = ("normalise",)  # takes no time worth looking at the clock for
 
 

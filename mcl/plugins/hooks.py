@@ -38,8 +38,9 @@ class Plugin:
     (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what answers steps of
     some plans and follows their runs (`mcl.usecases.runs.Runs`). answers: of the files of a workspace, those
     that answer a goal. moments: what a goal for a calendar says of moments that stand in files.
-    fills: by skill, what reads its inputs in them (`mcl.compiler.stages.filled.Filler`). chooses: which of
-    them a goal means (`mcl.compiler.stages.filled.Chooser`); there is one. distribution: its own.
+    fills: by skill, what reads its inputs in them (`mcl.compiler.stages.filled.Filler`); by another name,
+    what one reads for another plug-in. chooses: which of them a goal means
+    (`mcl.compiler.stages.filled.Chooser`); there is one. distribution: its own.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """`mcl run`: walk the plan that a person signed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,9 +27,7 @@ from mcl.usecases.step_models import StepModels
 
 if TYPE_CHECKING:
     from executor import Outcome
-    from executor.walker.criteria import Criterion
-    from executor.walker.engine import Failure
-    from executor.walker.interfaces import Listener, Replan
+    from executor.walker.interfaces import Listener
     from executor.walker.questions import People
     from mcl.model import Model
     from mcl.usecases.critic import RunCritic
@@ -125,7 +123,7 @@ async def walk_plan(
         critic=None
         if own is not None
         or found.view.fired_by  # a firing is mended by nobody: no key of a person signs there
-        else LateCritic(lambda: _critic(home, found, tools, failures, workspace, model, ai, skills)),
+        else lambda *run: _critic(home, found, tools, failures, workspace, model, ai, skills).replan(*run),
     )
     async with walker:
         outcome = await walker.run(id, resume=resume)
@@ -135,19 +133,6 @@ async def walk_plan(
     if own is not None:
         await to_thread.run_sync(own.ended, home, found, outcome, workspace)
     return outcome
-
-
-class LateCritic:
-    """A critic that is made when a run is about to fail, which few are: it takes the compiler's rules."""
-
-    def __init__(self, make: "Callable[[], RunCritic]") -> None:
-        self._make = make
-
-    def replan(
-        self, intent_id: str, failure: "Failure | None", criteria: "Sequence[Criterion]"
-    ) -> "Replan | None":
-        """As of ``RunCritic``."""
-        return self._make().replan(intent_id, failure, criteria)
 
 
 def _critic(
@@ -160,6 +145,7 @@ def _critic(
     ai: bool,
     skills: Sequence[Path],
 ) -> "RunCritic":
+    """Made when a run is about to fail, which few are: it takes the compiler's rules."""
     from mcl.compiler.stages.rules import Rules
     from mcl.usecases.critic import RunCritic
     from mcl.usecases.rewriter import PlanRewriter

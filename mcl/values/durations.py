@@ -16,7 +16,8 @@ _SWEDISH = {
     "wensday": "wednesday", "thrusday": "thursday", "febuary": "february", "decembre": "december",
     "imorgon bitti": "tomorrow morning", "i morgon bitti": "tomorrow morning", "bitti": "morning",
     "på morron": "in the morning", "i morron": "tomorrow", "imorn": "tomorrow", "på kvälln": "in the evening",
-    "på dan": "in the afternoon", "nu på": "on", "vid": "at", "tjugonde": "20th",
+    "på dan": "in the afternoon", "på dagen": "in the afternoon", "mitt på dagen": "at noon", "nu på": "on",
+    "vid": "at", "lunchtid": "lunchtime", "midnatt": "midnight", "kommande": "coming",
     "måndagen": "monday", "tisdagen": "tuesday", "onsdagen": "wednesday", "torsdagen": "thursday",
     "fredagen": "friday", "lördagen": "saturday", "söndagen": "sunday", "måndan": "monday",
     "tisdan": "tuesday", "onsdan": "wednesday", "torsdan": "thursday", "fredan": "friday",
@@ -25,6 +26,10 @@ _SWEDISH = {
     "lör": "saturday", "sön": "sunday",
     "första": "1st", "andra": "2nd", "tredje": "3rd", "fjärde": "4th", "femte": "5th", "sjätte": "6th",
     "sjunde": "7th", "åttonde": "8th", "nionde": "9th", "tionde": "10th", "elfte": "11th", "tolfte": "12th",
+    "trettonde": "13th", "fjortonde": "14th", "femtonde": "15th", "sextonde": "16th", "sjuttonde": "17th",
+    "artonde": "18th", "nittonde": "19th", "tjugonde": "20th", "tjugoförsta": "21st", "tjugoandra": "22nd",
+    "tjugotredje": "23rd", "tjugofjärde": "24th", "tjugofemte": "25th", "tjugosjätte": "26th",
+    "tjugosjunde": "27th", "tjugoåttonde": "28th", "tjugonionde": "29th", "trettionde": "30th",
     "halvtimme": "half an hour", "en halvtimme": "half an hour", "en kvart": "15 minutes", "timma": "hour",
     "minuts": "minutes", "imorrn": "tomorrow", "imorron": "tomorrow",
     "i morgon": "tomorrow", "imorgon": "tomorrow", "i dag": "today", "idag": "today", "ikväll": "tonight",
@@ -76,13 +81,14 @@ _DURATION_PART = late(
 
 _COMPACT = late(r"([0-9]+)\s?h\s?([0-9]{1,2})(?:\s?m(?:in)?)?\b")
 _QUARTERS = late(r"\b(?:(?P<three>three) quarters|(?:a )?quarter) of an hour\b")
-# "at 3 in the afternoon" and "afternoon at 3" are one hour of the day.
+# "at 3 in the afternoon", "at 3 tomorrow afternoon" and "afternoon at 3" are one hour of the day.
 _HOUR_OF_PART = late(
-    r"\b(?:at )?(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? in the (morning|afternoon|evening)\b"
+    r"\b(?:at )?(?P<hour>1[0-9]|2[0-3]|[1-9])(?P<min>[:.][0-5][0-9])?(?: o'?clock)?,? "
+    r"(?:in the |this |(?P<day>tomorrow |(?:on )?[a-z]{3,6}day ))(?P<part>morning|afternoon|evening)\b"
 )
 _PART_WITH_HOUR = late(
-    r"\b(?:in the |this )?(morning|afternoon|evening),? at (1[0-2]|[1-9])([:.][0-5][0-9])?"
-    r"(?![:.]?[0-9]| ?[ap]\.?m)"
+    r"\b(?:in the |this )?(?P<part>morning|afternoon|evening),? at (?P<hour>1[0-9]|2[0-3]|[1-9])"
+    r"(?P<min>[:.][0-5][0-9])?(?P<day>)(?![:.]?[0-9]| ?[ap]\.?m)"
 )
 # A point between hour and minutes: after "at", or where the second number is no month.
 _POINT = late(
@@ -101,13 +107,17 @@ _MINUTES = {
     "five": 5, "ten": 10, "twenty": 20, "twenty-five": 25, "fem": 5, "tio": 10, "tjugo": 20, "fifteen": 15,
     "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50,
 }  # fmt: skip
-_PART_OF_DAY = late(r"\b(?:in the (?:morning|afternoon|evening|night)|tonight|at night|[ap]\.?m\b)")
+_PART_OF_DAY = late(
+    r"\b(?:(?:in the|this|tomorrow) (?:morning|afternoon|evening|night)|(?:morning|afternoon|evening),? at"
+    r"|tonight|at night|[ap]\.?m\b)"
+)
 _HOUR_WORD = "|".join(sorted(_HOURS, key=len, reverse=True))
 _SPOKEN = late(
     rf"\b(?:(?:a )?(?P<size>half|quarter|kvart|{'|'.join(sorted(_MINUTES, key=len, reverse=True))})"
     rf"(?: minutes?)? (?P<way>past|to|över|i) |(?P<swedish>halv) )?(?P<hour>{_HOUR_WORD})"
     rf"(?: (?P<more>{'|'.join(sorted(_MINUTES, key=len, reverse=True))}))?"
-    r"(?= ?(?:o'?clock |,? ?(?:in the (?:morning|afternoon|evening|night)\b|at night\b|tonight\b|[ap]\.?m\b)"
+    r"(?= ?(?:o'?clock |,? ?(?:(?:in the|this|tomorrow) (?:morning|afternoon|evening|night)\b|at night\b"
+    r"|tonight\b|[ap]\.?m\b)"
     r"|$))"
 )
 # "at nine", "at half past eight", "halv nio" with no part of the day beside it
@@ -121,9 +131,9 @@ _SAID_HOUR = late(
 )
 _SPOKEN_HOURS = frozenset(name for name in _HOURS if len(name) > 3 and not name.isdigit())
 _DAY_HOURS = range(7, 13)  # said without a part of the day, these are in the morning, or noon
-_EVENING_FIRST = late(r"^tonight,? at (.+)$")
+_EVENING_FIRST = late(r"^tonight,? (?:at )?(.+)$")
 _TONIGHT_LATE = late(r"\btonight,? (?:at )?(1[3-9]|2[0-3])(?:[:.]([0-5][0-9]))?(?![0-9])")
-_LATE_TONIGHT = late(r"\bat (1[3-9]|2[0-3])([:.][0-5][0-9])? tonight\b")
+_LATE_TONIGHT = late(r"(?:\bat )?\b(1[3-9]|2[0-3])([:.][0-5][0-9])? tonight\b")
 _TONIGHT = late(r"\b(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? tonight\b")
 _AT_NIGHT = late(r"\b(?:at )?(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? (?:in the|at) night\b")
 _HALF = {"morning": "am", "afternoon": "pm", "evening": "pm"}
@@ -140,6 +150,17 @@ def in_english(text: str) -> str:
     return _WORKING.sub(r"work\1\2", _TO_ENGLISH.sub(lambda found: _SWEDISH[found[1]], plain))
 
 
+def _spoken(found: re.Match[str], word: str) -> tuple[int, int]:
+    """Hour and minutes that words say: "quarter to nine", "halv åtta", "eight thirty"."""
+    hour = _HOURS[word]
+    if found["swedish"]:
+        return (hour - 2) % 12 + 1, 30
+    if found["size"]:
+        size = {"half": 30, "quarter": 15, "kvart": 15}.get(found["size"]) or _MINUTES[found["size"]]
+        return ((hour - 2) % 12 + 1, 60 - size) if found["way"] in ("to", "i") else (hour, size)
+    return hour, _MINUTES[found["more"]] if found["more"] else 0
+
+
 def says_hour(text: str) -> bool:
     """Whether English words of time have an hour in words, with or without figures, that nothing makes
     clear."""
@@ -152,14 +173,7 @@ def with_said_hours(text: str) -> str:
     "halv nio", but not "at four" and "half past three"."""
 
     def figures(found: re.Match[str]) -> str:
-        hour = _HOURS[found["hour"] or found["halved"] or found["plain"]]
-        minutes = _MINUTES[found["more"]] if found["more"] else 0
-        if found["swedish"]:
-            hour, minutes = (hour - 2) % 12 + 1, 30
-        elif found["size"]:
-            size = {"half": 30, "quarter": 15, "kvart": 15}.get(found["size"]) or _MINUTES[found["size"]]
-            before = found["way"] in ("to", "i")
-            hour, minutes = ((hour - 2) % 12 + 1, 60 - size) if before else (hour, size)
+        hour, minutes = _spoken(found, found["hour"] or found["halved"] or found["plain"])
         return f"at {hour}:{minutes:02}" if hour in _DAY_HOURS else found[0]
 
     return _SAID_HOUR.sub(figures, text)
@@ -172,15 +186,7 @@ def _in_figures(text: str) -> str:
         return text
 
     def figures(found: re.Match[str]) -> str:
-        hour, minutes = _HOURS[found["hour"]], 0
-        if found["swedish"]:
-            hour, minutes = (hour - 2) % 12 + 1, 30
-        elif found["size"]:
-            size = {"half": 30, "quarter": 15, "kvart": 15}.get(found["size"]) or _MINUTES[found["size"]]
-            before = found["way"] in ("to", "i")
-            hour, minutes = ((hour - 2) % 12 + 1, 60 - size) if before else (hour, size)
-        elif found["more"]:
-            minutes = _MINUTES[found["more"]]
+        hour, minutes = _spoken(found, found["hour"])
         return f"{hour}:{minutes:02}" if minutes else str(hour)
 
     text = _LATE_TONIGHT.sub(r"tonight at \1\2", text)
@@ -199,9 +205,13 @@ def _in_figures(text: str) -> str:
 def with_plain_hours(text: str) -> str:
     """English words of time with hours in words, of a part of the day, and of points, as clock times."""
     text = _in_figures(text.replace("12 noon", "noon"))
-    text = _PART_WITH_HOUR.sub(lambda found: f"at {found[2]}{found[3] or ''}{_HALF[found[1]]}", text)
-    text = _HOUR_OF_PART.sub(lambda found: f"at {found[1]}{found[2] or ''}{_HALF[found[3]]}", text)
+    text = _HOUR_OF_PART.sub(_by_the_clock, _PART_WITH_HOUR.sub(_by_the_clock, text))
     return _POINT.sub(lambda found: f"{found[1] or found[3]}:{found[2] or found[4]}", text)
+
+
+def _by_the_clock(found: re.Match[str]) -> str:
+    half = _HALF[found["part"]] if int(found["hour"]) < 13 else "" if found["min"] else ":00"
+    return f"{found['day'] or ''}at {found['hour']}{found['min'] or ''}{half}"
 
 
 def read_duration(text: str) -> str | None:

@@ -182,7 +182,7 @@ def _calendar(text: str, today: date) -> Days | None:
         return part
     if found := re.fullmatch(r"(?:in\s+|year\s+)?(20[0-9]{2})", text):
         return _months(int(found[1]), 1, 12)
-    if found := re.fullmatch(r"(?:the )?([0-9]{1,2})(?:st|nd|rd|th)", text):
+    if found := re.fullmatch(r"(?:the )?([0-9]{1,2})(?:st|nd|rd|th|:?e|:a)", text):
         month = today.month + (int(found[1]) < today.day)
         return _one(date(today.year + (month > 12), (month - 1) % 12 + 1, int(found[1])))
     return _figures(text, today)

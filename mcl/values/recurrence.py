@@ -6,12 +6,12 @@ Never the machine's clock: when it was said and in which zone are arguments. Eng
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from mcl.core.patterns import late
-from mcl.values.dates import MORNING, read_moment, read_start
+from mcl.values.dates import MORNING, read_day, read_moment, read_start
 from mcl.values.numbers import read_number
 from mcl.values.recurrence_words import EVERY, RuleParts, read_rule
 
@@ -23,14 +23,20 @@ _TIME: Final = late(
     re.IGNORECASE,
 )
 _MOST_WORDS: Final = 16
+_LONGEST_DAY: Final = 5  # words that name a day
 _BEFORE: Final = 8  # words before one that repeats: "at half past seven in the morning every Monday"
 _UNTIL = late(
-    r"\b(?:until|till|til|tills|fram till|up to and including|up to|till och med|to the end of|t\.o\.m\.)"
+    r"\b(?:until|fram till|till och med|t\.?o\.?m\.?|tills|till|til|up to and including|up to|to the end of)"
     r" (?P<until>.+)$"
 )
 _TIMES = late(r",? ?\b(?P<n>[0-9]{1,4}|[^\W\d_]+) (?:times|gånger)$")
 _FOR = late(
     r",? ?\b(?:for|i|under) (?P<span>(?:[0-9]{1,3}|[^\W\d_]+) (?:days|weeks|months|dagar|veckor|månader))$"
+)
+_SINCE = late(
+    r",? ?\b(?:(?:starting|beginning|start|börja|börjar|med (?:start|början))(?: from| på| med)?|from"
+    r"|från(?: och med)?|fr\.?o\.?m\.?|with the first (?:one|time)|(?:med )?första gången)(?: on| den)?"
+    r" (?P<day>\S.*)$"
 )
 _HEADS = late(
     r"\b(?:every|each|on|the|den|på|varje|varenda|var|vart|varannan|vartannat|first|last|första|sista|once|"
@@ -38,10 +44,15 @@ _HEADS = late(
     r"dagligen|veckovis|månadsvis|kvartalsvis|årligen|"
     r"weekdays|vardagar|[^\W\d_]+days|[^\W\d_]+dagar|[^\W\d_]+dagen)\b"
 )
+_WORKING_WEEK: Final = (
+    r"\b(?:mon|monday|mån|måndag)s?(?: ?[-–] ?| (?:to|through|till) )(?:fri|friday|fre|fredag)s?\b"
+)
+_MON_TO_FRI = late(_WORKING_WEEK)
 _REPEATS = late(
     r"\b(?:every|each|varje|varenda|var|varannan|vartannat|once an?|en gång|hourly|daily|nightly|weekly|"
     r"monthly|quarterly|yearly|annually|fortnightly|dagligen|veckovis|månadsvis|kvartalsvis|årligen|[^\W\d_]+days|vardagar|"
-    r"[^\W\d_]+dagar|i månaden)\b",
+    r"[^\W\d_]+dagar|i månaden|of the month)\b"
+    rf"|{_WORKING_WEEK}",
     re.IGNORECASE,
 )
 # "the report that is sent on Mondays": it is said of a thing, not of the goal
@@ -93,7 +104,7 @@ def read_recurrence(text: str, at: str, zone: str = "UTC") -> Recurrence | None:
     limits = _limited(plain, at, zone)
     if limits is None:
         return None
-    plain, until, count = limits
+    plain, until, count, begin = limits
     rule = read_rule(plain)
     if rule is None:
         return None
@@ -101,7 +112,7 @@ def read_recurrence(text: str, at: str, zone: str = "UTC") -> Recurrence | None:
         zone, now = "UTC", now.astimezone(ZoneInfo("UTC"))
     parts = (*rule.parts, *((f"BYHOUR={','.join(map(str, rule.hours))}",) if len(rule.hours) > 1 else ()))
     written = ";".join((f"FREQ={rule.freq}", *parts))
-    start = _first(written, rule, now)
+    start = _first(written, rule, max(now, begin or now))
     return Recurrence(written, start, zone, until, count, " ".join(text.split())) if start else None
 
 
@@ -237,11 +248,11 @@ def _spans(goal: str, *, once: bool) -> list[tuple[int, int]]:
 
 def _plain(text: str) -> str:
     plain = " ".join(text.lower().replace("’", "'").split()).strip(" .,;:!?")
-    return re.sub(r"\s*,\s*", " , ", plain)
+    return _MON_TO_FRI.sub("weekdays", re.sub(r"\s*,\s*", " , ", plain))
 
 
-def _limited(text: str, at: str, zone: str) -> tuple[str, str, int] | None:
-    """The words without those that say when it ends; until and count."""
+def _limited(text: str, at: str, zone: str) -> tuple[str, str, int, datetime | None] | None:
+    """The words without those that say when it ends and begins; until, count, and just before it begins."""
     until, count = "", 0
     if found := _UNTIL.search(text):
         moment = read_moment(found["until"], at, zone)
@@ -258,7 +269,23 @@ def _limited(text: str, at: str, zone: str) -> tuple[str, str, int] | None:
         if number is None or number != int(number) or not 0 < number < 10_000:
             return None
         text, count = text[: found.start()], int(number)
-    return text.strip(" ,"), until, count
+    text, begin = _begun(text, at, zone)
+    return text.strip(" ,"), until, count, begin
+
+
+def _begun(text: str, at: str, zone: str) -> tuple[str, datetime | None]:
+    """The words without those that say on which day it begins, and just before that."""
+    found = _SINCE.search(text)
+    words = (
+        re.split(r" (?=(?:at|kl\.?|klockan|@) |[0-9]{1,2}[:.][0-9]{2})", found["day"])[0].split(" ")
+        if found
+        else []
+    )
+    for many in range(min(_LONGEST_DAY, len(words)), 0, -1):
+        if found and (day := read_day(" ".join(words[:many]), at, zone)):
+            begin = datetime.combine(date.fromisoformat(day), time(0), ZoneInfo(zone)) - timedelta(seconds=1)
+            return f"{text[: found.start()]} {found['day'][len(' '.join(words[:many])) :]}", begin
+    return text, None
 
 
 def _first(written: str, rule: RuleParts, now: datetime) -> str:

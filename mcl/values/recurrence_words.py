@@ -7,6 +7,7 @@ from typing import Final
 
 from mcl.core.patterns import late
 from mcl.values.dates import MORNING
+from mcl.values.durations import in_english
 from mcl.values.numbers import read_number
 
 _DAYS: Final = {
@@ -65,6 +66,7 @@ _PARTS: Final = {
     for name in names.split()
 }  # fmt: skip
 _AFTERNOON: Final = (time(13), time(18))
+_NIGHT: Final = time(3)
 _ORDINALS: Final = {
     name: number
     for number, names in {
@@ -81,7 +83,7 @@ _NTH = late(r"([0-9]{1,2})(?:st|nd|rd|th|:?e|:?a)?\.?")
 _CLOCK = late(
     r"(?P<at>at|@|kl\.?|klockan) (?P<h>[0-9]{1,2})(?:[:.](?P<m>[0-9]{2}))?(?: ?(?P<half>[ap])\.?m\.?)?"
     r"|(?P<h2>[0-9]{1,2})(?:[:.](?P<m2>[0-9]{2}))? ?(?P<half2>[ap])\.?m\.?"
-    r"|(?P<h3>[0-9]{1,2}):(?P<m3>[0-9]{2})"
+    r"|(?P<h3>[0-9]{1,2})[:.](?P<m3>[0-5][0-9])(?![0-9.])"
     r"|(?:at |vid )?(?P<word>noon|midday|midnight|midnatt|lunch|lunchtime)"
 )
 _WORDS: Final = {"noon": time(12), "midday": time(12), "midnight": time(0), "midnatt": time(0),
@@ -125,7 +127,10 @@ def read_rule(text: str) -> RuleParts | None:
     text, times = _times(text)
     if times is None:
         return None
-    text = _ADVERBS.get(text, text)
+    adverb = next(
+        (one for one in _ADVERBS if text == one or text.startswith((f"{one} on ", f"{one} på "))), ""
+    )
+    text = _ADVERBS.get(adverb, "") + text.removeprefix(adverb)
     words = [word for word in text.split() if word != ","]
     if not words:
         return None
@@ -148,7 +153,7 @@ def _times(text: str) -> tuple[str, tuple[time, ...] | None]:
     clear = any(word in _PARTS for word in text.split())  # "three in the afternoon"
     place = re.search(
         r"(?<!\S)(?:(?:at|@|kl\.?|klockan|vid)(?= )|[0-9]{1,2}(?:[:.][0-9]{2})? ?[ap]\.?m"
-        r"|[0-9]{1,2}:[0-9]{2})",
+        r"|[0-9]{1,2}[:.][0-5][0-9](?![0-9.]))",
         text,
     )
     if place is None:
@@ -199,8 +204,9 @@ def _part_of_day(words: list[str]) -> tuple[list[str], time] | None:
 
 
 def _shifted(at: time, part: time) -> time:
-    """Three in the afternoon is fifteen."""
-    return at.replace(hour=at.hour + 12) if part in _AFTERNOON and 1 <= at.hour < 12 else at
+    """Three in the afternoon is fifteen; ten at night is twenty-two."""
+    least = 1 if part in _AFTERNOON else 7 if part == _NIGHT else 12
+    return at.replace(hour=at.hour + 12) if least <= at.hour < 12 else at
 
 
 def _interval(words: list[str]) -> tuple[int, list[str]] | None:
@@ -214,7 +220,9 @@ def _interval(words: list[str]) -> tuple[int, list[str]] | None:
         return 2, words[2:]
     if (number := _ORDINALS.get(second)) and len(words) > 2:
         return (number, words[2:]) if number > 0 else None
-    if (nth := _NTH.fullmatch(second)) or (second not in _UNITS and (read_number(second) is not None)):
+    if (nth := _NTH.fullmatch(in_english(second))) or (
+        second not in _UNITS and (read_number(second) is not None)
+    ):
         number = int(nth[1]) if nth else int(read_number(second) or 0)
         return (number, words[2:]) if 0 < number < 1000 and len(words) > 2 else None
     return 1, words[1:]
@@ -230,8 +238,8 @@ def _every(words: list[str]) -> RuleParts | None:
         return RuleParts("WEEKLY", (*gap, f"BYDAY={days}"))
     if len(what) == 1 and what[0] in _UNITS:
         return _unit(_UNITS[what[0]], number, gap)
-    if len(what) > 2 and what[0] in ("week", "vecka", "month", "månad") and what[1] in ("on", "på", "den"):
-        if what[0] in ("week", "vecka"):
+    if len(what) > 2 and _UNITS.get(what[0]) in ("WEEKLY", "MONTHLY") and what[1] in ("on", "på", "den"):
+        if _UNITS[what[0]] == "WEEKLY":
             days = _day_list(what[2:])
             return RuleParts("WEEKLY", (*gap, f"BYDAY={days}")) if days else None
         day = _month_day([one for one in what[2:] if one not in ("the", "den")])
@@ -298,7 +306,7 @@ def _monthly(words: list[str]) -> RuleParts | None:
     elif text.endswith((" of the month", " of month")):
         return None  # of this month
     text = text.replace("of month", "of the month")
-    tail = next((one for one in _OF_MONTH if text.endswith(f" {one}")), "")
+    tail = max((one for one in _OF_MONTH if text.endswith(f" {one}")), key=len, default="")
     day = _month_day(text.removesuffix(f" {tail}").split()) if tail else None
     return RuleParts("MONTHLY", (day,)) if day else None
 
@@ -313,7 +321,7 @@ def _month_day(words: list[str]) -> str | None:
         return None
     if words[0] in _ORDINALS:
         return f"BYMONTHDAY={_ORDINALS[words[0]]}"
-    nth = _NTH.fullmatch(words[0])
+    nth = _NTH.fullmatch(in_english(words[0]))
     return f"BYMONTHDAY={int(nth[1])}" if nth and 1 <= int(nth[1]) <= 31 else None
 
 

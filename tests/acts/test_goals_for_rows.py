@@ -106,3 +106,49 @@ def test_a_folder_that_is_made_for_what_is_put_into_it_is_one_wish_or_two(home: 
 
 def test_a_word_of_the_other_language_names_the_same_files(home: Home) -> None:
     assert values_of("zippa fakturan till f.zip", "files", home) == ("files-zip", ["old-invoice.txt"])
+
+
+MEMBERS = """name,email,joined,paid
+Ada Ek,ada@choir.example,2019,yes
+Bo Lind,bo@choir.example,2021,no
+Mia Öst,mia@choir.example,2024,no
+"""
+UNPAID = "bo@choir.example, mia@choir.example"
+
+
+@pytest.mark.parametrize(
+    ("goal", "to", "apart"),
+    [
+        ("draft a mail to each member who has not paid, subject Fee, text: Please pay", UNPAID, "each"),
+        (
+            "gör ett mejlutkast var till dom som inte betalt i members.csv, ämne Avgift, text: Hej",
+            UNPAID,
+            "each",
+        ),
+        ("skriv mejl till var och en i members.csv utom Ada Ek, ämne Rep, texten: Vi ses", UNPAID, "each"),
+        ("for each member that hasn't paid make a mail draft, subject Fee, text: Hello", UNPAID, "each"),
+        (
+            "draft one mail to all members who have not paid, subject Fee, text: Please pay",
+            UNPAID,
+            "together",
+        ),
+        ("draft a mail to Bo, subject Each of us, text: to every member", "bo@choir.example", "together"),
+    ],
+)
+def test_a_mail_goes_to_the_rows_that_are_meant(home: Home, goal: str, to: str, apart: str) -> None:
+    Path("members.csv").write_text(MEMBERS, encoding="utf-8")
+    skill, named = values_of(goal, "to", home)
+    assert (skill, named) == ("mail-draft", [to])
+    assert ("each" in values_of(goal, "apart", home)[1]) == (apart == "each")
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "draft a mail to everybody who sings alto, subject Fee, text: Please pay",
+        "draft a mail to each member who joined last month, subject Fee, text: Please pay",
+    ],
+)
+def test_rows_that_no_column_says_are_asked_for(home: Home, goal: str) -> None:
+    Path("members.csv").write_text(MEMBERS, encoding="utf-8")
+    assert isinstance(mcl.compile_goal(goal, home=home), Clarify)

@@ -94,3 +94,21 @@ def test_tables_of_one_kind_are_asked_about_together(home: Home) -> None:
     assert done(goal, "table-ask", home)["also"] == "new-guests.csv"
     assert Path("unpaid.csv").read_text() == "name\nAda\nMia\n"
     assert "also" not in done("which guests in guests.csv have paid", "table-ask", home)
+
+
+@pytest.mark.parametrize(
+    ("goal", "file"),
+    [
+        ("how many guests have paid", "guests.csv"),
+        ("how many of the new guests have paid", "new-guests.csv"),
+        ("vem är den yngsta gästen", "guests.csv"),
+        ("vad heter äpple på tyska", "words.csv"),
+    ],
+)
+def test_the_table_that_answers_is_the_one_of_which_most_is_said(goal: str, file: str, home: Home) -> None:
+    assert done(goal, "table-ask", home)["file"] == file
+
+
+@pytest.mark.parametrize("goal", ["how long is the warranty on the drill", "when is the next meeting"])
+def test_no_table_answers_what_none_speaks_of(goal: str, home: Home) -> None:
+    assert not isinstance(mcl.compile_goal(goal, home=home, skill="table-ask"), Compiled)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -88,6 +89,33 @@ def test_a_wish_is_about_the_file_or_folder_of_the_one_before(
     ((chosen, said),) = wishes(goal, home)
     assert chosen == skill
     assert inputs.items() <= said.items()
+
+
+@pytest.mark.parametrize(
+    ("goal", "path", "text"),
+    [
+        ("copy docs/a.md to docs/e.md and replace invoice with bill in the new one", "docs/e.md", "bill a\n"),
+        ("kopiera docs/a.md till docs/e.md och byt invoice mot faktura i kopian", "docs/e.md", "faktura a\n"),
+        ("count the files in docs and write the number in notes.md", "notes.md", "- 4\n"),
+        ("lista filerna i docs och skriv deras namn i namn.txt", "namn.txt", LIST),
+        ("hur många filer finns i docs? skriv antalet sist i notes.md", "notes.md", "- 4\n"),
+    ],
+)
+def test_a_wish_is_about_what_the_one_before_makes_or_finds(
+    goal: str, path: str, text: str, home: Home
+) -> None:
+    made = compiled(goal, home)
+    assert run(made, home).failure is None
+    assert Path(path).read_text() == text
+    assert Path("docs/a.md").read_text() == "invoice a\n"
+    assert mcl.replay(made.intent.id, home=home).same
+
+
+def test_a_folder_that_is_made_is_packed_by_its_noun_alone(home: Home) -> None:
+    made = compiled("make a folder called press, copy a.csv into it and zip the folder as press.zip", home)
+    assert run(made, home).failure is None
+    with ZipFile("press.zip") as archive:
+        assert [name.rpartition("/")[2] for name in archive.namelist()] == ["a.csv"]
 
 
 def test_what_names_a_file_of_its_own_keeps_it(home: Home) -> None:

@@ -67,9 +67,7 @@ def test_a_read_in_one_step_loads_no_library_that_it_does_not_need(tmp_path: Pat
     command = ("do", "which files in docs mention invoice", "--yes", "--json", "--no-ai")
     make_home(tmp_path)
     loaded((), tmp_path, *command)
-    needless = [
-        name for name in (*HEAVY, "email", "importlib.metadata") if name not in ("anyio", "rich", "yaml")
-    ]
+    needless = [name for name in HEAVY if name not in ("anyio", "rich", "yaml")]
     ours = ("mcl.usecases.corrections", "mcl.usecases.follow_up", "mcl.plugins.review.conclusion")
     assert loaded((*needless, *ours, "executor.walker.undo.undo"), tmp_path, *command) == "[]"
 

@@ -20,6 +20,7 @@ from mcl.cli.main import main
 from mcl.compiler.compiler import Clarify, Compiled, Outcome, Refused, compile_goal, recompile_with_answers
 from mcl.compiler.pipeline import Pipeline
 from mcl.compiler.recompilation import compile_corrected
+from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import CommandWords
 from mcl.compiler.stages.pointing import PointingWords
 from mcl.compiler.stages.request import GoalChange
@@ -357,6 +358,7 @@ COVERED_BY = {
     "wants": "order paper and i want pens",
     "tells": "order paper, the walls are blue",
     "also": "4 boxes of paper. I want pens too",
+    "questions": "what is paper, order pens",
     "nouns.behind": "order paper. send is broken",
     "by.not": "order paper by hand",
     "adverbs.behind": "order paper weekly at noon",
@@ -381,7 +383,15 @@ SPOKEN_BY = {
     "into.3": "visa vad som ligger i den",
     "into.4": "kopiera a.txt dit",
     "into.file": "take off bananas",
-    "into.that": "zip that folder as x.zip",
+    "pointing.number": "write the sum in a.md",
+    "pointing.names": "write their names in a.md",
+    "pointing.answers": "write the sum in a.md",
+    "thing.folder": "zip that folder as x.zip",
+    "thing.folder.bare": "zip the folder as x.zip",
+    "thing.file": "sort the new file",
+    "thing.file.bare": "sort the copy",
+    "thing.behind": "zip the folder as x.zip",
+    "thing.other": "zip that folder named x",
     "adverbs.wish": "lägg sedan ett ark i x",
     "adverbs.then": "om de går igenom så",
     "noun.files": "copy them",
@@ -413,7 +423,7 @@ def spoken(setting: str, text: str) -> Look:
     def look(kit: Kit, core: Core) -> object:
         words = PointingWords.of(core["coverage"])
         named = words.named(text, there if setting.startswith("noun.") else {"text": ""})
-        into, adverb = words.into(text, "x"), words.adverb.match(text)
+        into, adverb = words.into(text, "x", "x.md"), words.adverb.match(text)
         return list(words.found(text)), words.condition(text), named, into, words.within, str(adverb)
 
     return look
@@ -463,6 +473,12 @@ def wants_signature(kit: Kit, core: Core) -> object:
     return Rules.of(core).coverage.signing.search("Eve signs it") is not None
 
 
+def noted(kit: Kit, core: Core) -> object:
+    """Where a further wish stands behind a goal that is taken as it was said."""
+    skill = find_skills(skill_folders(None)).get("table-ask")
+    return Clauses("add up x.csv and add the sum to a.md", skill, Rules.of(core).coverage).wishes([])
+
+
 def sent_too(kit: Kit, core: Core) -> object:
     """What comes of a goal of two verbs for a skill that says both of itself."""
     folder = kit.folder / f"both{next(kit.made)}" / "order"
@@ -483,6 +499,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("constraint", "behind.most", '"zzz"'), handed_on("order paper 50 tops", "paper 50 tops"), ()),
     (("coverage", "numerals", '"zzz"'), handed_on("order paper at most two", "paper at most two"), ()),
     (("coverage", "adding", '"zzz"'), sent_too, ()),
+    (("coverage", "noting", '"zzz"'), noted, ()),
     (("coverage", "signing", '"zzz"'), wants_signature, ()),
     (("promise", "question.second", '"So?"'), planned("order paper and send it"), ()),
     (("promise", "question.open", '"So?"'), planned("order paper every monday"), ()),

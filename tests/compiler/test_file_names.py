@@ -129,6 +129,25 @@ def test_a_goal_for_no_skill_is_read_again_by_the_name_of_the_file_that_it_calls
     assert [(one.name, one.value) for one in made.intent.frame.objects] == [("file", "pancakes.md")]
 
 
+@pytest.mark.parametrize(
+    ("goal", "skill", "field"),
+    [
+        ("count the ERROR lines in both logs pls one number", "files-count", "slot.folder"),
+        ("can you copy that nice recipe into a folder called favourites", "files-copy", "slot.files"),
+        ("copy the big report to old", "files-copy", "slot.files"),
+        ("bilderna ligger i vägen, kan du flytta dem", "files-move", "slot.target"),
+    ],
+)
+def test_words_that_name_nothing_here_are_asked_about(
+    folder: Path, home: Home, goal: str, skill: str, field: str
+) -> None:
+    asked = mcl.compile_goal(goal, home=home)
+    assert isinstance(asked, Clarify)
+    assert asked.intent.compile_metadata is not None
+    assert asked.intent.compile_metadata.skill_id == skill
+    assert field in [one.field for one in asked.questions]
+
+
 def test_what_may_be_several_files_is_asked_about_with_their_names(folder: Path, home: Home) -> None:
     asked = mcl.compile_goal("delete the file landlord", home=home)
     assert isinstance(asked, Clarify)

@@ -142,6 +142,17 @@ def slots(made: Compiled | Clarify, name: str) -> tuple[str, ...]:
         ("files-copy", "de claims som har Claim 2 i sig vill jag ha samlade i en ny mapp som heter tva",
          "claims/second.txt",
          "tva"),
+        ("files-move", "flytta augustibilderna till en ny mapp sen, inne i shots",
+         "shots/DSC_3.png", "shots/sen/"),
+        ("files-delete", "tidy temp, everything from before 2025 can be deleted",
+         "temp/bundle.zip temp/setup.msi", ""),
+        ("files-delete", "the essay is there twice, delete the extra copy and keep the original",
+         "essay (1).md", ""),
+        ("files-delete", "ta bort allt med talk i namnet ur temp", "temp/talk.mp3", ""),
+        ("files-zip", "min syster vill ha alla våra claims, packa dem i c.zip. third.txt ska inte med",
+         "claims/first.txt claims/second.txt", "c.zip"),
+        ("files-zip", "zip the bills from september and october, call it fall.zip, leave out the pdf tho",
+         "bills/2026-09-12-power.txt bills/2026-10-02-water.txt", "fall.zip"),
     ],
 )  # fmt: skip
 def test_a_goal_chooses_the_files_that_are_signed(
@@ -168,6 +179,8 @@ def test_a_goal_chooses_the_files_that_are_signed(
         ("files-copy", "copy the photos that mum likes to mum"),
         ("files-copy", "copy the four stormy shots to best"),
         ("files-delete", "delete the bills that went to Ada"),
+        ("files-delete", "delete some of the bills"),
+        ("files-zip", "pack them in c.zip but not the essay"),
     ],
 )
 def test_words_that_say_more_than_which_files_choose_none(

@@ -37,7 +37,7 @@ def resume(
     walks: Walks, intent: str, *, most: int = 2, modes: Modes | None = None, again: bool = True, **more: Any
 ) -> Outcome:
     critic = RunCritic(walks.home, walks.registry(), modes or Modes(), walks.workspace, most=most)
-    return walks.run(intent, resume=again, critic=critic, **more)
+    return walks.run(intent, resume=again, critic=critic.replan, **more)
 
 
 def corrections(walks: Walks, outcome: Outcome) -> list[IntentCorrectBody]:
@@ -232,7 +232,7 @@ def test_a_plan_that_a_model_writes_anew_runs_where_it_is_no_wider(
     intent = walks.accept(tool("r", "fs/read", path="d"))  # a folder is no file
     rewrite = rewriting(tool("r", "fs/read", path=path))
     critic = RunCritic(walks.home, walks.registry(), Modes(), walks.workspace, most=2, rewrite=rewrite)
-    outcome = walks.run(intent, critic=critic)
+    outcome = walks.run(intent, critic=critic.replan)
     assert outcome.state == state
     (told,) = walks.records(SIGNED)
     assert (told["rule"], told["material"]) == ("model", state == "corrected")
@@ -245,7 +245,7 @@ def test_a_rule_is_asked_before_a_model(walks: Walks) -> None:
         raise AssertionError(trouble.says)
 
     critic = RunCritic(walks.home, walks.registry(), Modes(), walks.workspace, most=2, rewrite=never)
-    assert walks.run(walks.accept(FAILS), critic=critic).state == "completed"
+    assert walks.run(walks.accept(FAILS), critic=critic.replan).state == "completed"
     assert work.calls == 2
 
 
@@ -274,7 +274,7 @@ class Dies(RunCritic):
 
 async def run(opened):
     tools = Registry(shipped_tools())
-    critic = Dies(opened, tools, Modes(), folder, most=2)
+    critic = Dies(opened, tools, Modes(), folder, most=2).replan
     async with Walker(opened, tools, workspace=folder, people=AlwaysApprove(), critic=critic) as walker:
         await walker.run(intent)
 

@@ -206,6 +206,13 @@ def test_a_draft_is_a_file_that_an_undo_takes_away_and_that_is_sent_as_it_is(wal
     assert not (walks.workspace / "drafts").exists()
 
 
+def test_each_of_several_gets_a_draft_of_their_own(walks: Walks) -> None:
+    args = {"to": "a@x.example, b@x.example", "subject": "Fee", "body": "Hi", "folder": "drafts"}
+    walks.ask(tool("n1", "mail/draft", "write", apart="each", **args))
+    drafts = [message_from_bytes(one.read_bytes()) for one in (walks.workspace / "drafts").iterdir()]
+    assert sorted(str(one["To"]) for one in drafts) == ["a@x.example", "b@x.example"]
+
+
 def test_a_draft_for_somebody_without_an_address_cannot_be_sent(walks: Walks) -> None:
     found = walks.ask(tool("n1", "mail/draft", "write", to="Anna, bo@example.org", body="Hej"))
     assert found["to"] == ["Anna", "bo@example.org"]

@@ -197,3 +197,39 @@ def test_a_log_and_a_folder_of_logs_are_tables_and_their_lines_go_to_a_text(ther
     assert text == "".join(f"2026-11-{day} 09:12:44 ERROR disk 91 % full\n" for day in (26, 25))
     there.write("x.log", "nothing\nof the kind\n")
     assert there.refusal(node("data/ask", path="x.log", question="how many errors")) == "BAD_TABLE"
+
+
+LEDGER = """day,shop,kind,planned,spent
+2026-09-03,Ica Maxi,food,700,742.50
+2026-10-20,Bauhaus,home,1000,1249
+2026-11-02,Ica Maxi,food,900,800
+2026-11-24,Dr Holm,health,100,75.50
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("what share of what we spent is food", "53.8"),
+        ("hur många procent av det vi lagt ut är mat", "53.8"),
+        ("what is left of the food plan in november", "100"),
+        ("hur mycket är kvar av matbudgeten i november", "100"),
+        ("how much was spent on food, and how much on home", "1,542.5 1,249"),
+        ("how many planned for food, and how many for home", "1,600 1,000"),
+        ("how much did we spend each week in november", "2026-W45 800 2026-W48 75.5"),
+        ("how much did we spend on the 24th", "75.5"),
+        ("spent before december", "4 of 4 rows"),
+        ("when did we last go to Maxi", "2026-11-02"),
+        ("rows where we spent more then planned", "742.50 1249"),
+        ("spent as a percentage of planned, per kind", "food 96.41 health 75.5 home 124.9"),
+        ("take 0.5 off spent in every row", "742 1248.5 799.5 75"),
+        ("add a column rest, planned minus spent", "rest -42.5 -249 100 24.5"),
+    ],
+)
+def test_questions_are_read_by_what_the_table_has(walks: Walks, question: str, told: str) -> None:
+    walks.write("ledger.csv", LEDGER)
+    text = str(walks.ask(node("data/ask", path="ledger.csv", question=question))["text"])
+    place = 0
+    for one in told.split(" ") if "rows" not in told else [told]:
+        place = text.find(one, place)
+        assert place >= 0, (one, text)

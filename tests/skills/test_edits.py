@@ -50,6 +50,12 @@ def understood(home: Home, model: Model, goal: str) -> Outcome:
         ("the drill is returned! tick it off please", "todo.txt", "[ ] return the", "[x] return the"),
         ("skis waxed, tick that in todo", "todo.txt", "[ ] wax", "[x] wax"),
         ("untick pay the gym in todo.txt", "todo.txt", "[x] pay", "[ ] pay"),
+        (
+            "tick off the table and the skis in todo.txt",
+            "todo.txt",
+            "[ ] book a table for Friday\n[ ] return the drill to Nils\n[x] pay the gym\n[ ] wax",
+            "[x] book a table for Friday\n[ ] return the drill to Nils\n[x] pay the gym\n[x] wax",
+        ),
         ("stryk mjölk och knäckebröd från handla.txt", "handla.txt", "mjölk\nsmör\nknäckebröd", "smör"),
         ("wrong entry on the yard sale flyer, it should be 25, not 20", "flyers/yard-sale.txt", "20", "25"),
         ("Sanna can't on Tuesday, swap her for Olga in duties", "duties.txt", "Sanna", "Olga"),
@@ -70,6 +76,48 @@ def test_what_stands_in_a_file_says_what_is_meant(
     changed = {name for name, text in FILES.items() if (folder / name).read_text() != text}
     assert changed == {path}, goal
     assert (folder / path).read_text() == FILES[path].replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("goal", "path", "added"),
+    [
+        ("add to duties.txt that Olga takes Wednesday", "duties.txt", "Olga takes Wednesday\n"),
+        ("lägg till ringa Nils på lördag i todo.txt", "todo.txt", "[ ] ringa Nils på lördag\n"),
+        ("in todo.txt add sharpen the saw", "todo.txt", "[ ] sharpen the saw\n"),
+        (
+            "write a new line at the bottom of todo: call Nils on Monday",
+            "todo.txt",
+            "[ ] call Nils on Monday\n",
+        ),
+        ("put bread and jam last on the handla list", "handla.txt", "bread\njam\n"),
+        ("sätt upp lingonsylt sist på shoppinglistan, på en egen rad", "handla.txt", "lingonsylt\n"),
+    ],
+)
+def test_what_is_added_goes_to_the_list_that_is_named(
+    home: Home, bundled: Model, folder: Path, goal: str, path: str, added: str
+) -> None:
+    made = understood(home, bundled, goal)
+    assert isinstance(made, Compiled), (goal, made)
+    accept(made.intent.id, home=home)
+    assert run(made.intent.id, home=home, people=AlwaysApprove()).state == "completed", goal
+    assert {name for name, text in FILES.items() if (folder / name).read_text() != text} == {path}, goal
+    assert (folder / path).read_text() == FILES[path] + added
+
+
+@pytest.mark.parametrize(
+    ("goal", "slot"),
+    [
+        ("tick the drill and the oven in todo.txt", "slot.line"),  # the one is there, the other is not
+        ("stryk smör och lakrits från handla.txt", "slot.line"),
+        ("add a line to todo.txt", "slot.note"),
+    ],
+)
+def test_a_part_that_no_entry_is_for_is_asked_about(
+    home: Home, bundled: Model, folder: Path, goal: str, slot: str
+) -> None:
+    made = understood(home, bundled, goal)
+    assert isinstance(made, Clarify), (goal, made)
+    assert slot in {one.field for one in made.questions}
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ def done(home: Home, model: Model, goal: str) -> str:
         "skicka ett sms till Amina",
         "turn off the lights in the kitchen",
         "kan du ringa banken och fråga varför",
+        "hey can you call Bo and tell him tuesday at 10 is fine",
         "boka ett bord för två på lördag klockan sju",
     ],
 )
@@ -433,6 +434,28 @@ def planned(folder: Path) -> Path:
         ),
         ("put the sauna in the calendar, tue 1 dec 17-19", "sauna", "2026-12-01T16:00", "plans.ics"),
         ("påminn mej imorgon bitti att ringa Bo", "ringa Bo", "2026-11-28T08:00", "reminders.ics"),
+        (
+            "säg till mig klockan tre i eftermiddag att hämta Bo",
+            "hämta Bo",
+            "2026-11-27T14:00",
+            "reminders.ics",
+        ),
+        (
+            "lägg in middagen i kalendern, 18 december kl 18 på Eken",
+            "middagen på Eken",
+            "2026-12-18T17:00",
+            "plans.ics",
+        ),
+        ("boka in däckbyte 8 december 10.15 i kalendern", "däckbyte", "2026-12-08T09:15", "plans.ics"),
+        ("set a reminder: call mum, Saturday at 11", "call mum", "2026-11-28T10:00", "reminders.ics"),
+        (
+            "remind me on sunday to call mum at half past three in the afternoon",
+            "call mum",
+            "2026-11-29T14:30",
+            "reminders.ics",
+        ),
+        ("put lunch with Bo in the calendar on Tuesday", "lunch with Bo", "2026-12-01T08:00", "plans.ics"),
+        ("påminn mig kvällen före repetitionen", "Repetition", "2026-11-29T17:00", "reminders.ics"),
     ],
 )
 def test_a_reminder_is_called_and_set_as_the_goal_and_the_files_here_say(
@@ -441,6 +464,18 @@ def test_a_reminder_is_called_and_set_as_the_goal_and_the_files_here_say(
     slots = wants(home, bundled, goal, "schedule-reminder")
     assert (slots["title"], slots["when"][:16], slots["calendar"]) == (title, when, calendar)
     assert slots.get("minutes") == ("120" if "17-19" in goal else None)
+
+
+def test_a_moment_that_is_read_in_part_is_asked_for_and_what_repeats_has_no_other_day(
+    home: Home, bundled: Model, planned: Path
+) -> None:
+    part = understood(home, bundled, "remind me to call mum on sunday at half past three")
+    assert isinstance(part, Clarify)
+    assert [one.field for one in part.questions] == ["slot.when"]
+    made = understood(home, bundled, "Starting 4 December, remind me every Friday at 15 to count the cash")
+    assert isinstance(made, Compiled)
+    assert made.review
+    assert "when" not in {one.name for one in made.intent.frame.objects}
 
 
 def test_a_calendar_is_listed_for_a_period(home: Home, bundled: Model, planned: Path) -> None:

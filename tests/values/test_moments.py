@@ -26,6 +26,15 @@ AT = "2026-11-21T10:00:00.000Z"  # a Saturday
         ("next Tuesday at 12:00", "2026-11-24T12:00"),
         ("tomorrow at 7pm", "2026-11-22T19:00"),
         ("imorgon kl 9:00", "2026-11-22T09:00"),
+        ("klockan tre i eftermiddag", "2026-11-21T15:00"),
+        ("at 3 this afternoon", "2026-11-21T15:00"),
+        ("at 7 tomorrow morning", "2026-11-22T07:00"),
+        ("klockan sju i morgon bitti", "2026-11-22T07:00"),
+        ("fredag kväll klockan sex", "2026-11-27T18:00"),
+        ("fredag kväll kl 18", "2026-11-27T18:00"),
+        ("ikväll halv åtta", "2026-11-21T19:30"),
+        ("den 3:e kl 10", "2026-12-03T10:00"),
+        ("den femtonde december klockan nio", "2026-12-15T09:00"),
     ],
 )
 def test_something_begins_when_its_words_say(text: str, moment: str) -> None:

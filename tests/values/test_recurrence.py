@@ -40,6 +40,20 @@ ZONE = "Europe/Stockholm"
         ("första måndagen i månaden", "FREQ=MONTHLY;BYDAY=1MO", "2026-12-07T09:00:00"),
         ("den 25:e varje månad kl 10", "FREQ=MONTHLY;BYMONTHDAY=25", "2026-12-25T10:00:00"),
         ("var tredje dag", "FREQ=DAILY;INTERVAL=3", "2026-11-28T09:00:00"),
+        (
+            "every other friday at 15.00, starting on 4 december",
+            "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR",
+            "2026-12-04T15:00:00",
+        ),
+        ("varje måndag från och med den 7 december kl 18", "FREQ=WEEKLY;BYDAY=MO", "2026-12-07T18:00:00"),
+        ("klockan 9 den sista dagen i varje månad", "FREQ=MONTHLY;BYMONTHDAY=-1", "2026-11-30T09:00:00"),
+        ("den femtonde varje månad", "FREQ=MONTHLY;BYMONTHDAY=15", "2026-12-15T09:00:00"),
+        ("varje vardag 06.30", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "2026-11-30T06:30:00"),
+        ("måndag till fredag kl 7", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "2026-11-30T07:00:00"),
+        ("mon-fri at 7", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "2026-11-30T07:00:00"),
+        ("weekly on tuesdays at 9", "FREQ=WEEKLY;BYDAY=TU", "2026-12-01T09:00:00"),
+        ("every two weeks on wednesday at 18", "FREQ=WEEKLY;INTERVAL=2;BYDAY=WE", "2026-12-02T18:00:00"),
+        ("every night at 10", "FREQ=DAILY", "2026-11-27T22:00:00"),
     ],
 )
 def test_words_become_a_rule_and_its_first_moment(text, rule, start):

@@ -245,6 +245,8 @@ class Clauses:
         text = self.said(clause.place)
         if not self._heads(text) or self.words.forbids(text) or self._leads(clause):
             return False
+        if self._notes(text):
+            return True
         if self.takes_goal and self._asks_on(clause.place.start):
             return False
         own = _own_verbs(self._skill, self.words.adding)
@@ -264,11 +266,19 @@ class Clauses:
 
     def _places(self, clause: Clause, inputs: Sequence[TextPlace]) -> bool:
         """Whether a clause only says where the result goes, and that is an input of the skill."""
-        head = _HEAD.match(self.said(clause.place))
+        text = self.said(clause.place)
+        head = _HEAD.match(text)
         placed = head is not None and head[0].casefold() in self.words.placing
-        placed = placed and not self.words.pointing.points_into(self.said(clause.place))
-        placed = placed and self.words.wished.search(self.said(clause.place)) is None
+        placed = placed and not self._notes(text) and not self.words.pointing.points_into(text)
+        placed = placed and self.words.wished.search(text) is None
         return placed and not self.takes_any and not free(clause.place, inputs)
+
+    def _notes(self, text: str) -> bool:
+        """Whether a clause says where the answer to an earlier wish is written: "add the sum to notes.md"."""
+        head = _HEAD.match(text)
+        answer = self.words.pointing.answer.search(text)
+        adds = head is not None and head[0].casefold() in self.words.noting | self.words.placing
+        return adds and answer is not None and bool(text[answer.end() :].strip(TIDY))
 
     def _leads(self, clause: Clause) -> bool:
         """Whether the clause just before only leads to this one: "look through the folder and list …"."""
@@ -293,7 +303,7 @@ class Clauses:
             return False
         if self.words.wants(text):
             return self.words.also.search(text) is None
-        if self._heads(text):
+        if self._heads(text) or self.words.questions.match(text):
             return True
         marked = any(not free(clause.place, self.found.get(kind, ())) for kind in KINDS)
         return not marked and not self.words.tells(text) and not self.is_label(clause)
@@ -319,8 +329,12 @@ class Clauses:
 
     def is_own(self, clause: Clause) -> bool:
         """Whether the first word of a clause is one that the skill says of itself."""
+        return self.head(clause) in self.own_words
+
+    def head(self, clause: Clause) -> str:
+        """The first word of a clause."""
         head = _HEAD.match(self.said(clause.place))
-        return head is not None and head[0].casefold() in self.own_words
+        return head[0].casefold() if head is not None else ""
 
     def _plain(self, place: TextPlace) -> bool:
         """Whether a clause says more than please and hello."""

@@ -39,22 +39,23 @@ class WordRun(NamedTuple):
 
 @dataclass(frozen=True)
 class CoverageWords:
-    """The words of the module `coverage`. phrases: by their first word; stems: those whose first word goes on
-    as it likes; forms: what is no list of words; verbs: as they begin a clause; inflected: those of which
-    other forms count too; leading: verbs that only lead to what is wanted; placing: those that say where its
-    result goes; alone: those that say all by themselves; wished: what begins a wish with no verb; ending:
-    reasons that end what stands before; beside_manner: what says nothing beside how something is done.
-    leads: words around limits.
+    """The words of the module `coverage`. phrases: by their first word; stems: those whose first word
+    goes on as it likes; forms: what is no list of words; verbs: as they begin a clause; inflected: those
+    of which other forms count too; leading: verbs that only lead to what is wanted; placing: those that
+    say where its result goes, noting: that add it to what is there; alone: those that say all by
+    themselves; wished: what begins a wish with no verb; ending: reasons that end what stands before;
+    beside_manner: what says nothing beside how something is done. leads: words around limits.
 
-    Of clauses: joined, opening, closing: what joins, begins and ends one; adding: what joins verbs, with the
-    next word; noun: what stands behind a word that is no verb; forbidding (first: at the beginning of a
-    clause), wanting, telling: what forbids, wants and tells; also: what makes of what is wanted a further
-    wish. Of words that need an answer: bounds, repeats: what does so of the whole goal; adverb: what never
-    stands behind an adverb that does; each: before what is counted; told: before what is said of a thing;
-    reason: what begins a reason; aside: what begins a clause that only tells something, claims: what makes
-    it no such clause; signing: what wants a signature; asked, asked_if: before and of a condition that is
-    only asked about; duty, mine: a duty, and whose it is; seeking: what looks for something; letter: what
-    leads to a text that goes on to the end. pointing: how a wish speaks of what an earlier one gives.
+    Of clauses: joined, opening, closing: what joins, begins and ends one; adding: what joins verbs, with
+    the next word; noun: what stands behind a word that is no verb; forbidding (first: at the beginning
+    of a clause), wanting, telling: what forbids, wants and tells; also: what makes of what is wanted a
+    further wish; questions: what begins a question. Of words that need an answer: bounds, repeats: what
+    does so of the whole goal; adverb: what never stands behind an adverb that does; each: before what is
+    counted; told: before what is said of a thing; reason: what begins a reason; aside: what begins a
+    clause that only tells something, claims: what makes it no such clause; signing: what wants a
+    signature; asked, asked_if: before and of a condition that is only asked about; duty, mine: a duty,
+    and whose it is; seeking: what looks for something; letter: what leads to a text that goes on to the
+    end. pointing: how a wish speaks of what an earlier one gives.
     """
 
     phrases: Mapping[str, tuple[WordRun, ...]]
@@ -65,6 +66,7 @@ class CoverageWords:
     inflected: frozenset[str]
     leading: frozenset[str]
     placing: frozenset[str]
+    noting: frozenset[str]
     alone: frozenset[str]
     wished: re.Pattern[str]
     ending: re.Pattern[str]
@@ -80,6 +82,7 @@ class CoverageWords:
     wanting: re.Pattern[str]
     telling: re.Pattern[str]
     also: re.Pattern[str]
+    questions: re.Pattern[str]
     bounds: re.Pattern[str]
     repeats: re.Pattern[str]
     adverb: re.Pattern[str]
@@ -119,6 +122,7 @@ class CoverageWords:
             inflected=inflected,
             leading=words("leading"),
             placing=words("placing"),
+            noting=words("noting"),
             alone=words("alone"),
             wished=any_of(module.phrases("wished")),
             ending=compiled(rf"\s+(?={said('ending')}(?!\w))"),
@@ -137,6 +141,7 @@ class CoverageWords:
             wanting=any_of(module.phrases("wants")),
             telling=any_of(module.phrases("tells")),
             also=any_of(module.phrases("also")),
+            questions=compiled(rf"{said('questions')}(?!\w)"),
             bounds=compiled(
                 rf"(?<!\w){bounds}\s+(?:\w+\s+){{0,2}}[$€£]?(?:\d|{said('numerals')}\b)"
                 rf"|\d\s*\w*\s+{either(limits.phrases('behind.most'))}\b(?!\s*[$€£]?\d)"

@@ -82,7 +82,7 @@ def extract(
     """
     skill = classified.skill
     _check_given(request, skill)
-    apart = read_apart(skill)
+    apart = read_apart(skill, request.slots)
     asked = tuple(
         slot
         for slot in skill.slots
@@ -144,9 +144,14 @@ def extract(
         if free(TextPlace(one.start, one.start + 1), phrased) or points_into(clauses.said(one))
     )
     marked = _of_the_first(answered, wishes)
+    first = clauses.ended(TextPlace(0, wishes[0].start)).end if wishes else None
+    if wishes and not skill.takes_goal:  # what is said behind it may hide what the first wish says
+        alone = model.extract(request.prose[:first], form)
+        known = {one.field for one in marked}
+        marked += tuple(one for one in alone if _is_value(one) and one.field not in known)
     told = [one for one in marked if one.field != REST and not found.is_guess(one)]
     told = _with_members(told, skill, clauses)
-    told, said = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases)
+    told, said = with_phrase(told, form, skill.phrases, clauses, rules.around_phrases, first)
     held = [one for one in held if free(one, said)]
     spans = by_clause(with_patterns(request.prose, form, told, rules, found.reads), clauses)
     if wishes:  # a value that a pattern finds in another wish is that one's
@@ -259,7 +264,8 @@ def _named_files(
     taken += said if recipients(skill) else ()
     for slot in skill.slots:
         field = f"slot.{slot.name}"
-        if slot.default or slot.name in request.slots or field in request.answers:
+        given = slot.name in request.slots or field in request.answers
+        if slot.default or given or slot.name in read_apart(skill, request.slots):
             continue
         if any(one.field == field or (one.field == "slot.pattern" and not slot.required) for one in spans):
             continue

@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
 from executor.core.tables import table_beside
 from mcl.compiler.stages.people import addresses_of
-from mcl.compiler.stages.word_forms import alike, folded
+from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.language.bm25 import WORD
 from mcl.language.skills import Skill
 from mcl.model.protocol import Span
@@ -38,6 +38,7 @@ _MODES: Final[Mapping[str, PathUse]] = {
 _ADDS: Final = ("/fs/append@", "/text/add@")  # and those that add to it, or make it
 _CHANGES: Final = ("/fs/edit@", "/text/entry@")  # tools that write what is there
 _PLACE: Final = re.compile(r"\$\{slot\.(\w+)\}/?")
+_PLAIN: Final = re.compile(r"[^\W\d_]+(?: [^\W_]+)*")  # words, and no path or pattern
 _LISTS: Final = table_beside(__file__)
 _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
     frozenset(str(_LISTS[name]).split())
@@ -99,6 +100,13 @@ class FileNames:
         """The paths of those that are no folders."""
         return tuple(one.path for one in self.entries if not one.folder)
 
+    def after(self, made: Mapping[str, str]) -> FileNames:
+        """The names where these paths are made first, each with the file that it is a copy of, or none."""
+        fresh = (NamedFile(path, "." not in _name(path)) for path in made if path not in self._known)
+        return replace(
+            self, entries=(*self.entries, *fresh), text=lambda path: self.text(made.get(path) or path)
+        )
+
     def answering(self, prose: str, at: str) -> tuple[str, ...]:
         """The files that answer a goal that was said at a moment."""
         return self.reads(prose, at, self.files)
@@ -142,7 +150,9 @@ class FileNames:
         if words[0] in _EMPTY or words[-1] in _EMPTY:
             return None
         found = self.meant(text, "there", most)
-        whole = found is not None and all(_has(folded(text).split()[:1], _name(path)) for path in found.paths)
+        first = folded(text).split()[:1]
+        said = [first, [_in_names(one, self.entries) for one in first]]
+        whole = found is not None and all(any(_has(one, _name(path)) for one in said) for path in found.paths)
         return found if whole else None
 
     def of_kind(self, text: str, default: str) -> Meant | None:
@@ -206,6 +216,9 @@ class FileNames:
         if by_name:
             return by_name
         by_path = [one.path for one in there if _has(words, one.path) and _is_like(words, one.path)]
+        same = [_in_names(word, there) for word in words]
+        if same != words and not by_path:
+            return [one.path for one in there if _has(same, _name(one.path)) and _is_like(same, one.path)]
         return by_path or self._near(bare, there)
 
     @staticmethod
@@ -265,6 +278,14 @@ def _stem(path: str) -> str:
 def _has(words: Sequence[str], text: str) -> bool:
     there = folded(text).split()
     return bool(words) and all(any(alike(folded(word), one) for one in there) for word in words)
+
+
+def _in_names(word: str, there: Sequence[NamedFile]) -> str:
+    """A word as names here have it in the other language: inköpslistan is shopping.txt."""
+    said = [folded(word), *(folded(word).removesuffix(end) for end in CALLED)]
+    meant = frozenset[str]().union(*(stems(one) - stems(one, same=False) for one in said if one))
+    parts = (part for one in there for part in folded(_name(one.path)).split())
+    return next((part for part in parts if not part.isdigit() and stems(part, same=False) & meant), word)
 
 
 def _is_most(words: Sequence[str], path: str) -> bool:
@@ -366,6 +387,15 @@ class FileReading:
         one = FileReading(self._names, self._find, own, self._at)
         yield one
         self.found |= {f"{lead}{key}": paths for key, paths in one.found.items()}
+
+    def after(self, made: Mapping[str, str]) -> FileReading:
+        """The same where these paths are made first; what is found is kept with the rest."""
+        names, find = self._names, self._find
+        if names is None or not made:
+            return self
+        one = FileReading(cache(lambda: there.after(made) if (there := names()) else None), find, at=self._at)
+        one.found = self.found
+        return one
 
     def meant(self, skill: Skill, slot: str, text: str, most: int) -> Meant | None:
         """The paths that words for an input of a skill mean; None where they are to be taken as they are."""
@@ -530,4 +560,11 @@ class FileReading:
         names = self._names() if use is not None else None
         if use == "there" and slot != "folder" and text.casefold() in _POINTING:
             return Meant((), unsure=True)
-        return names.meant(text, use, most) if use is not None and names is not None else None
+        if use is None or names is None:
+            return None
+        found = names.meant(text, use, most)
+        words, nouns = set(text.casefold().split()), _ALL | _FOLDER | _FILE | _EVERYTHING
+        if found is None and use == "there" and _PLAIN.fullmatch(text) and not names.has(text):
+            said = words - nouns - _EMPTY
+            return Meant((), unsure=True) if (said and len(words) > 1) or words <= _EMPTY else None
+        return found

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from mcl.compiler.stages.request import GoalRequest
 
 STAYS: Final = "!"  # no slot: the words say what is left out, of a goal that is not understood
-_BESIDE: Final = ("pattern", "folder", "scope", "days")  # inputs that would say the same in other ways
+_BESIDE: Final = (  # inputs that would say the same in other ways
+    *("pattern", "folder", "scope", "days", "find", "replacement", "prefix", "how"),
+)
 _SURE: Final = 0.97
 _FILLED: Final = "@filled"
 
@@ -84,13 +86,6 @@ def chosen_files(request: GoalRequest, skill: Skill, clauses: Clauses) -> Chosen
     filled = {slot for slot, _ in places if slot}
     own = frozenset(slot.name for slot in skill.slots if filled and slot.name in (*filled, *_BESIDE))
     return ChosenFiles(spans, own, tuple(place for slot, place in places if not slot))
-
-
-def chooses(request: GoalRequest, skill: Skill, words: CoverageWords) -> bool:
-    """Whether a goal says, as it would to a skill, which of the files here are meant."""
-    chosen, found = chosen_files(request, skill, Clauses(request.prose, skill, words)), request.files.found
-    sure = (paths[:1] != ("",) for key, paths in found.items() if key.partition("=")[0] in chosen.slots)
-    return bool(chosen.slots) and all(sure)
 
 
 def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageWords) -> Skill | None:

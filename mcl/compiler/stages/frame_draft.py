@@ -308,7 +308,10 @@ class FrameDraft:
         if not reading.unsure:
             filled = [self._fill(slot, path, span) for path in reading.paths]
             return all(filled)
-        nothing = "names no file here" if slot.name not in recipients(self.skill) else "is nobody known here"
+        somebody = slot.name in recipients(self.skill)
+        if not (reading.paths or slot.required or slot.default or somebody):
+            return False  # it may say something else
+        nothing = "is nobody known here" if somebody else "names no file here"
         of = f"may be any of {', '.join(reading.paths)}" if reading.paths else nothing
         why = f"“{span.value}” {of}"
         question = f"{sentence(why)}. {slot_question(slot.name, slot.hint)}"

@@ -30,18 +30,24 @@ _NOON: Final = "2000-01-01T12:00:00.000Z"  # whether words say a time at all is 
 
 
 def with_phrase(
-    spans: Sequence[Span], form: ExtractForm, phrases: Sequence[str], clauses: Clauses, around: PhraseAround
+    spans: Sequence[Span],
+    form: ExtractForm,
+    phrases: Sequence[str],
+    clauses: Clauses,
+    around: PhraseAround,
+    end: int | None = None,
 ) -> tuple[list[Span], list[TextPlace]]:
     """The spans, with what a phrase of the skill says in their place where the goal has one, and where its
     words stand; nothing else is read in these.
 
     Where something in a place can be read by a pattern for its slot, that; else all of it, as far as its
-    clause goes. What a slot cannot take says nothing of the phrase's other places.
+    clause goes. What a slot cannot take says nothing of the phrase's other places. end: of the first wish,
+    behind which no phrase of it stands.
     """
     kept, prose = list(spans), clauses.prose
     slots = {slot.name: slot for slot in form.slots}
     can = partial(fits, prose, slots)
-    match = find_phrase(goal_words(prose), phrases, around, can) if phrases else None
+    match = find_phrase(goal_words(prose[:end]), phrases, around, can) if phrases else None
     if match is None:
         return kept, []
     for name, member in match.phrase.members:

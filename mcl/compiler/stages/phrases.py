@@ -7,7 +7,7 @@ Words of a phrase stand between blanks. `word?` may be left out (not the first),
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from mcl.core.patterns import late
 
@@ -34,6 +34,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return late(pattern, re.IGNORECASE)
 
 
+@cache
 def literal(words: str) -> str:
     """What matches these words, with any blanks between them and either apostrophe."""
     return r"\s+".join(re.escape(word).replace("'", "['’]") for word in words.split())

@@ -46,7 +46,8 @@ class PointingWords:
     nothing behind it says which; behind: what says which; conditions: by their kind. nouns: for what is
     pointed at, by what that is, in English and in Swedish; adverb, last: what stands behind the verb of a
     wish, or at its end, and adds nothing; then: what ends a condition; places: what points at a folder,
-    behind what leads to its name; within: what leads to that of a file; plural, swedish: of the words that
+    behind what leads to its name; within: what leads to that of a file; answer: what
+    means the answer to an earlier one; plural, swedish: of the words that
     point, those for several, and those of that language."""
 
     plain: tuple[str, ...]
@@ -56,7 +57,8 @@ class PointingWords:
     nouns: Mapping[str, tuple[str, ...]]
     places: tuple[tuple[str, ...], ...]
     within: tuple[str, ...]
-    _that: re.Pattern[str]
+    answer: re.Pattern[str]
+    _things: tuple[re.Pattern[str], re.Pattern[str]]
     adverb: re.Pattern[str]
     last: re.Pattern[str]
     then: tuple[str, ...]
@@ -75,8 +77,11 @@ class PointingWords:
             tuple(module.phrases(f"into.{number}") for number in range(1, 5)),
             module.phrases("into.file"),
             compiled(
-                rf"(?<!\w){either(module.phrases('into.that'))}(?!\w)(?!\s+(?:named|called|som|heter)\b)"
+                rf"(?:(?P<number>{either(module.phrases('pointing.number'))})"
+                rf"|(?P<files>{either(module.phrases('pointing.names'))}))"
+                rf"(?=\s+{either(module.phrases('pointing.answers'))}(?!\w)|[\s.!?]*$)"
             ),
+            (_thing(module, "folder"), _thing(module, "file")),
             compiled(rf"^(\w+)\s+{either(module.phrases('adverbs.wish'))}(?=\s)"),
             compiled(rf"(?:[\s,]+{either(module.phrases('adverbs.wish'))})+$"),
             module.phrases("adverbs.then"),
@@ -88,7 +93,8 @@ class PointingWords:
     def _pointing(self) -> re.Pattern[str]:
         beside = rf"(?!\s+{either(self.behind)}(?!\w))"
         return compiled(
-            rf"(?<![\w-])(?:{either(self.plain)}(?![\w-])|{either(self.things)}(?![\w-]){beside})"
+            rf"(?<![\w-])(?:{either(self.plain)}(?![\w-])|{either(self.things)}(?![\w-]){beside}"
+            rf"|{re.sub(r'[?]P<[a-z]+>', '?:', self.answer.pattern)})"
         )
 
     @cached_property
@@ -112,20 +118,25 @@ class PointingWords:
         """Where words of a wish point at what an earlier one gives."""
         yield from (TextPlace.of(match) for match in self._pointing.finditer(text))
 
-    def into(self, text: str, folder: str) -> str:
-        """A wish with the name of a folder where words of it point at it, or the last are its name; "" where
-        they do neither."""
-        for lead, *phrases in self.places:
+    def into(self, text: str, folder: str, file: str) -> str:
+        """A wish with the name of a folder, or of a file, where words of it point at it, or the last are its
+        name; "" where they do neither. "" for what there is none of."""
+        path = (folder or file).rstrip("/")
+        for number, (lead, *phrases) in enumerate(self.places):
             word = lead.split()[0]
-            named = rf"{re.escape(word)}\s+{re.escape(folder.rstrip('/'))}/?"
+            lead = lead if folder else self.within[number // 2]
+            named = rf"{re.escape(word)}\s+{re.escape(path)}/?"
             match = compiled(rf"\s+(?:{either(phrases)}|{named})[\s.!?]*$").search(text)
             if match is not None:
-                return f"{text[: match.start()]} {lead} {folder}"
+                return f"{text[: match.start()]} {lead} {path}"
             match = compiled(rf"^(\w+)\s+{either(phrases)}\s+").match(text)
             if match is not None:  # "lägg dit en kopia av x"
-                return f"{match[1]} {text[match.end() :]} {lead} {folder}"
-        said, many = self._that.subn(folder.rstrip("/"), text)
-        return said if many == 1 else ""
+                return f"{match[1]} {text[match.end() :]} {lead} {path}"
+        for pattern, one in zip(self._things, (folder, file), strict=True):
+            said, many = pattern.subn(one.rstrip("/"), text) if one else ("", 0)
+            if many == 1:
+                return said
+        return ""
 
     def points_into(self, text: str) -> bool:
         """Whether the last words of a text point at a folder."""
@@ -136,22 +147,33 @@ class PointingWords:
         return compiled(rf"\s+{either([one for _, *more in self.places for one in more])}[\s.!?]*$")
 
     def named(self, text: str, kinds: Mapping[str, str]) -> str:
-        """A wish with a noun in place of the first pronoun; "" where there is none.
+        """A wish with a noun in place of the first pronoun, or of what means an answer; "" where there is
+        none.
 
         kinds: what there is that it may mean, each with what is known of it ("csv").
         """
-        match = self._pronouns.search(text)
+        answer = self.answer.search(text)
+        match = answer or self._pronouns.search(text)
         if match is None or not kinds:
             return ""
+        if self.answers(text) == "files":
+            return text
         place = TextPlace.of(match)
         word = text[place.start : place.end].casefold()
         several = word in self.plural
         order = ("files", "list", "rows") if several else ("file", "text", "files")
         kind = next((one for one in order if one in kinds), next(iter(kinds)))
+        kind = "number" if answer else kind
         swedish = word in self.swedish
-        known = f"{kinds[kind]}-" if swedish and kinds[kind] else kinds[kind]
+        known = kinds.get(kind, "")
+        known = f"{known}-" if swedish and known else known
         said = " ".join(self.nouns[kind][-1 if swedish else 0].replace("<known>", known).split())
         return f"{text[: place.start]}{said}{text[place.end :]}"
+
+    def answers(self, text: str) -> str:
+        """What kind of output the words of a wish mean that point at an answer; "" for any, or none."""
+        match = self.answer.search(text)
+        return (match.lastgroup or "") if match else ""
 
     def means_one(self, text: str) -> bool:
         """Whether words that point mean one file, and say so: "the file", not "it"."""
@@ -208,6 +230,15 @@ class PointingWords:
         if said is None or not text[: said.place.start].strip(_TIDY):
             return None, TextPlace(0, len(text))
         return said, TextPlace(0, len(text[: said.place.start].rstrip(_TIDY)))
+
+
+def _thing(module: CoreModule, kind: str) -> re.Pattern[str]:
+    """What means a folder or a file of an earlier wish; its noun alone does where nothing says which."""
+    said, bare = either(module.phrases(f"thing.{kind}")), either(module.phrases(f"thing.{kind}.bare"))
+    other, behind = (either(module.phrases(f"thing.{name}")) for name in ("other", "behind"))
+    return compiled(
+        rf"(?<!\w)(?!{bare}\s+{other})(?:{said}(?!\w)(?!\s+{other})|{bare}(?=\s+{behind}(?!\w)|\s*(?:[.,;:!?]|$)))"
+    )
 
 
 def _count(words: Sequence[str]) -> Decimal | None:

@@ -1,5 +1,6 @@
 """How often something is to be, for a skill that takes that itself, as a calendar does. Pure."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -10,13 +11,18 @@ from mcl.language.skills import Skill
 
 REPEATS: Final = "repeats"  # the input that takes the rule (RRULE of RFC 5545)
 FIRST: Final = "first"  # and the one that takes its first local moment
+WHEN: Final = "when"  # the one for a single moment
 LISTED: Final = ("from", "to")  # beside these, between which days is listed
+PLACED: Final = ("sources", "targets")  # files, and the place that each gets
 
 
-def read_apart(skill: Skill) -> frozenset[str]:
-    """The inputs of a skill for a calendar that no model fills."""
-    own = frozenset((REPEATS, FIRST))
-    return own | frozenset(LISTED) if own <= {slot.name for slot in skill.slots} else own
+def read_apart(skill: Skill, given: Collection[str]) -> frozenset[str]:
+    """The inputs of a skill that no model fills: a place for each file, and for a calendar; what repeats has
+    no moment beside it."""
+    own = frozenset((REPEATS, FIRST, *PLACED))
+    if not {REPEATS, FIRST} <= {slot.name for slot in skill.slots}:
+        return own
+    return own | frozenset(LISTED) | (frozenset((WHEN,)) if REPEATS in given else frozenset())
 
 
 def with_repeats(request: GoalRequest, skill: Skill) -> GoalRequest:
@@ -47,10 +53,10 @@ def with_moments(request: GoalRequest, skill: Skill, verb: str) -> GoalRequest:
     """The request, with what it says of moments that stand in files here in the inputs of a skill for a
     calendar: "half an hour before the dentist"."""
     names = {slot.name for slot in skill.slots}
-    if not {REPEATS, FIRST} <= names or {REPEATS, "when"} & request.slots.keys():
+    if not {REPEATS, FIRST} <= names or WHEN in request.slots:
         return request
     said = request.files.moments(request.prose, verb, request.zone)
-    if said is None:
+    if said is None or (REPEATS in request.slots and WHEN in said[1]):
         return request
     given = {name: text for name, text in said[1].items() if name in names}
     return replace(request, prose=said[0], slots={**given, **request.slots})

@@ -146,11 +146,6 @@ class ModelContext:
         return True
 
 
-def digest_of_tokens(tokens: Sequence[int]) -> str:
-    """sha256 (hex) of a token sequence, each as four bytes."""
-    return hashlib.sha256((ctypes.c_int32 * len(tokens))(*tokens)).hexdigest()
-
-
 # ---- The KV cache of a prompt's fixed beginning, kept in memory and on disk, so that it is evaluated once.
 #
 # On disk a state is a file `<key>.kv` = the home's seal of it (32 bytes) + llama.cpp's bytes. The key covers
@@ -182,7 +177,8 @@ class Prefixes:
 
     def hold(self, tokens: Sequence[int], *, whole: bool, keep: bool = True) -> None:
         """Make the context hold exactly `tokens`; `whole` as in `Context.feed`. keep: for another time."""
-        key = hashlib.sha256(f"{self._salt} {digest_of_tokens(tokens)}".encode()).hexdigest()
+        said = hashlib.sha256((ctypes.c_int32 * len(tokens))(*tokens)).hexdigest()
+        key = hashlib.sha256(f"{self._salt} {said}".encode()).hexdigest()
         context = self._context
         # The same beginning again, with another goal behind it: what follows is cut off, nothing is
         # evaluated.

@@ -16,7 +16,12 @@ from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.data.entries import ENDINGS
 from mcl.plugins.data.tools.data.logs import ENDING
-from mcl.plugins.data.tools.data.question import is_asked, read_question, spoken_of
+from mcl.plugins.data.tools.data.question import (
+    SpokenOf,
+    is_asked,
+    read_question,
+    spoken_of,
+)
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_of
 
 _ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl")
@@ -25,6 +30,7 @@ _MOST_FOLDERS, _TEXTS = 10, 100  # folders of texts, and of each
 _BYTES: Final = 1 << 17  # of one
 _ALL_BYTES: Final = 1 << 19
 _LEAST: Final = 3  # what must be said of a table
+_WHOLE: Final = 2  # the same where all that is asked is about it
 _NEAR: Final = 1  # less is said of one that may be meant too
 _LONGEST: Final = 1 << 10  # characters of a question
 
@@ -35,7 +41,7 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
     if len(prose) > _LONGEST:
         return ()
     bench, today = Bench(workspace, FixedClock(at), "read", 0, ""), date.fromisoformat(at[:10])
-    spoken: list[tuple[int, TableSchema]] = []
+    spoken: list[tuple[SpokenOf, TableSchema]] = []
     left = _ALL_BYTES
     tables = sorted(
         (one for one in paths if one.casefold().endswith(_ENDINGS)), key=lambda one: one.count("/")
@@ -52,22 +58,29 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
             if size > min(_BYTES, left + size):
                 continue
             schema = schema_of(path, bench, lambda: None)
-            weight = spoken_of(prose, schema, today) + _LEAST * (path in named)
-            spoken.append((weight if schema.rows else 0, schema))
+            said_of = spoken_of(prose, schema, today)
+            if path in named:
+                said_of = SpokenOf(said_of.weight + _LEAST, 0, said_of.unnamed)
+            if schema.rows:
+                spoken.append((said_of, schema))
         except ExecutorError:
             continue
-    found: list[tuple[int, str]] = []
-    for weight, schema in sorted(spoken, key=lambda one: -one[0]):
-        if weight < max(_LEAST, *(best - _NEAR for best, _ in found), 0):
-            break
+    found: list[tuple[SpokenOf, str]] = []
+    for one, schema in sorted(spoken, key=lambda each: -each[0].sure):
+        least = _WHOLE if not one.strange else _LEAST
+        if one.sure < max(least, *(best.sure - _NEAR for best, _ in found), 0):
+            continue
         try:
             read_question(prose, schema, today)
-            if not is_asked(prose, schema):
-                continue
-            found.append((weight, schema.path))
+            if is_asked(prose, schema):
+                found.append((one, schema.path))
         except ExecutorError:
             continue
-    return tuple(path for _, path in found)
+    return tuple(
+        path
+        for one, path in found
+        if not any(other.sure >= one.sure and other.unnamed < one.unnamed for other, _ in found)
+    )
 
 
 def _folders(paths: Sequence[str]) -> list[str]:

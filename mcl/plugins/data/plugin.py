@@ -21,6 +21,7 @@ PLUGIN = Plugin(
     answers="mcl.plugins.data.answering:answering",
     moments="mcl.plugins.data.spoken:inputs",
     fills={
+        "people of rows": "mcl.plugins.data.people:read_people",
         "folder-make": "mcl.plugins.data.rows_said:read_folders",
         "table-ask": "mcl.plugins.data.told:read_tables",
         "table-join": "mcl.plugins.data.told:read_join",

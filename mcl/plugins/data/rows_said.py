@@ -25,15 +25,16 @@ Row = Mapping[str, str]
 
 
 @functools.cache
-def _pattern(name: str) -> re.Pattern[str]:
+def pattern(name: str) -> re.Pattern[str]:
+    """Words of goals for rows."""
     words = table_beside(__file__)
     return re.compile(rf"(?<!\w)(?:{words[name]})", re.IGNORECASE)
 
 
 def read_folders(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The folders that are made, one for each row that is meant; nothing where no table is spoken of."""
-    each = next((one for one in _pattern("each").finditer(prose) if _word(prose, one.end())), None)
-    if each is None or _pattern("folder").search(prose) is None:
+    each = next((one for one in pattern("each").finditer(prose) if _word(prose, one.end())), None)
+    if each is None or pattern("folder").search(prose) is None:
         return ()
     noun = _word(prose, each.end())
     table = _table_of(prose, noun, names)
@@ -95,22 +96,22 @@ def _rows(text: str) -> list[Row]:
 def _column(prose: str, noun: str, rows: Sequence[Row]) -> str:
     """The column that says what they are called: the one that is named, else by what it is called."""
     columns = list(rows[0]) if rows else []
-    after = _pattern("after").search(prose)
+    after = pattern("after").search(prose)
     told = _word(prose, after.end()) if after else ""
     wanted = [one for word in (told, noun) if word for one in columns if _is_same(word, one)]
-    usual = [one for one in columns if _pattern("named").fullmatch(one)]
+    usual = [one for one in columns if pattern("named").fullmatch(one)]
     return next(iter((*wanted, *usual)), "")
 
 
 def _parent(prose: str, table: str, names: FileNames) -> tuple[TextPlace | None, str]:
     """Where they are made, with a stroke behind it; "" for the top."""
     folders, base = {one.path for one in names.entries if one.folder}, table.rpartition("/")[2]
-    for match in _pattern("inside").finditer(prose):
+    for match in pattern("inside").finditer(prose):
         path = _PATH.match(prose, match.end())
         text = path[0].rstrip("/.,") if path else ""
         if path is None or not text or text in (table, base) or text.casefold().endswith(_ENDINGS):
             continue
-        sure = _pattern("below").match(match[0]) is not None
+        sure = pattern("below").match(match[0]) is not None
         if sure or match["fresh"] or "/" in path[0] or text in folders:
             return TextPlace(match.start(), match.end() + len(text)), f"{text}/"
     return None, ""
@@ -119,7 +120,7 @@ def _parent(prose: str, table: str, names: FileNames) -> tuple[TextPlace | None,
 def _left_out(prose: str, clauses: Sequence[SaidClause], start: int) -> list[TextPlace]:
     """Where rows stand that are left out: behind a word for it, up to the end of what is said of them."""
     found = [TextPlace(*one.place) for one in clauses if one.keeps]
-    for match in _pattern("but").finditer(prose, start):
+    for match in pattern("but").finditer(prose, start):
         ends = re.compile(r"[,;.!?](?=\s|$)|\)").search(prose, match.end())
         found.append(TextPlace(match.start(), ends.start() if ends else len(prose)))
     return found
@@ -147,7 +148,7 @@ def _answer(prose: str, column: str) -> bool | None:
         bare = re.sub(r"^(?:un|o)(?=\w{4})", "", word)
         if _is_same(bare, column) or _is_same(word, column):
             near = prose[max(0, match.start() - 24) : match.end() + 12]
-            return bare == word and re.search(_pattern("negated").pattern + r"(?!\w)|n't", near) is None
+            return bare == word and re.search(pattern("negated").pattern + r"(?!\w)|n't", near) is None
     return None
 
 

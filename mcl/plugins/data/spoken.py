@@ -15,6 +15,7 @@ from executor.core.clock import instant
 from executor.core.errors import ExecutorError
 from executor.sandbox.paths import Workspace
 from mcl.compiler.stages.word_forms import folded
+from mcl.plugins.data.moment_said import moment_said
 from mcl.values.dates import MORNING, read_day, read_start
 from mcl.values.durations import in_english, read_seconds
 from mcl.values.periods import period
@@ -23,10 +24,14 @@ _BEFORE: Final = re.compile(
     r"(?P<length>(?:[^\s,.;:!?]+\s+){1,4}?)(?:before|ahead\s+of|prior\s+to|innan|före)(?P<event>(?=\W|$)(?:[^,;:!?()\n]|(?<=\d):(?=\d))*)",
     re.IGNORECASE,
 )
-_DAY_BEFORE: Final = frozenset(("the day", "a day", "dagen", "one day", "en dag"))
+_DAY_BEFORE: Final = frozenset(
+    ("the day", "a day", "dagen", "one day", "en dag", "the evening", "the night", "kvällen", "natten")
+)
+_EVENING: Final = frozenset(("evening", "night", "kvällen", "natten"))
 _CLOCK: Final = re.compile(r"(?:at|kl\.?|klockan)?\s*(?P<hour>\d{1,2})[:.](?P<minute>\d\d)", re.IGNORECASE)
 _TIMED: Final = re.compile(
-    r"\s(?:at|kl\.?|klockan)\s*(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?$", re.IGNORECASE
+    r"(?:^|\s)(?:at|kl\.?|klockan|vid)\s*(?:(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?|noon|lunch|tolv)$",
+    re.IGNORECASE,
 )
 _SPAN: Final = re.compile(
     r"(?<![\w.-])(?P<hour>\d{1,2})(?P<min>[:.]\d\d)?\s*(?:[-–]|to|till|til)\s*(?P<to>\d{1,2})(?P<tomin>[:.]\d\d)?(?![\w-])",
@@ -39,10 +44,11 @@ _SPANS: Final = re.compile(
 )
 _WAKES: Final = re.compile(
     r"(?:wake (?:me|us)(?: up)?|väck (?:mig|mej|oss)|(?:set|put on) (?:an|the|my) alarm"
-    r"|(?:sätt|ställ) (?:ett |en |mitt )?(?:larm|alarm)\w*)"
+    r"|(?:sätt|ställ) (?:ett |en |mitt |min )?(?:larm|alarm|väckar|klock)\w*)"
     r"(?!\w)(?!.*\s(?:to|about|that|att|om)\s+[^\W\d])",
     re.IGNORECASE,
 )
+_REMINDS: Final = re.compile(r"remind|påmin|paminn|ping", re.IGNORECASE)
 _ENDS: Final = re.compile(r"\.(?=\s|$)|\s(?:so|that|to|om|att|så)\s")
 _TITLED: Final = re.compile(
     r"(?:\b(?:me|us|mig|mej|oss|reminder|alarm|påminnelse)(?:\s+(?:for|at|om|på))?|^)\s*$", re.IGNORECASE
@@ -79,7 +85,7 @@ def inputs(
         return _period(prose, at, zone, paths)
     if span := _span(prose):
         return span
-    if (wakes := _WAKES.search(prose)) is not None:
+    if (wakes := _WAKES.search(prose)) is not None and not _REMINDS.search(prose, 0, wakes.start()):
         return prose, {"title": wakes[0]}
     for found in _BEFORE.finditer(prose):
         words = found["length"].split()
@@ -94,23 +100,26 @@ def inputs(
         end = found.start("event") + len(event)
         rest = f"{prose[:begin].rstrip()} {prose[end:].lstrip()}".strip()
         said = event.strip(" .")
+        timed = _TIMED.search(said) if lead.days else None
+        said = said.removesuffix(timed[0]) if timed is not None else said
         clock = _CLOCK.fullmatch(said)
         points = clock is not None or said.casefold() in _POINTS
         whole = prose[:begin] if points else said
-        timed = _TIMED.search(said) if lead.days else None
-        whole = whole.removesuffix(timed[0]) if timed is not None else whole
         entry = _meant(whole, at, zone, workspace, paths) or _dated(whole, clock, at, zone, points=points)
         if entry is None:
             return None if points else (rest, {"title": said})
         when = entry.start - lead
-        if timed is not None and int(timed["hour"]) < 24:
+        evening = "18" if words[-1].casefold() in _EVENING else ""
+        hour = (timed["hour"] or "12") if timed is not None else evening
+        if hour and int(hour) < 24:
             local = when.astimezone(ZoneInfo(zone))
-            when = local.replace(hour=int(timed["hour"]), minute=int(timed["minute"] or 0))
+            when = local.replace(hour=int(hour), minute=int((timed and timed["minute"]) or 0))
         named = _TITLED.search(prose[:begin]) is not None and not rest[len(prose[:begin].rstrip()) :].strip(
             " ."
         )
         return rest, {"when": instant(when), **({"title": entry.title} if named or points else {})}
-    return None
+    said = moment_said(prose, at, zone)
+    return (said[0], {"when": said[1]}) if said else None
 
 
 def _span(prose: str) -> tuple[str, Mapping[str, str]] | None:

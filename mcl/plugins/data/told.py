@@ -110,7 +110,12 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     said = [one.place for one in clauses if not one.keeps]
     there = [one for one in tables_named(prose, names) if one.there and not free(one.place, said)]
     made = [match for one in said for match in _pattern("made", "file").finditer(prose, *one)]
-    new = [match for match in made if not names.has(match["name"])]
+    there_by_name = {one.rpartition("/")[2].casefold() for one in names.files}
+    new = [
+        match
+        for match in made
+        if match["name"].casefold() not in there_by_name and not names.has(match["name"])
+    ]
     result = [FilledInput("result", TextPlace.of(one, "name"), (one["name"],)) for one in new[-1:]]
     meant = _alike(prose, there, names) if there else None
     if meant is None:  # nothing but this reads which tables more

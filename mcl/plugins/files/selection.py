@@ -6,7 +6,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
@@ -15,6 +15,8 @@ from executor.core.globs import Glob, anywhere
 from executor.sandbox.paths import Entry, Workspace
 from executor.sandbox.redaction import visible
 
+_DAY: Final = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})[-_. ]?([01][0-9])[-_. ]?([0-3][0-9])(?![0-9])")
+_MONTH: Final = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})[-_]([01][0-9])(?![0-9])")
 _LINES: Final = 200  # of a text for people
 MOST: Final = 2000  # files and folders that one call changes
 Check = Callable[[], None]
@@ -185,6 +187,18 @@ def suffix(name: str) -> str:
     """The ending of a name with its dot (``.tar.gz`` whole), "" where it has none."""
     found = re.search(r"(?<=[^.])((?:\.tar)?\.[A-Za-z0-9_]{1,10})$", name)
     return found[1] if found else ""
+
+
+def named_day(name: str, *, whole: bool) -> date | None:
+    """The day that a name says; the first of a month, where not only whole days count."""
+    for pattern in (_DAY,) if whole else (_DAY, _MONTH):
+        for match in pattern.finditer(name):
+            year, month, *day = map(int, match.groups())
+            try:
+                return date(year, month, *day or [1])
+            except ValueError:
+                continue
+    return None
 
 
 def size_text(size: int) -> str:

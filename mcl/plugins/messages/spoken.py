@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from executor.core.tables import table_beside
 from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
-from mcl.compiler.stages.filled import FilledInput, SaidClause
+from mcl.compiler.stages.filled import FilledInput, Filler, SaidClause
 from mcl.compiler.stages.word_forms import alike, folded
 from mcl.model.cues import TextPlace, free
 
@@ -57,7 +57,7 @@ def _labels(name: str) -> re.Pattern[str]:
 
 def read_draft(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """What fills a draft."""
-    return _filled(prose, names, "to")
+    return _filled(prose, names, "to", people=names.filler("people of rows"))
 
 
 def read_reply(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
@@ -92,7 +92,8 @@ def read_mail(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
     return _filled(prose, names, "mail")
 
 
-def _filled(prose: str, names: FileNames, to: str) -> Sequence[FilledInput]:
+def _filled(prose: str, names: FileNames, to: str, *, people: Filler | None = None) -> Sequence[FilledInput]:
+    """people: what reads the addresses of rows of a table."""
     head = _pattern("mail").search(prose)
     if head is None:
         return ()
@@ -103,7 +104,10 @@ def _filled(prose: str, names: FileNames, to: str) -> Sequence[FilledInput]:
     if text is not None and title is not None and title.said.start > text.inner.start:
         text = _Part(text.said, _cut(prose, text.inner, title.said.start))
     apart = [one.said for one in (text, title) if one is not None]
-    whom = _whom(prose, apart, names)
+    beside = [*apart, *map(TextPlace.of, _pattern("mail").finditer(prose))]
+    rows = people(_without(prose, beside), (), names) if people is not None else ()
+    listed = next((one for one in rows if one.slot == "people"), None)
+    whom = _whom(prose, apart, names) if listed is None else (listed.place, (", ".join(listed.values),))
     if text is None and whom is not None and (text := _that(prose, whom[0].end, apart)):
         apart.append(text.said)
     read = [FilledInput("", one) for one in apart]
@@ -116,6 +120,9 @@ def _filled(prose: str, names: FileNames, to: str) -> Sequence[FilledInput]:
         found.append(FilledInput(to, place, values, unsure=len(values) > 1))
     elif (each := _pattern("everyone").search(prose)) and free(TextPlace.of(each), apart):
         found.append(FilledInput(to, TextPlace.of(each), unsure=True))  # no list of people is one person
+    own = [one.place for one in rows if one.slot == "each"]
+    if people is not None:
+        found.append(FilledInput("apart", own[0] if own else TextPlace.of(head), ("each",) if own else ()))
     if title is not None:
         found.append(FilledInput("headline", title.inner, (prose[slice(*title.inner)],)))
     elif not any(free(TextPlace.of(one), apart) for one in _pattern("about").finditer(prose)):
@@ -125,6 +132,13 @@ def _filled(prose: str, names: FileNames, to: str) -> Sequence[FilledInput]:
     if not any(free(TextPlace.of(one), apart) for one in _pattern("attach").finditer(prose)):
         found.append(FilledInput("file", TextPlace.of(head)))  # what is named is no attachment
     return (*found, *read)
+
+
+def _without(prose: str, apart: Sequence[TextPlace]) -> str:
+    """The goal with blanks for what the mail says."""
+    for one in apart:
+        prose = prose[: one.start] + " " * (one.end - one.start) + prose[one.end :]
+    return prose
 
 
 # ---- what it is called

@@ -20,17 +20,19 @@ _SAME_FILE: Final = 0.6  # of a file's best line, what another counts that looks
 _FITS: Final = 1.35  # what a line counts more that looks like an answer of the kind asked for
 _LEAST: Final = 0.3  # of what all words of the question would count
 _BESIDE: Final = 0.75  # of the best line, what another must reach to be told beside it
+_OTHER_COUNTS: Final = 0.9  # what another word for one counts
 _SHORTEST: Final = 4  # letters of a word that may be a part of a longer one
 
 
 @dataclass(frozen=True)
 class AnswerLine:
-    """A line of a file; number from 1. score: how well it answers."""
+    """A line of a file; number from 1. score: how well it answers; share: of what all words would count."""
 
     path: str
     number: int
     text: str
     score: float
+    share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,18 @@ def alike(term: str, word: str) -> float:
     return _COMPOUND_COUNTS if compound else 0.0
 
 
+def _meant(term: str, word: str) -> float:
+    """The same, also of other words for a term: insurance, of försäkring."""
+    return max(alike(term, word), *(_OTHER_COUNTS * alike(one, word) for one in others(term)), 0.0)
+
+
+@functools.lru_cache(maxsize=2_000)
+def others(term: str) -> tuple[str, ...]:
+    """Other words for a word, in both languages."""
+    groups = [one.split() for one in table_beside(__file__)["same"]]
+    return tuple(word for group in groups if any(alike(term, one) for one in group) for word in group)
+
+
 def _shared(one: str, other: str) -> str:
     for place, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
@@ -103,7 +117,7 @@ def answers(question: str, texts: Iterable[tuple[str, str]], most: int) -> list[
     words = [[frozenset(_words(line)) for line in lines] for _, lines in files]
     heads = [_head(path, lines) for path, lines in files]
     known = frozenset().union(*heads, *(one for lines in words for one in lines))
-    said = {term: {word: share for word in known if (share := alike(term, word))} for term in terms}
+    said = {term: {word: share for word in known if (share := _meant(term, word))} for term in terms}
     total = 1 + sum(len(lines) for _, lines in files)
     weights = {}
     for term, forms in said.items():
@@ -123,7 +137,7 @@ def answers(question: str, texts: Iterable[tuple[str, str]], most: int) -> list[
             ):  # the line that is asked for, in a file that is meant
                 score = max(score, _SAME_FILE * best) * _FITS
             if own[place] and score:
-                found.append(AnswerLine(path, place + 1, line, score))
+                found.append(AnswerLine(path, place + 1, line, score, score / whole))
     found.sort(key=lambda one: (-one.score, one.path, one.number))
     least = max(_LEAST * whole, _BESIDE * found[0].score) if found else 0.0
     return [one for one in found if one.score >= least][:most]

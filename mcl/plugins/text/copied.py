@@ -12,7 +12,7 @@ from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free
-from mcl.plugins.text.answers import alike, empty_words
+from mcl.plugins.text.answers import alike, empty_words, others
 from mcl.plugins.text.said import named_files, pattern, table, texts
 
 _MARK: Final = re.compile(r"^\s*(?:[-*•]|\d+[.)]|\[[ xX]?\])\s+")
@@ -74,12 +74,7 @@ def _is_name(text: str, names: FileNames) -> bool:
 
 def _senses(word: str) -> list[str]:
     """A word with others for the same thing."""
-    groups = (one.split() for one in table("copied")["same"])
-    return [
-        word,
-        word.removesuffix("s"),
-        *(other for group in groups if any(alike(word, one) for one in group) for other in group),
-    ]
+    return [word, word.removesuffix("s"), *others(word)]
 
 
 def _found(wanted: Sequence[str], form: str, lines: Iterable[str]) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.language.bm25 import WORD
-from mcl.model.cues import TextPlace, free
+from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.text.answers import alike, empty_words
 from mcl.plugins.text.said import kept_places, named_files, pattern, said_words, table, texts
 
@@ -70,10 +71,7 @@ def read_list_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) 
     ]
     words = said_words(prose, quoted or said_in, frozenset() if quoted else empty)
     words = [(word, at) for word, at in words if quoted or free(at, own)]
-    found = sorted(
-        (one for path, entries in listed.items() for one in _meant(path, entries, words)),
-        key=lambda one: -one.score,
-    )
+    found = [one for path, entries in listed.items() for one in _meant(path, entries, words)]
     read = [FilledInput("", one) for one in scope]
     done = FilledInput("what", verb, (what,))
     if not words and len(listed) == 1:  # "take one thing off the list"
@@ -88,21 +86,20 @@ def read_list_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) 
         )
     if not found:
         return ()
-    best = [one for one in found if one.score >= found[0].score - _APART]
-    several = _several(found, prose, said_in)
-    if several:
-        best = several
+    chosen = _each(prose, scope, verb, words, listed)
+    best = chosen or _best(found)
     paths = tuple(dict.fromkeys(one.path for one in best))
+    if len(paths) > 1:
+        return ()
     where = [at for one in best for at in one.places]
     entry = TextPlace(min(at.start for at in where), max(at.end for at in where))
     values = tuple(dict.fromkeys(one.text for one in best))
-    if len(paths) > 1 or (len(values) > 1 and not several):
-        if len(paths) > 1:
-            return ()
-        filled = [FilledInput("line", entry, values[:_OFFERED], unsure=True)]
-    else:
-        filled = [FilledInput("line", entry, ("; ".join(values),))]
-    return (*filled, FilledInput("file", place or entry, paths), done, *read)
+    clear = all(one.whole for one in chosen) if chosen else len(values) == 1
+    if chosen and not clear:  # a part of what is said is none of its entries, or may be several
+        values = tuple(dict.fromkeys((*values, *listed[paths[0]])))
+    line = ("; ".join(values),) if clear else values[:_OFFERED]
+    filled = FilledInput("line", entry, line, unsure=not clear)
+    return (filled, FilledInput("file", place or entry, paths), done, *read)
 
 
 def _may_be_list(path: str) -> bool:
@@ -174,13 +171,35 @@ def _meant(path: str, entries: Sequence[str], words: Sequence[tuple[str, TextPla
     return found
 
 
-def _several(found: Sequence[_Found], prose: str, scope: Sequence[TextPlace]) -> list[_Found]:
-    """The entries of one list that a goal names one after the other, each by all its words, if it does."""
-    whole = sorted((one for one in found if one.whole), key=lambda one: min(one.places))
-    apart = [one for one in whole if not any(set(one.places) < set(other.places) for other in whole)]
-    texts = {one.text for one in apart}
-    said = [prose[place.start : place.end] for place in scope]
-    joined = len(said) > 1 or any("," in one or pattern("list", "several").search(one) for one in said)
-    same = len({one.path for one in apart}) == 1
-    disjoint = len({at for one in apart for at in one.places}) == sum(len(one.places) for one in apart)
-    return apart if len(texts) > 1 and joined and same and disjoint else []
+def _each(
+    prose: str,
+    places: Sequence[TextPlace],
+    verb: TextPlace,
+    words: Sequence[tuple[str, TextPlace]],
+    listed: Mapping[str, Sequence[str]],
+) -> list[_Found]:
+    """The entries of one list that a goal names one after the other, all `whole` where it is clear which of
+    them each part means; none where it names but one. verb: in whose clause each part means some."""
+    joins = [TextPlace.of(one) for one in pattern("list", "several").finditer(prose)]
+    joins += [TextPlace(at, at + 1) for at, sign in enumerate(prose) if sign in ",;"]
+    ends = sorted(one.start for one in joins if free(one, [inner for _, inner in quotes_of(prose)]))
+    parts: dict[tuple[int, int], list[tuple[str, TextPlace]]] = {}
+    for word, at in words:
+        clause = next((number for number, one in enumerate(places) if within(at, [one])), -1)
+        parts.setdefault((clause, bisect.bisect(ends, at.start)), []).append((word, at))
+    own = next((number for number, one in enumerate(places) if within(verb, [one])), -1)
+    told = []
+    for path, entries in listed.items():
+        found = {part: _best(_meant(path, entries, said)) for part, said in parts.items()}
+        chosen = [one for best in found.values() for one in best]
+        clear = all(len(best) == 1 or (not best and part[0] != own) for part, best in found.items())
+        if len(parts) > 1 and (len({one.text for one in chosen}) > 1 or (chosen and not clear)):
+            told.append([replace(one, whole=clear) for one in chosen])
+    surest = [one for one in told if one[0].whole] or told
+    return surest[0] if len(surest) == 1 else []
+
+
+def _best(found: Sequence[_Found]) -> list[_Found]:
+    """Those that little speaks for less than for the best."""
+    most = max((one.score for one in found), default=0.0)
+    return [one for one in found if one.score >= most - _APART]

@@ -23,7 +23,10 @@ PLUGIN = Plugin(
     skills=True,
     fills={
         "clipboard-copy": "mcl.plugins.text.copied:read_copied",
+        "file-read": "mcl.plugins.text.asked:read_described",
+        "files-ask": "mcl.plugins.text.asked:read_question",
         "file-edit": "mcl.plugins.text.replacements:read_edit",
+        "note-write": "mcl.plugins.text.additions:read_addition",
         "list-edit": "mcl.plugins.text.list_edits:read_list_edit",
         "text-replace": "mcl.plugins.text.replacements:read_replacement",
     },

@@ -22,12 +22,14 @@ from mcl.plugins.files.choice.words import (
     is_stated,
     says,
     states,
+    tokens_of,
     when,
     words,
 )
 from mcl.values.kinds import kind_of_ending
 from mcl.values.numbers import read_number
 
+_COMPOUND: Final = 4  # letters of each part of a word that has a month before it
 _LEADING: Final = 5  # words before the name of a target
 _BEHIND_TEXT: Final = ("into", "out", "but", "aside", "mentioned")
 NO_PLACE: Final = TextPlace(0, 0)
@@ -92,11 +94,13 @@ class ClauseReader:
     ) -> None:
         self.clauses, self.sets, self.today, self.own = clauses, sets, today, own
         self.targeted, self.keeps, self.words = targeted, keeps, words()
+        self.copied = self.words.sets["copied"] | (frozenset() if keeps else self.words.sets["copies"])
 
     def read(self, tokens: Sequence[SaidWord]) -> Said:
         """What a clause says of files, word for word; up to a word that says something else."""
         said, at, noun, since, tested = Said(), 0, Noun(), 0, 0
         group: list[Noun] = []
+        tokens = [part for one in tokens for part in self._parts(one)]
         placing, given = any(one.text in self.words.sets["placing"] for one in tokens), False
 
         def end_noun() -> None:
@@ -112,6 +116,9 @@ class ClauseReader:
                 given, at = True, at + aside  # "i want to send all songs to her"
                 continue
             if many := self.words.at("but", tokens, at):
+                if self._originals(tokens[at + many :]) == "":
+                    at = len(tokens)  # “but keep the originals”
+                    break
                 one = self.read(tokens[at + many :])
                 if one.left or not self.known(one):
                     said.left = token.text
@@ -148,6 +155,10 @@ class ClauseReader:
                 within_one = 0  # “those in songs in a new folder”
             if within_one and ((at and placing) or self._is_new(tokens, at + within_one)):
                 into, folder = max(into, out), folder if not said.nouns and not noun.tokens else ""
+            behind = said.target.end and tokens[at - 1].end == said.target.end
+            if folder and behind and self.words.at("within", tokens, at):
+                said.parent, at = folder, at + out + step  # “to a folder x in photos”
+                continue
             if folder:
                 end_noun()
                 for each in said.nouns[since:]:
@@ -191,11 +202,30 @@ class ClauseReader:
         said.end = tokens[at - 1].end if at else 0
         return said
 
+    def _parts(self, token: SaidWord) -> list[SaidWord]:
+        """A word, or the month and the rest of one such as “novemberbilderna”."""
+        for month in self.words.sets["bare_months"] if not token.quoted else ():
+            rest = token.text.removeprefix(month)
+            if len(month) >= _COMPOUND <= len(rest) < len(token.text) and not self.sets.is_whole(token.text):
+                cut = token.start + len(month)
+                first, last = SaidWord(month, token.start, cut), SaidWord(rest, cut, token.end)
+                return [first, last] if self.sets.of(last) else [token]
+        return [token]
+
+    def _originals(self, tokens: Sequence[SaidWord]) -> str | None:
+        """What hinders that originals stay, where that is said: they are taken, and none of their copies."""
+        if not any(one.text in self.words.sets["originals"] for one in tokens):
+            return None
+        all_ = tokens_of(self.clauses.prose, 0, len(self.clauses.prose))
+        return "" if self.keeps or any(one.text in self.copied for one in all_) else "original"
+
     def _word(self, token: SaidWord, noun: Noun, said: Said, *, commanded: bool) -> bool:
         """Read a word that leads to nothing. Gives whether it says no more than which files."""
         sets, inside = self.words.sets, bool(noun.tokens or noun.one or noun.all)
         if token.text in (";", "!", "?"):
             return True
+        if token.text in sets["some"]:  # which of them, nobody says
+            return False
         if token.text in sets["subjects"] and commanded and (noun.tokens or said.nouns):
             return False  # “the files I need”
         if (token.text in sets["numerals"] or (noun.all and token.text.isdigit())) and not noun.tokens:
@@ -250,13 +280,20 @@ class ClauseReader:
             return found
         if tokens[at].text in self.words.sets["photographed"]:
             return 1, _is_picture
-        if tokens[at].text in self.words.sets["copied"]:
+        if tokens[at].text in self.copied:
             return 1, _is_copy
         if found := self._stated(tokens, at):
             return found
         lead = self.words.at("says", tokens, at)
         if not lead and tokens[at].text in self.words.sets["with"]:
             inside = (many for many in (2, 3, 4) if self.words.at("within_them", tokens, at + many))
+            named = (many for many in (2, 3, 4) if self.words.at("in_name", tokens, at + many))
+            if many := next(named, 0):  # “with (1) in the name”
+                text = (
+                    self.clauses.prose[tokens[at].end : tokens[at + many].start].strip(" \"'“”‘’").casefold()
+                )
+                step = many + self.words.at("in_name", tokens, at + many)
+                return step, lambda facts: text in facts.path.rpartition("/")[2].casefold()
             if many := next(inside, 0):  # “with milk in them”
                 text = self.clauses.prose[tokens[at + 1].start : tokens[at + many - 1].end]
                 return many + self.words.at("within_them", tokens, at + many), says(text)
@@ -406,6 +443,8 @@ class ClauseReader:
         ends = self.words.at("stays", tokens, tail) if tail else 0
         if tail and self.clauses.does(clause) and self._is_verb(tokens[0]):
             tail = 0  # “släng den va”
+        if tail and any(one.text in self.words.sets["gone"] for one in tokens[tail:]):
+            tail = 0  # “can be deleted”
         if tail and not all(self._is_nothing(one) for one in tokens[tail + ends :]):
             tail = 0
         also = after and clause.joined.split()[:1] in (["also"], ["också"], ["även"])
@@ -417,8 +456,8 @@ class ClauseReader:
         inner = [one for one in inner if one.text not in ("eller", "or", "nor", "also", "även", "too")]
         if any(self.words.at("rest", inner, at) for at in range(len(inner))):
             return Said()
-        if any(one.text in self.words.sets["originals"] for one in inner):
-            return Said(left="" if self.keeps else "original")
+        if (hinders := self._originals(inner)) is not None:
+            return Said(left=hinders)
         one = self.read(inner)
         if not (one.nouns or one.tests) or not self.known(one):
             one.left = one.left or "?"
@@ -436,7 +475,8 @@ class ClauseReader:
         others = self.words.sets["doing"] | self.words.sets["one"] | self.words.sets["pronouns"]
         if token.text in others or token.text in self.clauses.words.empty or self._is_filler(token):
             return True
-        place = token.text in self.words.sets["making"] | self.words.sets["placing"] | self.own
+        others = self.words.sets["making"] | self.words.sets["placing"] | self.words.sets["gone"]
+        place = token.text in others | self.own
         return place or (not inside and self._is_verb(token))
 
     def _names(self, token: SaidWord, noun: Noun) -> bool:
@@ -466,8 +506,10 @@ class ClauseReader:
     def topic(self, tokens: Sequence[SaidWord]) -> Said | None:
         """What a clause tells something of: “downloads is a mess”."""
         tells = (at for at, one in enumerate(tokens) if one.text in self.words.sets["tells"])
-        one = self.read(tokens[: next(tells, 0)])
-        return one if one.nouns and not one.left else None
+        said = [one for one in tokens[: next(tells, 0)] if one.text not in self.words.sets["some"]]
+        wanted = (self.read(tokens[at:]) for at in range(1, len(tokens)))  # “she wants all our letters”
+        found = (one for one in wanted if any(noun.all or noun.one for noun in one.nouns))
+        return next((one for one in (self.read(said), *found) if one.nouns and not one.left), None)
 
 
 def _both(*tests: Test) -> Test:

@@ -13,15 +13,18 @@ from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from mcl.compiler.stages.clauses import Clause, Clauses
-from mcl.compiler.stages.file_names import PLURAL, FileNames
+from mcl.compiler.stages.file_names import PLURAL, FileNames, NamedFile
 from mcl.compiler.stages.filled import STAYS, FilledInput
+from mcl.compiler.stages.repeats import PLACED
 from mcl.compiler.stages.request import GoalRequest
-from mcl.compiler.stages.word_forms import folded
+from mcl.compiler.stages.word_forms import folded, stems
 from mcl.language.skills import Skill
 from mcl.model.cues import TextPlace
 from mcl.plugins.files.choice.clauses import NO_PLACE, ClauseReader, Noun, Said
 from mcl.plugins.files.choice.names import NamedSets, base
+from mcl.plugins.files.choice.renaming import Renamed, Renaming, read_renaming, read_tidying
 from mcl.plugins.files.choice.words import Facts, SaidWord, Test, tokens_of
+from mcl.plugins.files.selection import suffix
 
 _POINTED: Final = 20  # characters of “that one photo”
 
@@ -54,10 +57,13 @@ class _Goal:
 
 
 class Selections:
-    """Reads what the words of one goal choose."""
+    """Reads what the words of one goal choose. contents: a folder means what lies in it."""
 
-    def __init__(self, clauses: Clauses, sets: NamedSets, reader: ClauseReader) -> None:
+    def __init__(
+        self, clauses: Clauses, sets: NamedSets, reader: ClauseReader, *, contents: bool = False
+    ) -> None:
         self.clauses, self.sets, self.reader, self.words = clauses, sets, reader, reader.words
+        self.contents = contents
         self.goal = self._read()
 
     # ---- its clauses
@@ -76,6 +82,8 @@ class Selections:
                 if one.nouns and not one.left and self.reader.known(one):
                     goal.only.append(one)
                     goal.aside.append(clause.place)
+            elif done and self.words.at("naming", tokens, 0):
+                goal.aside.append(clause.place)
             elif done and self.clauses.does(clause) and not self._places(tokens, goal):
                 break  # a wish of its own
             elif done and self.words.at(
@@ -111,6 +119,13 @@ class Selections:
         one = self.reader.read(tokens)
         if one.left and (main or does):
             one = self.reader.read(tokens[self.reader.verb(tokens) :])
+        inside = next((noun.folder for noun in one.nouns if not noun.tokens), "")
+        behind = (
+            self.clauses.prose[goal.target.end : clause.place.start].strip(" ,") if goal.target.end else "-"
+        )
+        if inside and not (behind or one.left or goal.parent or does or len(one.nouns) > 1):
+            goal.parent = inside  # “to a folder july, inside photos”
+            return False
         if one.left:
             goal.stopped = goal.stopped or does
             goal.topic = goal.topic or self.reader.topic(tokens)
@@ -135,9 +150,11 @@ class Selections:
         if one.left or one.nouns:
             return False
         told = not any(self.clauses.does(clause) for clause, _ in goal.said)
-        same = told and one.pronoun and tokens[0].text in self.reader.own  # “that can go, delete it”
-        placed = bool(one.target.end) if not goal.target.end else one.there and one.pronoun
-        return same or (self.reader.targeted and placed)
+        points = told and bool(one.pronoun or one.tests)
+        same = points and tokens[0].text in self.reader.own  # “that can go, delete it”
+        again = one.there and one.pronoun
+        placed = bool(one.target.end) if not goal.target.end else again
+        return same or (self.reader.targeted and placed) or (self.contents and again)
 
     # ---- all of it
 
@@ -159,22 +176,23 @@ class Selections:
         if about is not None and not any(noun.tokens for noun in nouns):
             if self._is_folder(about):
                 folder = folder or self.sets.folder(about.tokens[0].text)
-            elif points and not tests:
+            elif points or tests:
                 nouns.append(about)
         whole = [noun for noun in nouns if noun.tokens and self._is_folder(noun)]
         others = len(nouns) > len(whole)  # beside others one that is told more of is none: “årets protokoll”
         whole = [noun for noun in whole if not (noun.many or (others and (noun.tests or noun.all)))]
         wanted = [noun for noun in nouns if noun.tokens and noun not in whole]
-        if whole and (tests or wanted or goal.but or goal.only or any(noun.tests for noun in whole)):
+        inside = tests or wanted or goal.but or goal.only or any(noun.tests for noun in whole)
+        if whole and (inside or self.contents):
             tests += [test for noun in whole for test in noun.tests]
             folder = self.sets.folder(whole[0].tokens[0].text) or folder
         elif whole:  # the folder itself
             paths = (self.sets.folder(whole[0].tokens[0].text),) if goal.target.end else ()
             return Selection(place, paths, False, goal.target, tuple(self._all_read())) if paths else None
         if not wanted:
-            if not (tests or goal.only or goal.but):
+            if not (tests or goal.only or goal.but or (folder and self.contents)):
                 return self._pointed(place) if points and not (everything or folder) else None
-            if not (everything or folder or points):
+            if not (everything or folder or (points and tests)):
                 return None
             wanted = [Noun(all=True)]
         return self._selection(wanted, tests, folder, place)
@@ -209,11 +227,14 @@ class Selections:
         """The files that a noun means, in their order. narrow: of a kind, those that lie highest."""
         sets = [files for one in noun.tokens if (files := self.sets.of(one))]
         below = f"{noun.folder}/" if noun.folder else ""
+        template = self.words.sets["template"]
+        named = any(stems(one.text) & template for one in noun.tokens)
         found = [
             one.path
             for one in self.sets.files
             if one.path.startswith(below)
             and all(one.path in each for each in sets)
+            and (named or not tests or template.isdisjoint(folded(base(one.path)).split()))
             and all(test(Facts(one.path, one.modified, self.sets.names.text)) for test in tests)
         ]
         if narrow and not tests and all(_is_unnamed(noun, path) for path in found):
@@ -274,23 +295,18 @@ class FileChoice:
     """The same for the inputs of a skill (`mcl.compiler.stages.filled.Chooser`)."""
 
     def __init__(self, request: GoalRequest, skill: Skill, clauses: Clauses) -> None:
-        self._request, self._clauses = request, clauses
+        self._request, self._skill, self._clauses = request, skill, clauses
         files, uses = request.files, request.files.uses(skill)
         self._names = files.there or FileNames(())
         self._lists = [one for one in skill.slots if one.most > 1 and uses.get(one.name) == "there"]
-        self._into = next((name for name, use in uses.items() if use == "folder"), "")
-        today = datetime.fromisoformat(request.at).astimezone(ZoneInfo(request.zone)).date()
+        self._into = next((name for name, use in uses.items() if use == "folder" and name != PLACED[1]), "")
+        self._made = self._into or next((name for name, use in uses.items() if use == "new"), "")
+        self._today = today = datetime.fromisoformat(request.at).astimezone(ZoneInfo(request.zone)).date()
         sets, changed = NamedSets(self._names), files.changed(skill)
         self._slot = self._lists[0] if len(self._lists) == 1 else None
         slot = self._slot
         self._changed = changed.get(slot.name, "") if slot is not None else next(iter(changed.values()), "")
-        own = frozenset(
-            word
-            for phrase in skill.phrases
-            for part in phrase.split()
-            if "{" not in part
-            for word in part.removesuffix("?").split("|")
-        )
+        own = frozenset(_words(skill, whole=True))
         self._reader = ClauseReader(
             clauses, sets, today, own, targeted=bool(self._into), keeps=not self._changed
         )
@@ -305,6 +321,8 @@ class FileChoice:
         request, slot, into = self._request, self._slot, self._into
         if any(one.name in request.slots or f"slot.{one.name}" in request.answers for one in self._lists):
             return None
+        if any(one.name == PLACED[1] for one in self._skill.slots):
+            return next(self._placed(), None)
         selections = Selections(self._clauses, self._reader.sets, self._reader)
         goal = selections.goal
         if slot is None:
@@ -320,4 +338,94 @@ class FileChoice:
             name = self._clauses.said(found.target)
             path = f"{goal.parent}/{name.rstrip('/')}" + "/" * ("." not in name)
             filled.append(FilledInput(into, found.target, (path,), plain=not goal.parent))
+        filled += self._named() if not found.target.end else ()
         return filled
+
+    def _named(self) -> Iterator[FilledInput]:
+        """What is made of them, as the goal calls it: “call it open.zip”."""
+        tokens = tokens_of(self._request.prose, 0, len(self._request.prose))
+        for at in range(len(tokens)):
+            many = self._reader.words.at("naming", tokens, at)
+            if many and self._made and "." in "".join(one.text for one in tokens[at + many : at + many + 1]):
+                place = TextPlace(*tokens[at + many][1:3])
+                yield FilledInput(self._made, place, plain=True)
+                yield FilledInput("", TextPlace(tokens[at].start, place.end))
+                return
+
+    # ---- a place for each
+
+    def _placed(self) -> Iterator[Sequence[FilledInput]]:
+        """The files and the new place of each, by each rule of the goal that some files fit."""
+        prose, names = self._request.prose, [base(one.path) for one in self._reader.sets.files]
+        tidied = "by" in {one.name for one in self._skill.slots}
+        for rule in read_tidying(prose) if tidied else read_renaming(prose, names):
+            rest = prose
+            for start, end in rule.places:
+                plural = (
+                    "s" if rest[:start][-1:].isalpha() and rest[start - 1] != "s" else ""
+                )  # “picture names”
+                rest = rest[:start] + plural.ljust(end - start) + rest[end:]
+            clauses, sets = Clauses(rest, self._skill, self._clauses.words), self._reader.sets
+            own = frozenset(_words(self._skill, whole=False))  # not “the pictures”
+            reader = ClauseReader(clauses, sets, self._today, own, targeted=False, keeps=False)
+            selections = Selections(clauses, sets, reader, contents=True)
+            found = selections.chosen()
+            chosen = (
+                set(found.paths) if found is not None and not found.unsure else self._having(rule, clauses)
+            )
+            files = [one for one in sets.files if one.path in chosen]
+            targets = _places(files, rule)
+            moved = [(one.path, to) for one, to in zip(files, targets, strict=True) if to != one.path]
+            if not moved or len(moved) > self._lists[0].most or len({to for _, to in moved}) < len(moved):
+                continue
+            said = found.place if found is not None and not found.unsure else rule.places[0]
+            read = found.read if found is not None else ()
+            yield [
+                FilledInput(self._lists[0].name, said, tuple(one for one, _ in moved)),
+                FilledInput(
+                    PLACED[1],
+                    max(rule.places, key=lambda one: one.end - one.start),
+                    tuple(to for _, to in moved),
+                ),
+                *(FilledInput("", one) for one in (*rule.places, *read)),
+            ]
+
+    def _having(self, rule: Renaming, clauses: Clauses) -> set[str]:
+        """The files whose names have the piece that changes, in the folders that are named, if any."""
+        if not rule.piece:
+            return set()
+        words = tokens_of(clauses.prose, 0, len(clauses.prose))
+        folders = {
+            found for one in words if len(one.text) > 3 and (found := self._reader.sets.folder(one.text))
+        }
+        return {
+            one.path
+            for one in self._reader.sets.files
+            if rule.piece.casefold() in base(one.path).casefold()
+            and (not folders or any(one.path.startswith(f"{folder}/") for folder in folders))
+        }
+
+
+def _words(skill: Skill, *, whole: bool) -> Iterator[str]:
+    """The words of a skill's fixed phrases; not whole: of what they begin with."""
+    for phrase in skill.phrases:
+        for part in phrase.split()[: None if whole else 2]:
+            if "{" not in part:
+                yield from part.removesuffix("?").split("|")
+
+
+def _places(files: Sequence[NamedFile], rule: Renaming) -> list[str]:
+    """The new path of each file."""
+    names = [base(one.path) for one in files]
+    stems = [
+        Renamed(name.removesuffix(suffix(name)), one.modified) for name, one in zip(names, files, strict=True)
+    ]
+    above = [one.path.removesuffix(name).rstrip("/") for name, one in zip(names, files, strict=True)]
+    top = min(above, key=len, default="")
+    new = rule.rule(stems)
+    return [
+        "/".join(
+            part for part in (rule.parent or (top if "/" in to else folder), f"{to}{suffix(name)}") if part
+        )
+        for folder, name, to in zip(above, names, new, strict=True)
+    ]

@@ -150,27 +150,40 @@ def _months(year: int, month: int, many: int) -> tuple[date, date]:
 
 
 def when(tokens: Sequence[SaidWord], place: int, today: date, *, led: bool) -> Read | None:
-    """From when a file is: “july”, “juli 2025”, “2025”, “last year”, “höstens”, “2026-10”. led: behind a word
-    such as “from”."""
+    """From when a file is: “july”, “juli 2025”, “2025”, “last year”, “höstens”, “2026-10”, “before 2026”.
+    led: behind a word such as “from”."""
+    for name in ("before", "after", "since"):
+        if lead := words().at(name, tokens, place):
+            found = _days(tokens, place + lead, today, led=True)
+            if found is None:
+                return None
+            many, first, last = found
+            day = timedelta(days=1)
+            bounds = {"before": (date.min, first - day), "after": (last + day, date.max)}
+            return lead + many, _between(*bounds.get(name, (first, date.max)))
+    found = _days(tokens, place, today, led=led)
+    return (found[0], _between(*found[1:])) if found is not None else None
+
+
+def _days(tokens: Sequence[SaidWord], place: int, today: date, *, led: bool) -> tuple[int, date, date] | None:
+    """How many words say a span of days, and its first and last."""
     said = words()
     many, shift = said.number_at("years", tokens, place)
     if shift is not None:
-        return many, _between(*_months(today.year + shift, 1, 12))
+        return many, *_months(today.year + shift, 1, 12)
     many, month = said.number_at("seasons", tokens, place)
     if month is not None:
-        year = today.year - (month > today.month)
-        return many, _between(*_months(year, month, 3))
+        return many, *_months(today.year - (month > today.month), month, 3)
     word = tokens[place].text if place < len(tokens) else ""
     if word in said.sets["months" if led else "bare_months"]:
-        names = sorted(said.sets["months"])
-        number = next(_month_number(one) for one in names if one == word)
+        number = _month_number(word)
         after = tokens[place + 1].text if place + 1 < len(tokens) else ""
         if re.fullmatch(r"(?:19|20)\d\d", after):
-            return 2, _between(*_months(int(after), number, 1))
-        return 1, _between(*_months(today.year - (number > today.month), number, 1))
-    if led and (match := re.fullmatch(r"((?:19|20)\d\d)(?:-(0[1-9]|1[0-2]))?(?:-(\d\d))?", word)):
+            return 2, *_months(int(after), number, 1)
+        return 1, *_months(today.year - (number > today.month), number, 1)
+    if led and re.fullmatch(r"((?:19|20)\d\d)(?:-(0[1-9]|1[0-2]))?(?:-(\d\d))?", word):
         days = _named_days(word)
-        return (1, _between(*days)) if days is not None and match else None
+        return (1, *days) if days is not None else None
     return None
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from executor.core.errors import ToolError
 from executor.tools.tool import Bench
 from mcl.core.text import counted
-from mcl.plugins.data.tools.data.asked import Grouping, TableQuestion, Term, operated
+from mcl.plugins.data.tools.data.asked import WEEK, Grouping, TableQuestion, Term, operated
 from mcl.plugins.data.tools.data.figures import Group, rounded
 from mcl.plugins.data.tools.data.picture import aligned
 from mcl.plugins.data.tools.data.question import read_question
@@ -62,6 +62,9 @@ def answers_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None])
         if asked.differ and not asked.figures and not asked.groups and _two(made):
             made.append(_difference(made))
             continue
+        if asked.share:
+            made[-2:] = [_share(made, asked.decimals)]
+            continue
         if asked.differ and not asked.figures:
             raise ToolError(
                 "UNCLEAR", "the difference of what is not said", place="question", fix="name two figures"
@@ -110,6 +113,29 @@ def _difference(made: Sequence[TableAnswer]) -> TableAnswer:
     return TableAnswer(
         (), [], (), one.count + other.count, one.of, "difference of these", "", value, single=True
     )
+
+
+def _share(made: Sequence[TableAnswer], decimals: int | None) -> TableAnswer:
+    """The figures of the answer before the last in percent of those of the last."""
+    one, other = made[-2:]
+
+    def percent(part: Decimal | None, whole: Decimal | None) -> Decimal | None:
+        return round(100 * part / whole, 2 if decimals is None else decimals) if part and whole else part
+
+    figure = f"{one.figure} in percent of {other.figure}"
+    if one.single:
+        notes = tuple(f"{each.figure}: {plainly(each.value)}" for each in (one, other))
+        return replace(
+            one, names=(), rows=[], figure=figure, value=percent(one.value, other.value), notes=notes
+        )
+    of = {tuple(row[:-1]): row[-1] for row in other.rows}
+    shares = ((row[:-1], percent(_number(row[-1]), _number(of.get(tuple(row[:-1]), "")))) for row in one.rows)
+    rows = [[*name, plainly(value)] for name, value in shares]
+    return replace(one, names=(*one.names[:-1], "%"), rows=rows, figure=figure)
+
+
+def _number(cell: str) -> Decimal | None:
+    return Decimal(cell.replace(",", ".")) if cell else None
 
 
 @dataclass
@@ -325,7 +351,10 @@ def _label(row: Sequence[str], one: Grouping) -> str:
     if not one.part:
         return " ".join(row[one.place].split())
     moment = read_date(row[one.place].strip())
-    return moment.date().isoformat()[: one.part] if moment is not None else ""
+    if moment is None:
+        return ""
+    year, week, _ = moment.isocalendar()
+    return f"{year}-W{week:02}" if one.part == WEEK else moment.date().isoformat()[: one.part]
 
 
 def _what(name: str, term: Term | None) -> str:

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from mcl.plugins.data.tools.data.table import read_number
 
 Row = Sequence[str]
+WEEK: Final = 8  # the part of a date that says its week
 FigureName = Literal["sum", "mean", "count", "min", "max", "median", "change"]
 
 
 @dataclass(frozen=True)
 class Term:
-    """A column, or two with what is done with them. name: as it is told."""
+    """A column, or two with what is done with them, or one and a number. name: as it is told."""
 
     name: str
     places: tuple[int, ...]
     operation: str = ""
+    number: Decimal | None = None
 
     def value(self, row: Row, *, comma: bool) -> Decimal | None:
         """Its number in a row; None where there is none."""
@@ -27,6 +29,7 @@ class Term:
         numbers = [one[0] for one in found if one is not None]
         if len(numbers) < len(self.places):
             return None
+        numbers += [self.number] if self.number is not None else []
         return numbers[0] if not self.operation else operated(self.operation, numbers[0], numbers[1])
 
 
@@ -83,7 +86,8 @@ class Adjustment(NamedTuple):
 class TableQuestion:
     """One question. key: what rows or groups are ordered by, None for the figure of groups; ordered: whether
     they are. having: what a group's figures must hold. decimals: of a figure; shown: its rows are shown where
-    they are few. successive: differences from row to row; differ: of the two figures before."""
+    they are few. successive: differences from row to row; differ: of the two figures before; share: the first
+    of these in percent of the second."""
 
     tests: list[Test] = field(default_factory=list)
     figures: list[tuple[FigureName, Term | None]] = field(default_factory=list)
@@ -97,6 +101,7 @@ class TableQuestion:
     adjust: list[Adjustment] = field(default_factory=list)
     successive: Term | None = None
     differ: bool = False
+    share: bool = False
     decimals: int | None = None
     shown: bool = False
     notes: list[str] = field(default_factory=list)

@@ -102,6 +102,8 @@ class Periods:
             if not name or length != back or (self._plain[at] == "till" and one.bare_year):
                 continue
             year = one.year or (self._past(one.month) if one.month else 0)
+            if name == "before" and one.month > self._today.month and not one.year:
+                year = self._today.year  # all there is until then
             if not year and one.first is None:
                 return one
             first, last = _days(replace(one, year=year))
@@ -129,7 +131,7 @@ class Periods:
             return self._made(at, 1, month=int(found[2]), year=int(found[1]))
         if re.fullmatch(r"(?:19|20)\d\d", word):
             return self._made(at, 1, year=int(word), weak=True, bare_year=True)
-        return self._named_month(at) or self._relative(at) or self._season(at)
+        return self._named_month(at) or self._relative(at) or self._season(at) or self._nth(at)
 
     def _named_month(self, at: int) -> Period | None:
         named, length = member_of("months", self._plain, at)
@@ -156,8 +158,20 @@ class Periods:
     def _day(self, at: int) -> int:
         """The day of a month that a word says: 2, 2nd, 2:a."""
         word = self._plain[at] if at < len(self._plain) else ""
-        found = re.fullmatch(r"(\d\d?)(?:st|nd|rd|th)?", word)
+        found = re.fullmatch(r"(\d\d?)(?:st|nd|rd|th|:[ae])?", word)
         return int(found[1]) if found and 0 < int(found[1]) < 32 else 0
+
+    def _nth(self, at: int) -> Period | None:
+        """“the 24th”: the last day of that number."""
+        named = re.fullmatch(r"(\d\d?)(?:st|nd|rd|th|:[ae])", self._plain[at])
+        led = at and self._plain[at - 1] in ("the", "den")
+        day, first = self._day(at) if named and led else 0, self._today.replace(day=1)
+        while day and not (
+            self._is_day(first.month, first.year, day) and first.replace(day=day) <= self._today
+        ):
+            first = (first - timedelta(1)).replace(day=1)
+        one = first.replace(day=day) if day else None
+        return self._made(at - 1, 2, first=one, last=one) if one else None
 
     @staticmethod
     def _is_day(month: int, year: int, day: int) -> bool:

@@ -12,11 +12,12 @@ from datetime import date
 from typing import NamedTuple
 
 from mcl.plugins.data.tools.data.asked import TableQuestion, Term
+from mcl.plugins.data.tools.data.periods import Periods
 from mcl.plugins.data.tools.data.question_figures import FigureWords
 from mcl.plugins.data.tools.data.question_rows import RowWords
 from mcl.plugins.data.tools.data.question_words import QuestionWord, words_of
 from mcl.plugins.data.tools.data.schema import TableSchema
-from mcl.plugins.data.tools.data.words import length_of, member_of
+from mcl.plugins.data.tools.data.words import is_known, length_of, member_of
 
 
 def read_question(said: str, schema: TableSchema, today: date) -> list[TableQuestion]:
@@ -31,6 +32,8 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
     for part in parts:
         reader = _Reader(part, schema, today, asked[-1] if asked else None)
         one = reader.read()
+        if asked and reader.only_values(asked[-1]):
+            one.figures = asked[-1].figures
         if asked and reader.tells_columns(asked[-1]):
             asked[-1].columns = list(dict.fromkeys([*asked[-1].columns, *reader.named_columns()]))
             continue
@@ -41,9 +44,9 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
             and [name for name, _ in one.figures] == ["sum"]
         ):
             one.figures = []
-        if one.differ and len(asked) < 2 and not one.figures:
+        if one.differ and len(asked) < 2 and not one.figures and not one.columns:
             asked += reader.in_and_out()
-        asked.append(one)
+        asked += reader.of_the_whole(one) if one.share else [one]
     return asked
 
 
@@ -75,10 +78,32 @@ def is_asked(said: str, schema: TableSchema) -> bool:
     return reader.asks()
 
 
-def spoken_of(said: str, schema: TableSchema, today: date) -> int:
-    """How much of a text is about a table: its values and names count more than what is about the same."""
+def names_times(said: str, schema: TableSchema) -> bool:
+    """Whether a text names times, which mean others on another day."""
+    words = words_of(said, schema)
+    plain, today = [one.word for one in words], date(2000, 1, 1)
+    return any(not one.bare_year for one in Periods(plain, [one.said for one in words], today).found())
+
+
+class SpokenOf(NamedTuple):
+    """How much of a text is about a table: its values and names count more than what is about the same.
+    strange: words of what it asks that say nothing of it; unnamed: of its name, what the text does not say,
+    or only in other words."""
+
+    weight: int
+    strange: int
+    unnamed: int
+
+    @property
+    def sure(self) -> int:
+        return self.weight - self.strange
+
+
+def spoken_of(said: str, schema: TableSchema, today: date) -> SpokenOf:
+    """How much of a text is about a table."""
     reader = _Reader(words_of(said, schema), schema, today, None)
-    return sum(reader.weight(at) for at in range(len(reader.words)))
+    weight = sum(reader.weight(at) for at in range(len(reader.words)))
+    return SpokenOf(weight and weight + reader.beside(), reader.strange(), reader.unnamed())
 
 
 def _parted(words: Sequence[QuestionWord], schema: TableSchema) -> Iterator[list[QuestionWord]]:
@@ -119,6 +144,7 @@ class _Reader(RowWords, FigureWords):
         self._less()
         self._totals()
         self._computed()
+        self._shares()
         self._successive()
         self._adjusted()
         self._beyond()
@@ -142,7 +168,24 @@ class _Reader(RowWords, FigureWords):
         self._computed()
         places = range(len(self.words))
         figures = any(self.asks_at(at) or self._prefixed(at) is not None for at in places)
+        begins = self.link(0) if self.words else None  # “hours for Acme”
+        figures = figures or (begins is not None and begins.sure > 1)
+        figures = figures or any(
+            length_of("group", self.plain, at) and self.link(at + 1) for at in places[:-1]
+        )
         return figures or bool(self.terms) or self.asked.differ
+
+    def strange(self) -> int:
+        """How many words of the clauses that ask say nothing of the table, nor of how it is asked."""
+        asking = {one.clause for at, one in enumerate(self.words) if self.asks_at(at)}
+        found = Periods(self.plain, [one.said for one in self.words], self.today).found()
+        times = {at for one in found for at in range(one.start, one.end)}
+        many = 0
+        for at, one in enumerate(self.words):
+            known = at in times or one.number is not None or not one.word[0].isalnum()
+            known = known or is_known(one.word, asking=True) or self._prefixed(at) is not None
+            many += not (known or one.clause not in asking or self.weight(at) or self._is_done(at))
+        return many
 
     def read_order(self) -> None:
         """Only in which order rows are wanted."""

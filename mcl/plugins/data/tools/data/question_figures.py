@@ -11,7 +11,7 @@ from typing import Final, cast
 from mcl.plugins.data.tools.data.asked import Adjustment, FigureName, Grouping, TableQuestion, Term, Test
 from mcl.plugins.data.tools.data.question_order import OrderWords
 from mcl.plugins.data.tools.data.question_rows import valued
-from mcl.plugins.data.tools.data.question_words import NEAR, ColumnLink
+from mcl.plugins.data.tools.data.question_words import NEAR, NO_AMOUNTS, ColumnLink
 from mcl.plugins.data.tools.data.schema import SchemaColumn, things_of
 from mcl.plugins.data.tools.data.words import alike, length_of, member_of, members_of, phrases
 
@@ -33,10 +33,12 @@ class FigureWords(OrderWords):
                 continue
             start, one = left
             end, other = right
+            if sign == "from":
+                sign, one, other = "-", other, one
             name = f"{one.name} {sign} {other.name}"
             if start and self.words[start - 1].clause == self.words[start].clause - 1:
                 label = start - 1  # before a bracket
-                free = not self._empty(label) and self.words[label].number is None
+                free = not self._empty(label) and self.words[label].number is None and label not in self.named
                 if free and self._names(label) and not member_of("months", self.plain, label)[0]:
                     name = self.words[label].said
                     self.used.add(label)
@@ -116,6 +118,9 @@ class FigureWords(OrderWords):
                 self._use(price, at + length_of("each", self.plain, at) - price)
             sign, length = member_of("adjust", self.plain, at)
             there = self._skip(at + length)
+            if not sign and length_of("taking", self.plain, at) and (off := self._taken_off(at + 1)):
+                sign, there, length = "-", at + 1, 1
+                self.used.add(off)
             if not sign or at in self.used or there >= len(self.words):
                 continue
             if self.plain[at + length : at + length + 1] and self.plain[at + length] in _THAT:
@@ -133,6 +138,12 @@ class FigureWords(OrderWords):
             self.asked.adjust.append(Adjustment(sign, number, percent))
             self._use(at, there - at + 1 + percent)
             self._unit(there)
+
+    def _taken_off(self, at: int) -> int:
+        """Where “off” stands behind a number that is taken off something; 0 where it does not."""
+        behind = [one for one in self._clause(min(at, len(self.words) - 1)) if at < one < at + 3]
+        number = at < len(self.words) and self.words[at].number is not None
+        return next((one for one in behind if number and length_of("off", self.plain, one)), 0)
 
     def _rounded(self) -> None:
         """“to two decimals”, “to the krona”."""
@@ -173,7 +184,8 @@ class FigureWords(OrderWords):
                 name, length = "sum", longer
                 self.mentions.append((at, much[0], 3))
             before = self.link(at - 1) if at and at - 1 not in self.used else None
-            if before is not None and before.length > 1:  # "phone number of"
+            pair = self.link_of(tuple(self.plain[at - 1 : at + 1])) if before is not None else None
+            if before is not None and (before.length > 1 or pair is not None):  # "phone number of"
                 name = ""
             which, superlative = self._superlative(at)
             prefix = self._prefixed(at)
@@ -277,17 +289,27 @@ class FigureWords(OrderWords):
         if asked.successive is not None:
             return
         if self.terms and self._any("extra"):  # all columns, and what is computed of them
-            name = self.words[chosen[0][0]].said if chosen else self.terms[-1][1].name
+            name = self.words[chosen[0][0]].said if chosen else self._label() or self.terms[-1][1].name
+            for at in range(len(self.words)):
+                self._use(at, length_of("extra", self.plain, at))
             whole = [Term(one.name, (one.place,)) for one in self.schema.columns]
             asked.columns = [*whole, replace(self.terms[-1][1], name=name)]
             return
         if asked.differ and any(term.operation == "-" for _, term in numbers):
             asked.differ, chosen = False, chosen or [(-1, "sum")]
+        sums = all(name == "sum" for _, name in chosen)
+        if asked.differ and sums and (left := self._unspent(numbers)) is not None:
+            asked.differ, numbers, chosen = False, [(len(self.words), left)], [(-1, "sum")]
         if asked.differ and not chosen and not numbers:
             return
         if not numbers and self._any("earned") and (earned := self._earned()) is not None:
             numbers = [(len(self.words) if not chosen else chosen[0][0], earned)]
             chosen = chosen or [(-1, "sum")]
+        if not chosen and len(asked.adjust) == len(numbers) == 1 and self._any("every_row"):
+            self._in_every_row(numbers[0][1])
+            return
+        if asked.limit == 1 and asked.key is not None and self._is_date(asked.key) and not asked.groups:
+            chosen = []  # the row says how much it was
         if not chosen and asked.groups:
             adds = numbers or self._amount(quiet=True) is not None
             if not adds and self._grouped_by_which and self.schema.of("number"):
@@ -310,6 +332,79 @@ class FigureWords(OrderWords):
             column = column or self._amount()
             assert column is not None
             asked.key = Term(column.name, (column.place,))
+
+    def _label(self) -> str:
+        """What a column is to be called, behind the word for it."""
+        for at in range(1, len(self.words)):
+            if not length_of("column", self.plain, at - 1) or at in self.named:
+                continue
+            there = at + length_of("naming", self.plain, at)
+            clause = self._clause(at - 1)
+            ends = there > at or there == clause[-1]
+            if there in clause and not self.link(there) and (ends or not self._empty(there)):
+                self.used.add(there)
+                return self.words[there].said
+        return ""
+
+    def _in_every_row(self, term: Term) -> None:
+        """“take 0.5 off every temperature”: the table, with that column so."""
+        one = self.asked.adjust.pop()
+        factor = 1 + (one.number if one.sign == "+" else -one.number) / 100
+        sign, number = ("*", factor) if one.percent else (one.sign, one.number)
+        whole = [Term(column.name, (column.place,)) for column in self.schema.columns]
+        made = replace(term, operation=sign, number=number)
+        self.asked.columns = [made if column.places == term.places else column for column in whole]
+
+    def _unspent(self, numbers: Sequence[tuple[int, Term]]) -> Term | None:
+        """What was planned less what was spent of it, where no more than a plan is named."""
+        planned = [one for one in self.schema.about({"planned"}) if one.kind == "number"]
+        others = [one for one in self.schema.of("number") if one not in planned]
+        named = {place for _, term in numbers for place in term.places}
+        if len(planned) != 1 or len(others) != 1 or named - {planned[0].place}:
+            return None
+        one, other = planned[0], others[0]
+        return Term(f"{one.name} - {other.name}", (one.place, other.place), "-")
+
+    def _is_date(self, term: Term) -> bool:
+        return self.schema.columns[term.places[0]].kind == "date"
+
+    def _shares(self) -> None:
+        """“how many percent is rent”, “errors as a percentage of visits”."""
+        for at in range(len(self.words)):
+            if at not in self.used and (length := length_of("share", self.plain, at)):
+                found = self.link(at)
+                if found is None or found.sure < 2:
+                    self.asked.share = True
+                    self.whole_at = at + length if self.plain[at + length - 1] in ("of", "av") else 0
+                    self._use(at, length)
+
+    def of_the_whole(self, asked: TableQuestion) -> list[TableQuestion]:
+        """A share as the figure it is of, the figure of the whole, and the one in percent of the other."""
+        named = [(at != self.whole_at, one) for at, one, _ in self.mentions if one.kind == "number"]
+        numbers = [one for one in self.schema.of("number") if one.name.casefold() not in NO_AMOUNTS]
+        if len({one.place for _, one in named}) == 1 and len(numbers) == 2 and not self.given:
+            named += [(not named[0][0], one) for one in numbers if one is not named[0][1]]
+        named.sort(key=lambda one: not one[0])
+        said = list(dict.fromkeys(Term(one.name, (one.place,)) for _, one in named))
+        part, whole = replace(asked, share=False), replace(asked, share=False)
+        if len(said) == 2:
+            part.figures, whole.figures = [("sum", said[0])], [("sum", said[1])]
+        else:
+            amount = self._amount(quiet=True)
+            values = {place for place, _ in self.given}
+            whole.tests = [one for one in asked.tests if one.about not in values]
+            if amount is None or len(whole.tests) == len(asked.tests):
+                self._unclear("percent", self.schema.columns)
+            part.figures = whole.figures = [("sum", Term(amount.name, (amount.place,)))]
+        for one in (part, whole):
+            one.columns, one.adjust, one.shown, one.limit = [], [], False, 0
+        return [part, whole, TableQuestion(share=True, decimals=asked.decimals)]
+
+    def only_values(self, before: TableQuestion) -> bool:
+        """Whether a question for how many only names other values: the figure of the one before is meant."""
+        counts = [name for name, _ in self.asked.figures] == ["count"]
+        read = all(at in self.used or self._empty(at) for at in range(len(self.words)))
+        return counts and read and bool(self.given) and [name for name, _ in before.figures] == ["sum"]
 
     def tells_columns(self, before: TableQuestion) -> bool:
         """Whether all that is said here is which columns of the rows before are wanted."""
@@ -338,6 +433,9 @@ class FigureWords(OrderWords):
         for place, (at, name) in enumerate(chosen):
             end = chosen[place + 1][0] if place + 1 < len(chosen) else len(self.words)
             behind = [term for there, term in numbers if at <= there < end]
+            if not behind and name == "sum" and place + 1 < len(chosen) and not asked.groups:
+                amount = self._amount(quiet=True)  # “the total, and how much of it is tax”
+                behind = [Term(amount.name, (amount.place,))] if amount is not None else []
             if name == "count":
                 near = [term for there, term in numbers if at < there <= at + 4]
                 if (near and not any(other != "count" for _, other in chosen)) or (near and asked.groups):

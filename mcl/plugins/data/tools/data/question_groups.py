@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcl.plugins.data.tools.data.asked import Grouping
+from mcl.plugins.data.tools.data.asked import WEEK, Grouping
 from mcl.plugins.data.tools.data.question_words import NO_AMOUNTS, QuestionWords
 from mcl.plugins.data.tools.data.words import length_of, member_of
 
@@ -26,6 +26,8 @@ class GroupWords(QuestionWords):
         there = self._skip(there)
         while there < len(self.words) - 1 and self.schema.is_own(self.plain[there]) and self.link(there + 1):
             there += 1  # "per log file"
+        if there < len(self.words) - 1 and self._count(there):
+            there += 1  # "each of the two pages"
         if there >= len(self.words):
             return there
         found = self._grouping(there, by=by)
@@ -54,7 +56,7 @@ class GroupWords(QuestionWords):
         dates = self.schema.of("date")
         exact = found is not None and found.sure == 3 and found.columns[0].kind != "date"
         if part and dates and not exact:
-            characters = {"year": 4, "month": 7, "day": 10}[part]
+            characters = {"year": 4, "month": 7, "week": WEEK, "day": 10}[part]
             return Grouping(part, dates[0].place, characters), there + length
         if found is None:
             return None

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Final
 
+from executor.core.words import unaccented
 from mcl.plugins.data.tools.data.asked import Having, Row, Term, Test, held
 from mcl.plugins.data.tools.data.periods import Period, Periods
 from mcl.plugins.data.tools.data.question_words import NEAR, QuestionWords
 from mcl.plugins.data.tools.data.schema import NO, YES, SchemaColumn, opposite, things_of
 from mcl.plugins.data.tools.data.table import read_date, read_number
-from mcl.plugins.data.tools.data.words import alike, length_of, member_of, members_of, words_in
+from mcl.plugins.data.tools.data.words import (
+    alike,
+    is_known,
+    length_of,
+    member_of,
+    members_of,
+    with_accents,
+    words_in,
+)
 
 _LIKE: Final = 0.84
 _YEARS: Final = (1000, 2100)
@@ -246,6 +256,10 @@ class RowWords(QuestionWords):
             told = f"{column.name} is {'not ' if no else ''}{said}"
             self.asked.tests.append(Test(told, place, valued(place, frozenset(found), no)))
 
+    def is_said(self, at: int) -> bool:
+        """Whether a word is one of how questions are put."""
+        return is_known(self.plain[at]) or self._empty(at)
+
     def _is_value(self, at: int) -> bool:
         for length in range(min(6, len(self.words) - at), 0, -1):
             if self.used.intersection(range(at, at + length)):
@@ -283,7 +297,8 @@ class RowWords(QuestionWords):
     def _valued(self, at: int, length: int) -> Iterator[tuple[SchemaColumn, tuple[str, ...]]]:
         """The columns that have these words as a value: as they are, else but for endings or by the first
         word of just one, else what is about the same."""
-        words = tuple(each for one in self.words[at : at + length] for each in words_in(one.said))
+        said = (re.sub(r"['’]s$", "", one.said) for one in self.words[at : at + length])
+        words = tuple(each for one in said for each in words_in(one))
         if not words or (length == 1 and self._weak(at)):
             return
         text = [one for one in self.schema.of("text") if one.values and not one.says_yes]
@@ -306,13 +321,20 @@ class RowWords(QuestionWords):
             yes = [one for one in text if not {"mail", "file"} & one.things]
             yes = [] if self.schema.is_own(words[0]) else yes
             begun = [(one, value) for one in yes for value in one.values if value[:1] == words]
+            if not begun and not self.is_said(at):
+                begun = [(one, value) for one in yes for value in one.values if words[0] in value]
+                begun = begun if len({value for _, value in begun}) == 1 else []
             if begun and len({one.place for one, _ in begun}) == 1 and not self.link(at):
                 yield from begun
                 return
         things = members_of("things", words)
-        for one in text if things else ():
-            if one.says_kinds and not self.link(at):
-                yield from ((one, value) for value in one.values if things & things_of(value))
+        for one in text if things and not self.link(at) else ():
+            several = one.says_kinds or not (one.more or {"name", "mail"} & one.things)
+            meant = {value: things & things_of(value) for value in one.values} if several else {}
+            if meant and not one.says_kinds:
+                meant = {value: some for value, some in meant.items() if members_of("things", value)}
+            exact = {value for value, some in meant.items() if some & {"overdue"}}
+            yield from ((one, value) for value, some in meant.items() if some and value in (exact or meant))
 
     def _lacking(self, at: int) -> bool:
         """“without a grade”: the cells of a column are empty."""
@@ -553,6 +575,36 @@ class RowWords(QuestionWords):
         self.asked.tests.append(Test(told, column.place, valued(column.place, frozenset([(near[0],)]), no)))
         return True
 
+    def beside(self) -> int:
+        """How much a text that speaks of a table says of it beside: times that its rows have, what was spent
+        where they have amounts, what was used where they are readings."""
+        found = Periods(self.plain, [one.said for one in self.words], self.today).found()
+        times = bool(self.schema.of("date") or self.schema.about({"month"}))
+        said = any(not one.weak for one in found) and times
+        spent = any(
+            length_of("spending", self.plain, at) or member_of("figure", self.plain, at)[0] == "sum"
+            for at in self._places
+        )
+        used = any(length_of("consumed", self.plain, at) for at in self._places)
+        meters = any(one.is_meter for one in self.schema.columns)
+        told = any(
+            length_of("source", self.plain, at) and self.schema.is_own(self.plain[self._skip(at + 1)])
+            for at in self._places[:-1]
+        )
+        return said + 2 * told + (spent and self._amount(quiet=True) is not None) + 3 * (used and meters)
+
+    @property
+    def _places(self) -> range:
+        return range(len(self.words))
+
+    def unnamed(self) -> int:
+        """Of the name of the table, what is not said, or only in other words."""
+        said = [with_accents(unaccented(one)) for one in self.plain] + [unaccented(one) for one in self.plain]
+        whole = [one for one in self.schema.own_words if any(alike(one, word) for word in said)]
+        other = [one for one in self.schema.own_words if one not in whole]
+        named = {thing for word in self.plain for thing in members_of("named", (word,))}
+        return sum(2 - bool(members_of("named", (one,)) & named) for one in other)
+
     def weight(self, at: int) -> int:
         """How much a word says of the table."""
         if self._weak(at) or self.words[at].number is not None or length_of("people", self.plain, at):
@@ -563,7 +615,11 @@ class RowWords(QuestionWords):
         values = [value for length in range(1, most + 1) for value in self._valued(at, length)]
         if values:
             plain = words_in(self.words[at].said)
-            return 3 if any(value[: len(plain)] == plain for _, value in values) else 1
+            literal = any(value[: len(plain)] == plain for _, value in values)
+            return 3 if literal else 2 if any(members_of("things", value) for _, value in values) else 1
+        top, length = self._superlative(at)
+        if top and self._spoken_of(at, length):
+            return 1 + bool(top in ("old", "young") and self.schema.about({"age", "birth"}))
         if self._empty(at) or member_of("figure", self.plain, at)[0]:
             return 0
         found = self.link(at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
@@ -30,7 +30,8 @@ from mcl.plugins.data.tools.data.words import (
 
 _TOKEN: Final = re.compile(
     r"\S*\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt|log)\b|[\w@.+-]*\w/[\w./-]*\w"
-    r"|\d{4}-\d\d(?:-\d\d)?(?!\d)|\d+(?:[ \u00a0]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*(?![^\W\d_])"
+    r"|\d{4}-\d\d(?:-\d\d)?(?!\d)|\d\d?(?:st|nd|rd|th|:[ae])(?!\w)"
+    r"|\d+(?:[ \u00a0]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*(?![^\W\d_])"
     r"|[^\W_]+(?:['’-][^\W_]+)*|>=|<=|!=|[<>≥≤=*×/+%−-]|[,.;:!?()\"“”\n]"
 )
 _BREAKS: Final = frozenset(",.;:!?()\n")
@@ -68,7 +69,19 @@ def words_of(said: str, schema: TableSchema) -> list[QuestionWord]:
         if one.word not in schema.known_words and one.word.isalpha():
             known = one.word if is_known(one.word) else _accented(one.word, schema)
             one.word = spoken.get(one.word) or _spelled(known)
-    return words
+    return [part for one in words for part in _parts_of(one, schema)]
+
+
+def _parts_of(one: QuestionWord, schema: TableSchema) -> Sequence[QuestionWord]:
+    """A word, or the two of a compound that are both about something: “matbudgeten”."""
+    word = one.word
+    if word in schema.known_words or is_known(word) or not word.isalpha():
+        return [one]
+    for at in range(3, len(word) - 2):
+        first, last = word[:at], word[at:]
+        if members_of("things", (first,)) and members_of("things", (last,)) and is_known(first):
+            return [replace(one, word=first, said=first), replace(one, word=last, said=last)]
+    return [one]
 
 
 def _accented(word: str, schema: TableSchema) -> str:
@@ -125,6 +138,7 @@ class QuestionWords:
         self.named: set[int] = set()
         self.value_places: set[int] = set()
         self.per_head = False  # each pays so much
+        self.whole_at = 0  # where the whole is named that something is a share of
         self.late = [timedelta(0)]  # how far behind a period its last reading may be
         self.given: dict[tuple[int, bool], list[tuple[str, ...]]] = {}
 
@@ -153,6 +167,10 @@ class QuestionWords:
         )
 
     def _superlative(self, at: int) -> tuple[str, int]:
+        if self.plain[at] in ("last", "sist") and not any(
+            self.plain[one] in ("when", "när") for one in self._clause(at) if one < at
+        ):
+            return "", 0  # “when did we last …”
         if self.plain[at] == "min" and (
             self._counted(at) or at + 1 == len(self.words) or self.link(at + 1) is None
         ):

@@ -58,10 +58,14 @@ def members_of(family: str, words: Phrase) -> frozenset[str]:
     return frozenset(one for one in lexicon()[family] if length_of(f"{family}.{one}", words, 0) == len(words))
 
 
+_CONTENT: Final = ("named", "things")
+
+
 @cache
-def _single_words() -> tuple[frozenset[str], frozenset[str]]:
-    """The words of all phrases, and those that go on as they like."""
-    families = (some if isinstance(some, Mapping) else {"": some} for some in lexicon().values())
+def _single_words(*, without: tuple[str, ...] = ()) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of all phrases but those of some families, and those that go on as they like."""
+    lists = (some for name, some in lexicon().items() if name not in without)
+    families = (some if isinstance(some, Mapping) else {"": some} for some in lists)
     texts = (str(text) for some in families for text in some.values())
     words = {word for text in texts for word in text.replace("|", " ").split()}
     return frozenset(one for one in words if not _goes_on(one)), frozenset(
@@ -69,9 +73,9 @@ def _single_words() -> tuple[frozenset[str], frozenset[str]]:
     )
 
 
-def is_known(word: str) -> bool:
-    """Whether the lexicon has a word in some phrase."""
-    whole, begun = _single_words()
+def is_known(word: str, *, asking: bool = False) -> bool:
+    """Whether the lexicon has a word in some phrase. asking: in one that says how something is asked."""
+    whole, begun = _single_words(without=_CONTENT) if asking else _single_words()
     return word in whole or any(word.startswith(one) for one in begun)
 
 

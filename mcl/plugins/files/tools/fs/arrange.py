@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from anyio import from_thread, to_thread
@@ -12,12 +11,18 @@ from anyio import from_thread, to_thread
 from executor.sandbox.paths import Entry, Workspace
 from executor.tools.manifest import Mode
 from executor.tools.tool import Bench
-from mcl.plugins.files.selection import FileChoice, files_in, named, never, require_some, suffix
+from mcl.plugins.files.selection import (
+    FileChoice,
+    files_in,
+    named,
+    named_day,
+    never,
+    require_some,
+    suffix,
+)
 from mcl.plugins.files.transfer import Carried, carried, carry_all, touched
 from mcl.values.kinds import kind_of_ending
 
-_DAY = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})[-_. ]?([01][0-9])[-_. ]?([0-3][0-9])(?![0-9])")
-_MONTH = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})[-_]([01][0-9])(?![0-9])")
 _FORMS = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
 
 
@@ -64,16 +69,5 @@ def folder_for(entry: Entry, by: str) -> str:
         return kind_of_ending(suffix(name)) or "other"
     if by == "ending":
         return suffix(name).lower().removeprefix(".") or "other"
-    said = _named_day(name, whole=by == "day")
+    said = named_day(name, whole=by == "day")
     return (said or datetime.fromtimestamp(entry.modified // 10**9, UTC).date()).strftime(_FORMS[by])
-
-
-def _named_day(name: str, *, whole: bool) -> date | None:
-    for pattern in (_DAY,) if whole else (_DAY, _MONTH):
-        for match in pattern.finditer(name):
-            year, month, *day = map(int, match.groups())
-            try:
-                return date(year, month, *day or [1])
-            except ValueError:
-                continue
-    return None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from email.headerregistry import Address
 
 from anyio import from_thread, to_thread
 
 from executor.core.words import name_part
+from executor.sandbox.paths import Written
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from mcl.plugins.messages.letter import address_of, attach, letter, split_people
@@ -29,7 +30,23 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 
 def _draft(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-    to = [_person(one) for one in split_people(str(args.get("to", "")))]
+    people = [_person(one) for one in split_people(str(args.get("to", "")))]
+    each = args.get("apart") == "each" and bool(people)
+    subject = visible(str(args.get("subject", "")).strip())
+    written = (
+        [_put(args, to, bench) for to in ([one] for one in people)] if each else [_put(args, people, bench)]
+    )
+    names = [visible(one if isinstance(one, str) else str(one)) for one in people]
+    to = zip(written, names, strict=True) if each else [(written[0], ", ".join(names) or "nobody yet")]
+    told = [f"wrote {one.path}, to {name}: {subject or '(no subject)'}" for one, name in to]
+    if missing := [visible(one) for one in people if isinstance(one, str)]:
+        told.append(f"without an address yet: {', '.join(missing)}")
+    size = sum(one.size for one in written)
+    return {"path": written[0].path, "to": names, "subject": subject, "size": size, "text": "\n".join(told)}
+
+
+def _put(args: Mapping[str, object], to: Sequence[Address | str], bench: Bench) -> Written:
+    """One mail in its file."""
     subject, body = str(args.get("subject", "")).strip(), str(args.get("body", ""))
     now = datetime.fromisoformat(bench.clock.now()).replace(microsecond=0)
     message = letter(sender=str(args.get("from", "")), to=to, subject=subject, body=body, at=now)
@@ -37,25 +54,10 @@ def _draft(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     if attached := str(args.get("attach", "")):
         attach(message, attached, bench.workspace)
         message.set_boundary(f"=={hashlib.sha256(body.encode()).hexdigest()[:32]}")
-    data = message.as_bytes()
     known = hashlib.sha256(repr([[str(one) for one in to], subject, body, attached]).encode()).hexdigest()
     name = f"{now.date().isoformat()}-{name_part(subject or body, _SLUG, 'mail')}-{known[:8]}.eml"
     path = "/".join([*bench.workspace.split(str(args["folder"])), name])
-    written = bench.workspace.write(path, data, replace=False, check=from_thread.check_cancelled)
-    people = [visible(one if isinstance(one, str) else str(one)) for one in to]
-    missing = [one for one in to if isinstance(one, str)]
-    told = (
-        f"wrote {written.path}, to {', '.join(people) or 'nobody yet'}: {visible(subject) or '(no subject)'}"
-    )
-    if missing:
-        told += f"\nwithout an address yet: {', '.join(map(visible, missing))}"
-    return {
-        "path": written.path,
-        "to": people,
-        "subject": visible(subject),
-        "size": written.size,
-        "text": told,
-    }
+    return bench.workspace.write(path, message.as_bytes(), replace=False, check=from_thread.check_cancelled)
 
 
 def _person(text: str) -> Address | str:

@@ -1,0 +1,195 @@
+"""Stage 2, where it is not clear for which skill a goal is: what else of it, or of the files here, speaks for
+one. The first of `PROPOSALS` that says something counts."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, TypeAlias
+
+from mcl.compiler.stages.classify import Classified, OutOfScope, classify
+from mcl.compiler.stages.clauses import TIDY, Clause, Clauses
+from mcl.compiler.stages.filled import filled_skill
+from mcl.compiler.stages.request import GoalRequest
+from mcl.compiler.stages.rules import Rules
+from mcl.language.skills import Skill, Skills
+from mcl.model.cues import TextPlace
+from mcl.model.protocol import Model, takes_all
+
+_HEARD: Final = 0.005  # how sure a choice by what a file holds must be
+_SAID: Final = 0.2  # and one by its verb
+_LIKELY: Final = 0.5  # and by the name of a file
+_COLON: Final = re.compile(r":\s")
+_LINES: Final = re.compile(r":[ \t]*\n")  # behind it stands a text in any case
+
+Found: TypeAlias = Classified | OutOfScope
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """A goal whose skill is chosen: among which, by whom, by which rules."""
+
+    request: GoalRequest
+    skills: Skills
+    model: Model
+    rules: Rules
+
+    @cached_property
+    def clauses(self) -> Clauses:
+        """Those of the goal, for no skill."""
+        return Clauses(self.request.prose, None, self.rules.coverage)
+
+    def by_model(self, prose: str) -> Found:
+        """What is chosen for other words."""
+        return classify(replace(self.request, prose=prose), self.skills, self.model, self.rules)
+
+    def is_sure(self, found: Found) -> bool:
+        """Whether a skill was chosen, and needs no look."""
+        share = found.skill_probability if isinstance(found, Classified) else 0.0
+        return _skill(found) is not None and self.rules.routing(share).route == "compiled"
+
+    def taken(self, skill: Skill, found: Found) -> Classified | None:
+        """A skill that speaks for itself, as it is chosen for the goal."""
+        request = replace(self.request, skill=skill.id)
+        chosen = classify(request, self.skills, self.model, self.rules)
+        if isinstance(chosen, OutOfScope):
+            return None
+        share = dict(found.shares).get(skill.id, 0.0)
+        return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
+
+    def ranked(self, found: Found, least: float) -> Iterator[Skill]:
+        """The skills whose shares are at least so much, the likeliest first."""
+        shares = dict(found.shares)
+        for id in sorted(shares, key=lambda id: -shares[id]):
+            skill = self.skills.get(id) if shares[id] >= least else None
+            if skill is not None and not skill.takes_any:
+                yield skill
+
+
+def settled(choosing: Choosing, found: Found) -> Found:
+    """What was found, or what is meant instead. What a person fixed stays."""
+    if choosing.request.skill:
+        return found
+    proposed = (propose(choosing, found) for propose in PROPOSALS)
+    found = next((one for one in proposed if one is not None), found)
+    return _beyond(choosing, found) or found
+
+
+def _skill(found: Found) -> Skill | None:
+    """The skill that was chosen; None where that is one for any goal."""
+    return found.skill if isinstance(found, Classified) and not found.skill.takes_any else None
+
+
+def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
+    """The skill whose inputs what stands in the files here says."""
+    if choosing.is_sure(found):
+        return None
+    near = list(choosing.ranked(found, _HEARD if _skill(found) is not None else 0.0))
+    skill = filled_skill(choosing.request, near, choosing.rules.coverage)
+    return choosing.taken(skill, found) if skill is not None else None
+
+
+def _by_answering_file(choosing: Choosing, found: Found) -> Classified | None:
+    """The skill that takes a goal as it was said, where what a file that is here holds answers it, and no
+    verb says that more is wanted."""
+    request, own = choosing.request, _skill(found)
+    if choosing.is_sure(found) or not request.files.answering(request.prose):
+        return None
+    skill = next((one for one in choosing.skills if one.takes_goal and request.files.reads(one)), None)
+    main = choosing.clauses.main
+    if skill is None or (own and _says(choosing, own, main) and not _says(choosing, skill, main)):
+        return None
+    return choosing.taken(skill, found)
+
+
+def _by_name_of_file(choosing: Choosing, found: Found) -> Classified | None:
+    """The skill that reads a file which a goal for no skill calls by another name."""
+    request = choosing.request
+    prose = request.files.reworded(request.prose) if _skill(found) is None else ""
+    chosen = choosing.by_model(prose) if prose else None
+    if not isinstance(chosen, Classified) or chosen.skill_probability < _LIKELY:
+        return None
+    return replace(chosen, begins=()) if _skill(chosen) and request.files.reads(chosen.skill) else None
+
+
+def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
+    """What is chosen for the first wish of a goal alone, where the goal as a whole makes it less sure."""
+    clauses, pointing = choosing.clauses, choosing.rules.coverage.pointing
+    prose, whole = choosing.request.prose, isinstance(found, Classified) and found.skill.takes_goal
+    spoken = pointing.conditional(prose) or any(pointing.found(prose))
+    if choosing.is_sure(found) and (whole or not spoken):
+        return None
+    sure, begins = (found.skill_probability, found.begins) if isinstance(found, Classified) else (0.0, ())
+    wishes, main = clauses.wishes(begins), clauses.main
+    # What only tells how things are, before what is wanted, says little of what that is.
+    led = main is not None and not any(pointing.found(clauses.said(main.place)))
+    begun = (one for one in clauses.all if clauses.does(one) and (one is main if led else one.begins))
+    start = next((one.place.start for one in begun), 0)
+    told = _told_before(clauses)
+    end = next((one.start for one in wishes if one.start > max(start, told)), len(prose))
+    first = clauses.ended(TextPlace(start, end))
+    if not (wishes or start) or first.end <= first.start:
+        return None
+    chosen = choosing.by_model(clauses.said(first))
+    if not isinstance(chosen, Classified) or (_skill(chosen) is None and isinstance(found, Classified)):
+        return None  # what is told first is for no skill; what is wanted behind it may be
+    # What would do it all leaves out on what the rest depends, or what is to be done with what it finds.
+    said, share = [clauses.said(one) for one in wishes], chosen.skill_probability
+    held = any(map(pointing.conditional, said))
+    held = held or (takes_all(choosing.model) and any(any(pointing.found(one)) for one in said))
+    held = held and _skill(chosen) is not None and choosing.rules.routing(share).route != "clarify"
+    return replace(chosen, begins=begins) if share > sure or held else None
+
+
+def _told_before(clauses: Clauses) -> int:
+    """Where the first clause with a verb begins, before which the goal only tells of what it points at: "the
+    mp3s are in the wrong place, move them"."""
+    wish = next(filter(clauses.does, clauses.all), None)
+    if wish is None or not any(clauses.words.pointing.found(clauses.said(wish.place))):
+        return 0
+    before = clauses.prose[: wish.place.start]
+    joined = clauses.words.joined.search(clauses.prose, len(before.rstrip(TIDY)), wish.place.start)
+    return 0 if "?" in before or joined is not None else wish.place.start
+
+
+def _by_verb(choosing: Choosing, found: Found) -> Classified | None:
+    """The skill that says the verb of a goal of itself which seems to be for no skill."""
+    wish = next(filter(choosing.clauses.does, choosing.clauses.all), None)
+    near = choosing.ranked(found, _SAID) if _skill(found) is None else ()
+    skill = next((one for one in near if _says(choosing, one, wish)), None)
+    return choosing.taken(skill, found) if skill is not None else None
+
+
+def _says(choosing: Choosing, skill: Skill, clause: Clause | None) -> bool:
+    """Whether something that a skill says of itself begins with the verb of a clause, which says what is done
+    and not where it goes."""
+    words = choosing.rules.coverage
+    verb = choosing.clauses.head(clause) if clause is not None and choosing.clauses.does(clause) else ""
+    begins = (text.casefold().split()[0].split("|") for text in (*skill.examples, *skill.phrases))
+    return verb not in {"", *words.placing, *words.leading} and any(verb in one for one in begins)
+
+
+def _beyond(choosing: Choosing, found: Found) -> OutOfScope | None:
+    """The refusal of a goal that wants first what nothing here can do."""
+    prose, known, clauses = choosing.request.prose, choosing.rules.beyond, choosing.clauses
+    if not any(words.search(prose) for words in known.values()):
+        return None
+    kind, main = "", clauses.main
+    for clause in clauses.all:
+        if (_COLON if choosing.is_sure(found) else _LINES).search(prose, 0, clause.place.start):
+            break  # what follows is a text, and no wish
+        if clause is main or (main is not None and clause.begins and clause.place > main.place):
+            start = clause.place.start
+            kind = next((name for name, words in known.items() if words.match(prose, start)), "")
+            if kind or clauses.does(clause):
+                break
+    skill = found.skill if isinstance(found, Classified) else None
+    own = (*skill.examples, *skill.phrases) if skill is not None else ()
+    if not kind or any(map(known[kind].match, own)):
+        return None
+    return OutOfScope((), found.shares, kind)
+
+
+PROPOSALS: Final[tuple[Callable[[Choosing, Found], Classified | None], ...]] = (
+    _by_filled, _by_answering_file, _by_name_of_file, _by_first_wish, _by_verb,
+)  # fmt: skip
