@@ -231,6 +231,10 @@ _NAMES: Final = (
     "fs/write",
     "http/get",
     "http/request",
+    "process/editor",
+    "process/lint",
+    "process/mqlaunch",
+    "process/tests",
     "time/now",
 )
 

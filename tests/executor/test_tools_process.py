@@ -12,8 +12,8 @@ from walks import Walks, tool
 
 from executor import Grants, Home, Outcome, ToolError, Workspace
 from executor.sandbox.environment import safe_path
+from executor.tools.process.tests import counts
 from executor.tools.project.suites import Folder, command, detect
-from mcl.plugins.repo.tools.process.tests import counts
 
 pytestmark = pytest.mark.usefixtures("unsandboxed")
 SOME = "def test_good(): pass\ndef test_bad(): assert not 'so'\n"

@@ -1,1 +1,0 @@
-"""Programs of a repository: its tests, its linters, an editor, what launches."""
