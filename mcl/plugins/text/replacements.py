@@ -347,6 +347,8 @@ def _runs(
             if pair[0] is None or not 0 < len(said(pair[1]).split()) <= _RUN or not said(pair[0]):
                 continue
             one, other = (TextPlace(*_bare(prose, place)) for place in (pair[0], pair[1]))
+            if _VALUE.fullmatch(said(pair[1])) and not _VALUE.search(said(pair[0])):
+                continue  # “change coffee to 32” is about the number beside it
             if prose[one.start : one.end].casefold() not in empty_words():
                 found.append((_Value(one, said(one), "words"), _Value(other, said(other), "words")))
     return found
