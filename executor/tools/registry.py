@@ -223,33 +223,18 @@ class Registry:
 
 
 _NAMES: Final = (
-    "agent/dispatch",
-    "code/grep",
-    "code/search",
     "fs/append",
-    "fs/changes",
     "fs/delete",
     "fs/edit",
     "fs/list",
     "fs/read",
-    "fs/search",
-    "fs/watch",
     "fs/write",
-    "git/branch",
-    "git/checkout",
-    "git/diff",
-    "git/log",
-    "git/show",
-    "git/status",
     "http/get",
     "http/request",
     "process/editor",
     "process/lint",
     "process/mqlaunch",
     "process/tests",
-    "repo/inspect",
-    "repo/tree",
-    "task/assign",
     "time/now",
 )
 

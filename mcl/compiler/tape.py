@@ -198,14 +198,13 @@ def _names_key(prose: str, candidates: Sequence[Candidate]) -> str:
 #
 # A second compile of the same goal asks no model then; all that code does (ids, times, dates, plans,
 # signatures) is done anew. With the bundled model this saves a tenth of a second, with a chat model all that
-# it writes. A home keeps at most SLOTS tapes in `cache/compile`: the first digits of a key name the file, and
+# it writes. A home keeps at most 4,096 tapes in `cache/compile`: the first digits of a key name the file, and
 # a later tape takes the place of an earlier one there. A file is the sha256 (32 bytes) of the rest, the key
 # (64 hex digits) and the tape. What is damaged, another key's or not this user's own is a miss. Losing the
 # folder costs time only.
 
 _KEY: Final = 64  # digits of a key, before the tape
 _DIGITS: Final = 3  # of them, in a file's name
-SLOTS: Final = 16**_DIGITS
 MAX_TAPE: Final = 256 * 1024  # bytes
 
 

@@ -3,7 +3,6 @@
 import heapq
 import json
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from executor.core.errors import JournalError
+from executor.core.words import unaccented
 from executor.store.database import Database
 from executor.store.journal.record import stored_body
 from mcl.core.errors import MemoryStoreError
@@ -39,11 +39,7 @@ def document_in(wire: bytes) -> bytes:
 
 def index_words(text: str) -> list[str]:
     """The words of `text` as they are indexed and looked for: lower case, without accents."""
-    # Taken apart, so that accents are characters of their own and can be left out: “résumé” is found by
-    # “resume”.
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    bare = "".join(c for c in plain if not unicodedata.combining(c)).casefold()
-    return [word[:_LONGEST] for word in WORD.findall(bare)]
+    return [word[:_LONGEST] for word in WORD.findall(unaccented(text.casefold()).casefold())]
 
 
 def searched_words(memory: Memory) -> list[str]:

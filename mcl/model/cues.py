@@ -29,6 +29,11 @@ class TextPlace(NamedTuple):
     start: int
     end: int
 
+    @classmethod
+    def of(cls, match: re.Match[str], group: int | str = 0) -> "TextPlace":
+        """Where a match, or a group of it, stands."""
+        return cls(*match.span(group))
+
 
 @dataclass(frozen=True)
 class SlotCue:
@@ -295,7 +300,7 @@ def _counted(prose: str, slot: SlotForm) -> list[tuple[str, TextPlace]]:
 
 def _numbers(prose: str, slot: SlotForm) -> list[tuple[str, TextPlace]]:
     """Numbers of the list that the prose says, in its order."""
-    said = [(match[1].casefold(), TextPlace(*match.span())) for match in _NUMBER.finditer(prose)]
+    said = [(match[1].casefold(), TextPlace.of(match)) for match in _NUMBER.finditer(prose)]
     plain = [(str(_WORDS.index(word)) if word in _WORDS else word, place) for word, place in said]
     return [(option, place) for option, place in plain if option in slot.options]
 

@@ -222,9 +222,9 @@ def find_call_question(home: Home, id: str) -> CallQuestion | None:
         return None
 
 
-def standing(home: Home, asked: CallQuestion, view: View | None = None) -> Standing:
+def standing(home: Home, asked: CallQuestion) -> Standing:
     """How a question stands. Who decides looks at it inside of the transaction that it decides in."""
-    if (view or home.journal.view(asked.intent.id)).state != "new":
+    if home.journal.view(asked.intent.id).state != "new":
         return "decided"
     if closing(home, asked) is not None:
         return "closed"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
+
+from executor.core.tables import table_beside
 
 _ENDS: Final = frozenset(" ,:;.!").__contains__  # what a word ends before
 
@@ -55,6 +55,5 @@ def words_of(name: str) -> frozenset[str]:
     return frozenset(_table()[name])
 
 
-@cache
 def _table() -> Mapping[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("follow_up.toml").read_text("utf-8"))
+    return table_beside(__file__, "follow_up")

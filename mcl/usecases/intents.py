@@ -16,7 +16,6 @@ from mcl.core.errors import InputError
 from mcl.core.home import open_home, sealed
 from mcl.core.text import counted, some
 
-LAST = "@last"
 _PLACED: Final = re.compile(r"@(?:last(?:-(?P<before>\d{1,6}))?|(?P<number>[1-9]\d{0,5}))", re.ASCII)
 _ENDING: Final = 4  # characters of the end of an id by which it may be named
 _NEAREST = 5

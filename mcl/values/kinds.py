@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
+
+from executor.core.tables import table_beside
 
 
 @cache
 def _kinds() -> Mapping[str, tuple[tuple[str, ...], frozenset[str]]]:
-    table = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
+    table = table_beside(__file__)
     return {
         name: (tuple(one["endings"].split()), frozenset(one["words"].split())) for name, one in table.items()
     }

@@ -148,6 +148,8 @@ def slots(made: Compiled | Clarify, name: str) -> tuple[str, ...]:
          "temp/bundle.zip temp/setup.msi", ""),
         ("files-delete", "the essay is there twice, delete the extra copy and keep the original",
          "essay (1).md", ""),
+        ("files-delete", "delete the mp3 in temp since nobody wants it. the zip must be kept",
+         "temp/talk.mp3", ""),
         ("files-delete", "ta bort allt med talk i namnet ur temp", "temp/talk.mp3", ""),
         ("files-zip", "min syster vill ha alla våra claims, packa dem i c.zip. third.txt ska inte med",
          "claims/first.txt claims/second.txt", "c.zip"),

@@ -177,7 +177,7 @@ def sources() -> dict[str, str]:
 def test_there_are_rooms_of_tools() -> None:
     assert {
         "executor/tools/fs",
-        "executor/tools/git",
+        "mcl/plugins/versions/tools/git",
         "executor/tools/http",
         "executor/tools/process",
         "mcl/catalog/tools/cortex",

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from walks import NODE, Walks, tool
 
 from executor import ToolError
-from executor.tools.code.search import matcher
 from executor.tools.project.sources import globs_of
+from mcl.plugins.repo.tools.code.search import matcher
 
 
 def search(pattern: str, **args: str) -> NODE:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from walks import NODE, Walks, code, done, granted, tool
 
-from executor.tools.repo.inspect import plain_address
+from mcl.plugins.versions.tools.repo.inspect import plain_address
 
 
 @pytest.fixture

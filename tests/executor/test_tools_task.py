@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from walks import NODE, Walks, parallel, tool
 
 from executor import FixedClock, ToolError, Workspace
-from executor.tools.task.assign import run
+from mcl.plugins.agents.tools.task.assign import run
 
 
 def assign(assignee: str = "ada", task: str = "Check the invoices of March", **args: str) -> NODE:

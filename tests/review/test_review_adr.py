@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from executor.core.words import name_part
 from mcl.core.errors import ReviewError
 from mcl.plugins.review.memory.decision import (
     KINDS,
@@ -17,7 +18,6 @@ from mcl.plugins.review.memory.decision import (
     ArchitectureDecision,
     body_of,
     read_adr,
-    slug,
     write_adr,
 )
 
@@ -89,9 +89,9 @@ def test_every_decision_that_can_be_kept_reads_back_from_its_file(
 
 
 @given(st.text(max_size=300))
-def test_a_slug_is_a_plain_part_of_a_name(title: str) -> None:
-    assert re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", slug(title))
-    assert len(slug(title)) <= 48
+def test_a_title_is_a_plain_part_of_a_name(title: str) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", name_part(title, 48, "decision"))
+    assert len(name_part(title, 48, "decision")) <= 48
 
 
 GOOD = (

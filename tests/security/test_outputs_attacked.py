@@ -14,7 +14,10 @@ from walks import NODE, Walks, granted, tool
 from executor import AlwaysApprove
 from executor.tools.registry import Registry
 from mcl.catalog.tools import registry
-from mcl.plugins.data.plugin import PLUGIN
+from mcl.plugins.agents.plugin import PLUGIN as AGENTS
+from mcl.plugins.data.plugin import PLUGIN as DATA
+from mcl.plugins.repo.plugin import PLUGIN as REPO
+from mcl.plugins.versions.plugin import PLUGIN as VERSIONS
 
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\x00\r\x08"
 TOKEN = "ghp_" + "a1B2" * 9
@@ -63,6 +66,9 @@ CALLS: tuple[NODE, ...] = (
 ELSEWHERE = {
     # tests/executor/test_tools_tables.py has their bounds and hostile tables
     *("data/ask", "data/rows", "data/extract", "data/join", "data/convert", "json/query"),
+    # tests/executor/test_tools_git_writing has these
+    *("git/add", "git/commit", "git/drop", "git/merge", "git/push", "git/remote", "git/tag"),
+    *("repo/help", "repo/list", "repo/switch", "repo/where"),  # which say nothing of files
     "agent/dispatch",
     "http/get",
     "http/request",
@@ -137,7 +143,8 @@ def test_what_a_tool_brings_back_moves_no_cursor_and_tells_no_secret(
 def test_no_tool_is_left_out_of_these_attacks() -> None:
     tried = {node["tool_call"]["tool_ref"].removeprefix("matrix://tool/").partition("@")[0] for node in CALLS}
     known = {one.uri.removeprefix("matrix://tool/").partition("@")[0] for one in Registry.builtin().manifests}
-    assert {*known, *PLUGIN.tools} - tried == ELSEWHERE
+    known |= {name for plugin in (DATA, AGENTS, VERSIONS, REPO) for name in plugin.tools}
+    assert known - tried == ELSEWHERE
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,9 @@ def understood(home: Home, model: Model, goal: str) -> Outcome:
         ("byt ture mot birger i duties.txt", "duties.txt", "Ture", "Birger"),
         ("change the admin port in app/setup.cfg to 9443", "app/setup.cfg", "9090", "9443"),
         ("bump 1.2.3 to 1.2.4 in setup.cfg. notes.md stays as it is", "app/setup.cfg", "1.2.3", "1.2.4"),
+        ("raise the entry on flyers/yard-sale.txt to 25", "flyers/yard-sale.txt", "20", "25"),
+        ("change entry to 25 in flyers/yard-sale.txt", "flyers/yard-sale.txt", "20", "25"),
+        ("25 ska det va, inte 20, på flyers/yard-sale.txt", "flyers/yard-sale.txt", "20", "25"),
         ("replace dogs with cats in flyers/rules.txt", "flyers/rules.txt", "dogs", "cats"),
     ],
 )

@@ -449,16 +449,15 @@ class Journal:
         body: Mapping[str, Any],
         *,
         intent: str | None = None,
-        at: str | None = None,
-        id: str | None = None,
+        at: str = "",
     ) -> Row:
         """Sign a record with the agent's key and append it.
 
-        kind: `record.<name>`; body: CBOR values under text keys; at, id: from the clock where not given.
+        kind: `record.<name>`; body: CBOR values under text keys; at: from the clock where not given.
         Raises what `append` and `seal_record` raise.
         """
         uri = f"matrix://intent/{intent_id(intent)}" if intent else ""
-        said = Statement(kind, body, at or "", id or "")
+        said = Statement(kind, body, at)
         return self._store([self._maker(said, uri)])[0][0]
 
     def forget(self, seq: int) -> Row:

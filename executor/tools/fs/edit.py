@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from pathlib import Path
 
 from anyio import from_thread, to_thread
 
 from executor.core.errors import ScopeError, ToolError
+from executor.core.tables import table_beside
 from executor.sandbox.files import readings
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
@@ -29,7 +28,7 @@ class _Closed:
 
 @cache
 def _closed() -> _Closed:
-    table = tomllib.loads(Path(__file__).with_name("editable.toml").read_text(encoding="utf-8"))
+    table = table_beside(__file__, "editable")
     return _Closed(*(frozenset(table[name]) for name in ("folders", "files", "binary")))
 
 

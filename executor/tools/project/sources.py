@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 
 from anyio import from_thread, to_thread
 
 from executor.core.errors import ScopeError, ToolError
 from executor.core.globs import anywhere, fits_name
+from executor.core.tables import table_beside
 from executor.sandbox.git import repository, text
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
@@ -32,7 +31,7 @@ class LeftOut:
 
     @classmethod
     def load(cls) -> LeftOut:
-        table = tomllib.loads(Path(__file__).with_name("folders.toml").read_text(encoding="utf-8"))
+        table = table_beside(__file__, "folders")
         return cls(tuple(table["vendored"]), tuple(table["built"]), tuple(table["files"]))
 
 
@@ -179,7 +178,7 @@ def globs_of(language: str) -> tuple[str, ...]:
     Raises:
         ToolError: UNKNOWN_LANGUAGE, with the names that are near.
     """
-    table = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
+    table = dict(table_beside(__file__, "languages"))
     also: dict[str, str] = table.pop("also")
     name = language.strip().lower()
     if (globs := table.get(also.get(name, name))) is None:
@@ -213,10 +212,8 @@ def language_of(path: str) -> str:
 @cache
 def _endings() -> dict[str, str]:
     """The language of a pattern that is a name, or of the ending of one."""
-    table = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
-    del table["also"]
     known: dict[str, str] = {}
-    for language, globs in table.items():
-        for glob in globs:
+    for language, globs in table_beside(__file__, "languages").items():
+        for glob in globs if language != "also" else ():
             known.setdefault(glob.removeprefix("*"), language)
     return known

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
-from pathlib import Path
 from typing import Any, Final
 
+from executor.core.tables import table_beside
 from executor.tools.names import OURSELVES
 from mcl.catalog.suspicion.rules import Mark, Suspicion, marks_of_content, rules
 from mcl.catalog.suspicion.texts import PlacedText, PlainText, excerpt, read, revealed, texts
@@ -322,7 +321,7 @@ def _does(name: str) -> str:
 @cache
 def _verbs() -> dict[str, str]:
     """For each verb what it does."""
-    table = tomllib.loads((Path(__file__).parent / "verbs.toml").read_text(encoding="utf-8"))["does"]
+    table = table_beside(__file__, "verbs")["does"]
     return {verb: does for does, verbs in table.items() for verb in verbs.split()}
 
 

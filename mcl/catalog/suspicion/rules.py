@@ -7,21 +7,18 @@ from __future__ import annotations
 import base64
 import ipaddress
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from html import unescape
-from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
+from executor.core.tables import table_beside
 from ir.results import JsonResult
 from mcl.catalog.suspicion.texts import PlacedText, excerpt, hidden, revealed
 
 Level = Literal["warning", "notice"]
-
-_RULES: Final = "rules.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ class Mark:
 @cache
 def rules() -> Mapping[str, SuspicionRule]:
     """All rules by their ids, in the order in which they are told."""
-    table = tomllib.loads((Path(__file__).parent / _RULES).read_text(encoding="utf-8"))
+    table = table_beside(__file__)
     return {
         one["id"]: SuspicionRule(
             one["id"],

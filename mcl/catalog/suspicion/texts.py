@@ -4,14 +4,13 @@ characters that nobody sees, though a model reads them, are found, told, and wri
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Final
 
+from executor.core.tables import table_beside
 from ir.characters import INVISIBLE, Kinds, escape_of, holds, kind_of
 from mcl.core.text import cut
 
@@ -121,8 +120,7 @@ def excerpt(text: str, start: int, end: int) -> str:
 @cache
 def lookalikes() -> Mapping[str, str]:
     """For each look-alike the plain character."""
-    place = Path(__file__).parent / "lookalikes.toml"
-    table = tomllib.loads(place.read_text(encoding="utf-8"))["plain"]
+    table = table_beside(__file__, "lookalikes")["plain"]
     found: dict[str, str] = {}
     for plain, codes in table.items():
         for code in codes.split():

@@ -76,7 +76,7 @@ class Clauses:
             r"\s+".join(map(re.escape, one.split())) for one in sorted(self._covers, key=len, reverse=True)
         )
         found = re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)", re.IGNORECASE)
-        return [TextPlace(*match.span()) for match in found.finditer(self.prose)]
+        return [TextPlace.of(match) for match in found.finditer(self.prose)]
 
     # ---- clauses
 
@@ -87,7 +87,7 @@ class Clauses:
             key=lambda one: one.start(),
         )
         for match in (*breaks, None):
-            if match is not None and not free(TextPlace(*match.span()), self.quotes):
+            if match is not None and not free(TextPlace.of(match), self.quotes):
                 continue
             end = match.start() if match else len(self.prose)
             yield from self._joined(start, end, begins)
@@ -98,7 +98,7 @@ class Clauses:
         """The clauses of a run without marks between them."""
         joined = ""
         for match in self.words.joined.finditer(self.prose, start, end):
-            place = TextPlace(*match.span())
+            place = TextPlace.of(match)
             before = self.prose[start : place.start].strip(TIDY)
             if not free(place, self.quotes) or not before:
                 continue
@@ -134,7 +134,7 @@ class Clauses:
         end = start + len(self.prose[start:end].rstrip(TIDY))
         held = self.words.pointing.leading.match(self.prose, start, end)
         if held is not None and self.prose[held.end() : end].strip(TIDY):
-            yield Clause(TextPlace(*held.span()), joined, begins)
+            yield Clause(TextPlace.of(held), joined, begins)
             yield from self._clause(held.end(), end, "", False)
         elif end > start:
             yield Clause(TextPlace(start, end), joined, begins)
@@ -148,7 +148,7 @@ class Clauses:
     def _sentence_end(self, start: int) -> int:
         """Where the sentence ends that `start` stands in."""
         for match in _SENTENCE_END.finditer(self.prose, start):
-            if free(TextPlace(*match.span()), self.quotes):
+            if free(TextPlace.of(match), self.quotes):
                 return match.start()
         return len(self.prose)
 
@@ -347,7 +347,7 @@ class Clauses:
                 return
             if match.end() <= place.end:
                 word = match[0].casefold()
-                if word not in self.words.empty and free(TextPlace(*match.span()), taken):
+                if word not in self.words.empty and free(TextPlace.of(match), taken):
                     yield word
 
     def says(self, place: TextPlace) -> bool:
@@ -443,4 +443,4 @@ def quotes_of(prose: str) -> Iterator[tuple[TextPlace, TextPlace]]:
     for match in _QUOTED.finditer(prose):
         text = match[match.lastindex or 0]
         start = match.start(match.lastindex or 0) + len(text) - len(text.lstrip())
-        yield TextPlace(*match.span()), TextPlace(start, start + len(text.strip()))
+        yield TextPlace.of(match), TextPlace(start, start + len(text.strip()))

@@ -24,7 +24,7 @@ def with_content(
     that nothing before the colon fills. A skill for any goal keeps all words as they are.
     """
     kept, prose, main = tuple(spans), clauses.prose, clauses.main
-    colons = (match for match in _COLON.finditer(prose) if free(TextPlace(*match.span()), clauses.quotes))
+    colons = (match for match in _COLON.finditer(prose) if free(TextPlace.of(match), clauses.quotes))
     colon = next(colons, None)
     if colon is None or main is None or clauses.takes_any:
         return kept, None

@@ -166,7 +166,7 @@ class Coverage:
             return True
         if aside and place.start > clause.place.start and within(clause.place, self.slots):
             return False  # a whole clause is what a slot says, such as the text of a note
-        found = (TextPlace(*match.span()) for match in strong.finditer(self.prose, *clause.place))
+        found = (TextPlace.of(match) for match in strong.finditer(self.prose, *clause.place))
         return any(not free(place, [one]) for one in found)
 
     def _owned(self, kind: str, place: TextPlace) -> bool:

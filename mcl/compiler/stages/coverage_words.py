@@ -203,7 +203,7 @@ class CoverageWords:
                     places.setdefault(phrase.kind, []).append(place)
         for form, kind in self.forms:
             for match in form.finditer(prose):
-                places.setdefault(kind, []).append(TextPlace(*match.span()))
+                places.setdefault(kind, []).append(TextPlace.of(match))
         return {kind: sorted(found) for kind, found in places.items()}
 
 

@@ -292,7 +292,7 @@ def _is_list(span: Span, skill: Skill) -> bool:
 
 def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, int, int]]:
     """The runs of at most four words that nothing was read of, the longest first."""
-    words = [TextPlace(*one.span()) for one in clauses.said_words]
+    words = [TextPlace.of(one) for one in clauses.said_words]
     for many in range(min(4, len(words)), 0, -1):
         for first in range(len(words) - many + 1):
             place = TextPlace(words[first].start, words[first + many - 1].end)

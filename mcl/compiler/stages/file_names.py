@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
+from executor.core.tables import table_beside
 from mcl.compiler.stages.people import addresses_of
-from mcl.compiler.stages.phrases import word_table
 from mcl.compiler.stages.word_forms import alike, folded, stems
+from mcl.language.bm25 import WORD
 from mcl.language.skills import Skill
 from mcl.model.protocol import Span
 from mcl.values.slots import read_pattern
@@ -38,9 +38,8 @@ _MODES: Final[Mapping[str, PathUse]] = {
 _ADDS: Final = ("/fs/append@", "/text/add@")  # and those that add to it, or make it
 _CHANGES: Final = ("/fs/edit@", "/text/entry@")  # tools that write what is there
 _PLACE: Final = re.compile(r"\$\{slot\.(\w+)\}/?")
-_WORD: Final = re.compile(r"[^\W_]+")
 _PLAIN: Final = re.compile(r"[^\W\d_]+(?: [^\W_]+)*")  # words, and no path or pattern
-_LISTS: Final = word_table(Path(__file__).with_suffix(".toml"))
+_LISTS: Final = table_beside(__file__)
 _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
     frozenset(str(_LISTS[name]).split())
     for name in ("all", "folder", "file", "empty", "beside", "fresh", "skipped", "called")
@@ -119,7 +118,7 @@ class FileNames:
             return None
         if ended := _ENDED.fullmatch(plain):  # by what ends the sentence
             return self.meant(ended[1], use, most) or Meant((ended[1],))
-        words = set(_WORD.findall(plain.casefold()))
+        words = set(WORD.findall(plain.casefold()))
         wanted = _Wanted(bool(_ALL & words), bool(_FOLDER & words), bool(_FILE & words))
         kept = [one for one in plain.split() if one.casefold() not in _ALL | _FOLDER | _FILE | _EMPTY]
         bare = " ".join(kept)
@@ -212,7 +211,7 @@ class FileNames:
         same = [one.path for one in there if folded(_stem(one.path)) == folded(bare)]
         if same:
             return same
-        words = [word for word in _WORD.findall(bare.casefold()) if word not in _EMPTY]
+        words = [word for word in WORD.findall(bare.casefold()) if word not in _EMPTY]
         by_name = [one.path for one in there if _has(words, _name(one.path)) and _is_like(words, one.path)]
         if by_name:
             return by_name
@@ -520,7 +519,7 @@ class FileReading:
         """The goal with the name of a file in place of what it calls it, "" where it calls none: whoever
         chooses a skill then sees that it is about a file."""
         if _REWORDED not in self.found and self._names is not None and (names := self._names()) is not None:
-            words = list(_WORD.finditer(prose))
+            words = list(WORD.finditer(prose))
             for many in range(min(3, len(words) - 1), 0, -1):
                 for first in range(1, len(words) - many + 1):
                     text = prose[words[first].start() : words[first + many - 1].end()]

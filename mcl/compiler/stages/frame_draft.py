@@ -236,7 +236,7 @@ class FrameDraft:
         """What belongs to nothing: how something is done is a wish, what must not be left out stays open
         until a person says what becomes of it; the rest is only shown."""
         rest = [*self.rest]
-        soft = [TextPlace(*match.span()) for match in self.rules.soft.finditer(self.request.prose)]
+        soft = [TextPlace.of(match) for match in self.rules.soft.finditer(self.request.prose)]
         limits = [*self.limits, *soft]
         account = Account(self.slots, limits, self.read_limits, self.signs)
         for one in Coverage(clauses, account).uncovered():

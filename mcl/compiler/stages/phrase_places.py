@@ -8,6 +8,7 @@ from typing import Final
 
 from mcl.compiler.stages.clauses import TIDY, Clauses, quotes_of
 from mcl.compiler.stages.file_names import CALLED
+from mcl.language.bm25 import WORD
 from mcl.language.phrases import FILE_SLOT, PhraseAround, PhraseMatch, SlotWords, find_phrase, goal_words
 from mcl.language.skills import Slot
 from mcl.model.cues import Cues, TextPlace, free, load_cues, pattern_spans, place_of, span_at, typed, within
@@ -15,7 +16,6 @@ from mcl.model.protocol import BOOLEAN, ExtractForm, SlotForm, Span
 from mcl.values.slots import read_slot
 
 _WORD_END: Final = re.compile(r"[.,;:!?]*(?:\s|$)")
-_WORD: Final = re.compile(r"[^\W_]+")
 SAID: Final = ("message", "body")  # what takes words to the letter
 _QUOTES: Final = ('"', "“", "”", "'", "‘", "«", "»")
 _MOST_WORDS: Final = 8  # of a text that is no quote
@@ -137,7 +137,7 @@ def _moment_in(
 
 def _begun(before: TextPlace, words: Collection[str], prose: str) -> int:
     """Where what is said begins: right behind the last word of the phrase itself ("saying *the* keys …")."""
-    own = [one for one in _WORD.finditer(prose, before.start, before.end) if one[0].casefold() in words]
+    own = [one for one in WORD.finditer(prose, before.start, before.end) if one[0].casefold() in words]
     start = own[-1].end() if own else before.end
     return start + len(prose[start:]) - len(prose[start:].lstrip(TIDY))
 

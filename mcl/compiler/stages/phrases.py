@@ -6,19 +6,10 @@ Words of a phrase stand between blanks. `word?` may be left out (not the first),
 """
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from pathlib import Path
-from typing import Any
 
 from mcl.core.patterns import late
-
-
-@cache
-def word_table(place: Path) -> dict[str, Any]:
-    """The words of a language in a TOML file of ours, such as the one beside a module."""
-    return tomllib.loads(place.read_text(encoding="utf-8"))
 
 
 def either(phrases: Iterable[str]) -> str:

@@ -116,7 +116,7 @@ class PointingWords:
 
     def found(self, text: str) -> Iterator[TextPlace]:
         """Where words of a wish point at what an earlier one gives."""
-        yield from (TextPlace(*match.span()) for match in self._pointing.finditer(text))
+        yield from (TextPlace.of(match) for match in self._pointing.finditer(text))
 
     def into(self, text: str, folder: str, file: str) -> str:
         """A wish with the name of a folder, or of a file, where words of it point at it, or the last are its
@@ -158,7 +158,7 @@ class PointingWords:
             return ""
         if self.answers(text) == "files":
             return text
-        place = TextPlace(*match.span())
+        place = TextPlace.of(match)
         word = text[place.start : place.end].casefold()
         several = word in self.plural
         order = ("files", "list", "rows") if several else ("file", "text", "files")
@@ -203,7 +203,7 @@ class PointingWords:
             if match is None:
                 continue
             said = match.groupdict()
-            place, number = TextPlace(*match.span()), next((n for n in said.values() if n), "")
+            place, number = TextPlace.of(match), next((n for n in said.values() if n), "")
             if kind in _COUNTED:
                 test, more = _COUNTED[kind]
                 count = _count(number.split())

@@ -200,12 +200,12 @@ class Rules:
             confidence=confidence,
         )
 
-    def least(self, *routes: Route, low: float = 0.0, high: float = 1.0) -> float:
-        """The least confidence from `low` to `high` that leads to none of these routes: the module says no
-        number but a procedure, so it is looked for by halves. `high` where even that leads to one of them."""
-        if self.routing(low).route not in routes:
-            return low
-        below, enough = round(low * _UNIT), round(high * _UNIT)
+    def least(self, *routes: Route) -> float:
+        """The least confidence that leads to none of these routes: the module says no number but a procedure,
+        so it is looked for by halves. 1 where even that leads to one of them."""
+        if self.routing(0.0).route not in routes:
+            return 0.0
+        below, enough = 0, _UNIT
         while enough - below > 1:
             middle = (below + enough) // 2
             if self.routing(middle / _UNIT).route in routes:

@@ -1,25 +1,16 @@
 """Words that are one, whatever their ends, case and accents, or in the other language. Pure."""
 
-import re
-import unicodedata
 from functools import cache
-from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from mcl.compiler.stages.phrases import word_table
-
-_WORD: Final = re.compile(r"[^\W_]+")
+from executor.core.tables import table_beside
+from executor.core.words import unaccented
+from mcl.language.bm25 import WORD
 
 
 def folded(text: str) -> str:
     """Its words in small letters without accents."""
-    return " ".join(_WORD.findall(unaccented(text.casefold())))
-
-
-def unaccented(text: str) -> str:
-    """A text without its accents."""
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+    return " ".join(WORD.findall(unaccented(text.casefold())))
 
 
 def alike(word: str, other: str) -> bool:
@@ -49,7 +40,7 @@ class Forms(NamedTuple):
 @cache
 def forms() -> Forms:
     """Those of all languages, in word_forms.toml."""
-    table = word_table(Path(__file__).with_suffix(".toml"))
+    table = table_beside(__file__)
     groups = [frozenset(map(unaccented, said.split())) for said in table["alike"]]
     endings = [end for said in table["endings"].values() for end in said.split()]
     return Forms(tuple(endings), {word: group for group in groups for word in group})

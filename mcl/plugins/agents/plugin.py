@@ -9,6 +9,7 @@ PLUGIN = Plugin(
         "work": "mcl.plugins.agents.cli.work:register",
         "hook": "mcl.plugins.agents.cli.hook:register",
     },
+    tools=("agent/dispatch", "task/assign"),
     offered=(
         "mcl.plugins.agents.mcp_tools:LIST",
         "mcl.plugins.agents.mcp_tools:SELECT",

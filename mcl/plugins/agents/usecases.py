@@ -280,14 +280,14 @@ class ValidatedWork(JsonResult):
     report: FlawReport
 
 
-def validate_work(path: Path | None = None, *, start: Path | None = None) -> ValidatedWork:
+def validate_work(path: Path | None = None) -> ValidatedWork:
     """Validate a file of intents.
 
     path: the file, or a folder with `.orchestration/active_intents.yaml`; default: the nearest such file at
-    or above `start` (default: this folder). Raises WorkError FILE_UNREADABLE; what is in the file raises
+    or above this folder. Raises WorkError FILE_UNREADABLE; what is in the file raises
     nothing.
     """
-    found = _nearest(start or Path.cwd()) if path is None else path / NAME if path.is_dir() else path
+    found = _nearest(Path.cwd()) if path is None else path / NAME if path.is_dir() else path
     document = read_file(_read(found))
     return ValidatedWork(str(found), len(document.entries), validate(document))
 

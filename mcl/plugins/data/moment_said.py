@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from mcl.compiler.stages.phrases import word_table
+from executor.core.tables import table_beside
 from mcl.values.dates import read_start
 
 _TOKEN: Final = re.compile(r"[^\s,;!?()\"“”]+")
@@ -27,7 +26,7 @@ class _Said(NamedTuple):
 
 @functools.cache
 def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(word_table(Path(__file__).with_suffix(".toml"))[name], re.IGNORECASE)
+    return re.compile(table_beside(__file__)[name], re.IGNORECASE)
 
 
 def moment_said(prose: str, at: str, zone: str) -> tuple[str, str] | None:

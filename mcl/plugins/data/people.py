@@ -50,7 +50,7 @@ def read_people(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     each = pattern("apart").search(prose)
     return [
         FilledInput("people", place, tuple(people)),
-        *([FilledInput("each", TextPlace(*each.span()))] if each else ()),
+        *([FilledInput("each", TextPlace.of(each))] if each else ()),
     ]
 
 

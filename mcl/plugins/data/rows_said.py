@@ -7,12 +7,11 @@ import functools
 import io
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
+from executor.core.tables import table_beside
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
-from mcl.compiler.stages.phrases import word_table
 from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.model.cues import TextPlace
 
@@ -28,7 +27,7 @@ Row = Mapping[str, str]
 @functools.cache
 def pattern(name: str) -> re.Pattern[str]:
     """Words of goals for rows."""
-    words = word_table(Path(__file__).with_suffix(".toml"))
+    words = table_beside(__file__)
     return re.compile(rf"(?<!\w)(?:{words[name]})", re.IGNORECASE)
 
 
@@ -54,7 +53,7 @@ def read_folders(prose: str, clauses: Sequence[SaidClause], names: FileNames) ->
     values = list(dict.fromkeys(row[column].strip() for row in kept if row[column].strip()))
     if not 0 < len(values) <= _MOST or any("/" in one or one.startswith(".") for one in values):
         return ()
-    said = next((TextPlace(*match.span()) for match in re.finditer(re.escape(table), prose)), None)
+    said = next((TextPlace.of(match) for match in re.finditer(re.escape(table), prose)), None)
     where = TextPlace(each.start(), max(said.end if said else 0, each.end() + len(noun)))
     where = TextPlace(where.start, min([where.end, *(one.start for one in out if one.start > where.start)]))
     made = FilledInput("folders", where, tuple(f"{parent}{one}" for one in values))

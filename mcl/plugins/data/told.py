@@ -8,16 +8,15 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
+from executor.core.tables import table_beside
+from executor.core.words import unaccented
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
-from mcl.compiler.stages.phrases import word_table
 from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.data.tools.data.question import SaidOrder, order_said
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_in
-from mcl.plugins.data.tools.data.words import bare
 
 _ENDINGS: Final = (".csv", ".tsv", ".tab")
 _FILE: Final = re.compile(r"[^\s,;:!?\"“”()=+]*\w\.(?:csv|tsv|tab)(?!\w)", re.IGNORECASE)
@@ -39,7 +38,7 @@ class NamedTable(NamedTuple):
 
 @functools.cache
 def _pattern(section: str, name: str) -> re.Pattern[str]:
-    words = word_table(Path(__file__).with_suffix(".toml"))
+    words = table_beside(__file__)
     return re.compile(rf"(?<!\w)(?:{words[section][name]})(?!\w)", re.IGNORECASE)
 
 
@@ -74,13 +73,15 @@ def read_join(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
     if into is not None:
         filled.append(FilledInput("result", into.place, (into.path,)))
     filled.append(FilledInput("right", above[0].place))
-    beside = [_place(one) for place in said for one in _pattern("stack", "said").finditer(prose, *place)]
+    beside = [
+        TextPlace.of(one) for place in said for one in _pattern("stack", "said").finditer(prose, *place)
+    ]
     kept = [
         one.place
         for one in clauses
         if one.keeps and (into is None or into.path not in prose[slice(*one.place)])
     ]
-    read = [FilledInput("", one) for one in (*beside, *map(_place, wished), *kept)]
+    read = [FilledInput("", one) for one in (*beside, *map(TextPlace.of, wished), *kept)]
     return (*filled, *_ordered(prose, said, order), *read)
 
 
@@ -115,7 +116,7 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         for match in made
         if match["name"].casefold() not in there_by_name and not names.has(match["name"])
     ]
-    result = [FilledInput("result", TextPlace(*one.span("name")), (one["name"],)) for one in new[-1:]]
+    result = [FilledInput("result", TextPlace.of(one, "name"), (one["name"],)) for one in new[-1:]]
     meant = _alike(prose, there, names) if there else None
     if meant is None:  # nothing but this reads which tables more
         return [*(FilledInput("also", one) for one in said[:1]), *result]
@@ -131,10 +132,10 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
 def tables_named(prose: str, names: FileNames) -> list[NamedTable]:
     """The tables that a goal names, in its order: by their names, and those that are here by the words of
     them."""
-    found = [_named(TextPlace(*match.span()), match[0], names) for match in _FILE.finditer(prose)]
-    words = [TextPlace(*match.span()) for match in _WORDS.finditer(prose)]
-    tables = " ".join(bare(one.casefold()) for one in names.files if one.casefold().endswith(_ENDINGS))
-    near = [bare(prose[one.start : one.end].casefold())[:_BEGIN] in tables for one in words]
+    found = [_named(TextPlace.of(match), match[0], names) for match in _FILE.finditer(prose)]
+    words = [TextPlace.of(match) for match in _WORDS.finditer(prose)]
+    tables = " ".join(unaccented(one.casefold()) for one in names.files if one.casefold().endswith(_ENDINGS))
+    near = [unaccented(prose[one.start : one.end].casefold())[:_BEGIN] in tables for one in words]
     for many in range(_LONGEST, 0, -1):
         for first in range(len(words) - many + 1):
             place = TextPlace(words[first].start, words[first + many - 1].end)
@@ -182,7 +183,7 @@ def _of_kind(prose: str, named: Sequence[NamedTable], names: FileNames) -> list[
         [one.end() for one in _pattern("stack", "both").finditer(prose)],
     )
     for match in _WORDS.finditer(prose):
-        place = TextPlace(*match.span())
+        place = TextPlace.of(match)
         for alike in by_kind.values() if free(place, [one.place for one in named]) else ():
             told = any(0 < place.start - end <= _NEAR for end in counts)
             more = [one for one in alike if one.path not in paths]
@@ -241,9 +242,7 @@ def _matched(prose: str, schema: TableSchema, said: Sequence[TextPlace], order: 
     ordered = [TextPlace(*one) for one in order.read] if order.column else []
     names = "|".join(re.escape(one.name) for one in schema.columns)
     by = re.compile(rf"{_pattern('stack', 'by').pattern}\s+(?:{names})(?!\w)", re.IGNORECASE)
-    return any(
-        free(TextPlace(*match.span()), ordered) for place in said for match in by.finditer(prose, *place)
-    )
+    return any(free(TextPlace.of(match), ordered) for place in said for match in by.finditer(prose, *place))
 
 
 def _ordered(prose: str, said: Sequence[TextPlace], order: SaidOrder) -> Iterator[FilledInput]:
@@ -261,13 +260,9 @@ def _ordered(prose: str, said: Sequence[TextPlace], order: SaidOrder) -> Iterato
         yield FilledInput("key", said[0])
         yield FilledInput("order", said[0])
     for match in doubles[:1]:
-        yield FilledInput("doubles", _place(match), ("drop",))
+        yield FilledInput("doubles", TextPlace.of(match), ("drop",))
     yield from (FilledInput("", one) for one in read)
 
 
 def _of_pair(pair: tuple[int, int]) -> TextPlace:
     return TextPlace(*pair)
-
-
-def _place(match: re.Match[str]) -> TextPlace:
-    return TextPlace(*match.span())

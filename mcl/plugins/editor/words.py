@@ -3,11 +3,11 @@ hover."""
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-_WORDS: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+from executor.core.tables import table_beside
+
+_WORDS: Final = table_beside(__file__)
 Words = dict[str, str]
 SECTIONS: Final[Words] = _WORDS["sections"]
 TERMINALS: Final[Words] = _WORDS["terminals"]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
+from executor.core.tables import table_beside
 from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, Filler, SaidClause
-from mcl.compiler.stages.phrases import word_table
 from mcl.compiler.stages.word_forms import alike, folded
 from mcl.model.cues import TextPlace, free
 
@@ -37,7 +36,7 @@ class _Part(NamedTuple):
 
 
 def _table() -> dict[str, str]:
-    return word_table(Path(__file__).with_suffix(".toml"))
+    return table_beside(__file__)
 
 
 @functools.cache
@@ -69,7 +68,7 @@ def read_reply(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     found = () if _pattern("style").search(prose) else _filled(prose, names, "to")
     told = {one.slot: one for one in found}
     if "message" not in told or "to" not in told or told["to"].unsure:
-        return [FilledInput(name, _place(head)) for name in ("to", "headline", "message")]
+        return [FilledInput(name, TextPlace.of(head)) for name in ("to", "headline", "message")]
     title = told.get("headline")
     newest = max(_mails_of(told["to"].values[0], names), default=(0, ""))[1]
     if (title is not None and title.values) or not newest:
@@ -105,33 +104,33 @@ def _filled(prose: str, names: FileNames, to: str, *, people: Filler | None = No
     if text is not None and title is not None and title.said.start > text.inner.start:
         text = _Part(text.said, _cut(prose, text.inner, title.said.start))
     apart = [one.said for one in (text, title) if one is not None]
-    beside = [*apart, *map(_place, _pattern("mail").finditer(prose))]
+    beside = [*apart, *map(TextPlace.of, _pattern("mail").finditer(prose))]
     rows = people(_without(prose, beside), (), names) if people is not None else ()
     listed = next((one for one in rows if one.slot == "people"), None)
     whom = _whom(prose, apart, names) if listed is None else (listed.place, (", ".join(listed.values),))
     if text is None and whom is not None and (text := _that(prose, whom[0].end, apart)):
         apart.append(text.said)
     read = [FilledInput("", one) for one in apart]
-    read += [FilledInput("", TextPlace(*match.span())) for match in _pattern("where").finditer(prose)]
+    read += [FilledInput("", TextPlace.of(match)) for match in _pattern("where").finditer(prose)]
     found = []
     if text is None and title is None:
         return ()
     if whom is not None:
         place, values = whom
         found.append(FilledInput(to, place, values, unsure=len(values) > 1))
-    elif (each := _pattern("everyone").search(prose)) and free(_place(each), apart):
-        found.append(FilledInput(to, _place(each), unsure=True))  # no list of people is one person
+    elif (each := _pattern("everyone").search(prose)) and free(TextPlace.of(each), apart):
+        found.append(FilledInput(to, TextPlace.of(each), unsure=True))  # no list of people is one person
     own = [one.place for one in rows if one.slot == "each"]
     if people is not None:
-        found.append(FilledInput("apart", own[0] if own else _place(head), ("each",) if own else ()))
+        found.append(FilledInput("apart", own[0] if own else TextPlace.of(head), ("each",) if own else ()))
     if title is not None:
         found.append(FilledInput("headline", title.inner, (prose[slice(*title.inner)],)))
-    elif not any(free(_place(one), apart) for one in _pattern("about").finditer(prose)):
-        found.append(FilledInput("headline", _place(head)))
+    elif not any(free(TextPlace.of(one), apart) for one in _pattern("about").finditer(prose)):
+        found.append(FilledInput("headline", TextPlace.of(head)))
     if text is not None:
         found.append(FilledInput("message", text.inner, (prose[slice(*text.inner)],)))
-    if not any(free(_place(one), apart) for one in _pattern("attach").finditer(prose)):
-        found.append(FilledInput("file", _place(head)))  # what is named is no attachment
+    if not any(free(TextPlace.of(one), apart) for one in _pattern("attach").finditer(prose)):
+        found.append(FilledInput("file", TextPlace.of(head)))  # what is named is no attachment
     return (*found, *read)
 
 
@@ -195,7 +194,7 @@ def _text(
     taken: Sequence[TextPlace],
 ) -> _Part | None:
     """What stands behind a word for it, else behind one of saying, else in quotes, else behind a colon."""
-    labels = [one for one in _labels("text").finditer(prose) if free(_place(one), taken)]
+    labels = [one for one in _labels("text").finditer(prose) if free(TextPlace.of(one), taken)]
     leads = [
         one for one in labels if one["before"].strip() or one["colon"] or prose[one.start()] in ",.;:(\n"
     ]
@@ -204,7 +203,7 @@ def _text(
         leads = [
             one
             for one in _pattern("says").finditer(prose, begins)
-            if free(_place(one), taken) and not _inside(one.start(), quotes)
+            if free(TextPlace.of(one), taken) and not _inside(one.start(), quotes)
         ]
     for lead in leads:
         start = lead.end() + len(prose[lead.end() :]) - len(prose[lead.end() :].lstrip(_TIDY))
@@ -214,13 +213,13 @@ def _text(
         inner = _ended(prose, start, taken)
         if inner.end > inner.start:
             return _Part(TextPlace(lead.start(), inner.end), inner)
-    labelled = [_place(one) for one in _labels("subject").finditer(prose)]
+    labelled = [TextPlace.of(one) for one in _labels("subject").finditer(prose)]
     for whole, inner in reversed(quotes):
         subject = any(one.end == whole.start for one in labelled)
         if whole.start > begins and free(whole, taken) and not subject:
             return _Part(whole, inner)
     for colon in re.finditer(r"(?<=\w|\))\s*:\s+(?=\S)", prose):
-        place = TextPlace(*colon.span())
+        place = TextPlace.of(colon)
         if place.start > begins and free(place, [*taken, *labelled, *(one for one, _ in quotes)]):
             inner = _ended(prose, place.end, taken)
             if _labels("subject").match(prose, place.end) is None and inner.end > inner.start:
@@ -231,7 +230,7 @@ def _text(
 def _that(prose: str, start: int, apart: Sequence[TextPlace]) -> _Part | None:
     """What stands behind “that” and whom it is to."""
     lead = _pattern("that").search(prose, start, start + _NEAR)
-    if lead is None or not free(_place(lead), apart) or _STOPS.search(prose, start, lead.start()):
+    if lead is None or not free(TextPlace.of(lead), apart) or _STOPS.search(prose, start, lead.start()):
         return None
     inner = _ended(prose, lead.end(), apart)
     return _Part(TextPlace(lead.start(), inner.end), inner) if inner.end > inner.start else None
@@ -255,10 +254,6 @@ def _inside(at: int, quotes: Sequence[tuple[TextPlace, TextPlace]]) -> bool:
     return any(whole.start < at < whole.end for whole, _ in quotes)
 
 
-def _place(match: re.Match[str]) -> TextPlace:
-    return TextPlace(*match.span())
-
-
 # ---- to whom it is
 
 
@@ -266,16 +261,16 @@ def _whom(
     prose: str, apart: Sequence[TextPlace], names: FileNames
 ) -> tuple[TextPlace, tuple[str, ...]] | None:
     """Who gets it: addresses in the goal, else whose name stands behind “to”, else whom a pronoun means."""
-    told = [one for one in _ADDRESS.finditer(prose) if free(_place(one), apart)]
+    told = [one for one in _ADDRESS.finditer(prose) if free(TextPlace.of(one), apart)]
     if told:
         return TextPlace(told[0].start(), told[-1].end()), (", ".join(one[0] for one in told),)
     for kind in ("to", "direct"):
         for match in _pattern(kind).finditer(prose):
-            if free(_place(match), apart) and (found := _who(prose, match.end(), apart, names)):
+            if free(TextPlace.of(match), apart) and (found := _who(prose, match.end(), apart, names)):
                 return found
     for match in _pattern("him").finditer(prose):
-        if free(_place(match), apart) and (values := _meant(prose, match.start(), apart, names)):
-            return _place(match), values
+        if free(TextPlace.of(match), apart) and (values := _meant(prose, match.start(), apart, names)):
+            return TextPlace.of(match), values
     return None
 
 
@@ -285,7 +280,7 @@ def _who(
     """Whose address is known of those whose names begin there."""
     stop = _STOPS.search(prose, start)
     end = min([stop.start() if stop else len(prose), *(one.start for one in apart if one.start >= start)])
-    words = [_place(one) for one in _WORD.finditer(prose, start, end)][: 2 * _LONGEST_NAME]
+    words = [TextPlace.of(one) for one in _WORD.finditer(prose, start, end)][: 2 * _LONGEST_NAME]
     joined = re.compile(r"\s+(?:and|och|o|å|&|samt)\s+|\s*,\s*", re.IGNORECASE)
     for many in range(min(_LONGEST_NAME, len(words)), 0, -1):
         place = TextPlace(words[0].start, words[many - 1].end)
@@ -323,7 +318,7 @@ def _is_behind(prose: str, place: TextPlace) -> bool:
 
 def _meant(prose: str, at: int, apart: Sequence[TextPlace], names: FileNames) -> tuple[str, ...]:
     """The address of the one whose name stands before a pronoun, the nearest with most words."""
-    words = [one for one in map(_place, _WORD.finditer(prose, 0, at)) if free(one, apart)]
+    words = [one for one in map(TextPlace.of, _WORD.finditer(prose, 0, at)) if free(one, apart)]
     for many in (3, 2, 1):
         for run in _runs(words, many):
             text = prose[run[0].start : run[-1].end]

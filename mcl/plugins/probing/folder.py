@@ -12,7 +12,6 @@ import select
 import shutil
 import sqlite3
 import stat
-import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
+from executor.core.tables import table_beside
 from executor.gate.grants import Grants
 from executor.sandbox.environment import safe_path
 from executor.sandbox.process import run_command
@@ -34,14 +34,13 @@ BIN: Final = "stand-ins"  # their folder, beside all places
 REAL: Final = frozenset({"git", "rg"})  # programs that are not stood in for where they are installed
 EDITOR: Final = "editor"
 
-_SAID: Final = Path(__file__).parent / "data" / "shop.toml"
 _STAND_IN: Final = "#!/bin/sh\nexit 0\n"
 _AUTHOR: Final = {"NAME": "Ada", "EMAIL": "ada@example.org"}
 
 
 async def make_template(place: Path, *, host: str) -> None:
     """Make what every probe gets a copy of. host: the one that is granted in the home of mcl."""
-    said = tomllib.loads(_SAID.read_text(encoding="utf-8"))
+    said = table_beside(__file__, "data/shop")
     for area in AREAS:
         (place / area).mkdir(parents=True)
     for area in AROUND:
@@ -98,7 +97,7 @@ def take_place(template: Path, place: Path) -> None:
 
 def settle(place: Path, home: Home) -> None:
     """Tell the home in a place of the repositories there, which only now have paths."""
-    said = tomllib.loads(_SAID.read_text(encoding="utf-8"))
+    said = table_beside(__file__, "data/shop")
     for key, path in said["repositories"].items():
         Repositories(home.path).add(key, place / "work" / path)
 

@@ -3,14 +3,13 @@
 import functools
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from executor.core.errors import ScopeError
+from executor.core.tables import table_beside
 from executor.sandbox.files import components
 from ir.canonical import parse_json
 from ir.characters import LINE_ENDS, holds
@@ -28,8 +27,6 @@ SEARCH = "grep_repo"
 Effect: TypeAlias = Literal["read-only", "state-write", "executes", "repo-write", "safety"]
 Naming: TypeAlias = Literal["optional", "required", "unused"]
 Language: TypeAlias = Literal["sv", "en"]
-
-_FILE = Path(__file__).with_name("intents.toml")
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class IntentType:
 @functools.cache
 def intent_types() -> Mapping[str, IntentType]:
     """The fifteen intents by name, in the order of the file."""
-    rows = tomllib.loads(_FILE.read_text("utf-8"))
+    rows = table_beside(__file__, "intents")
     types = {
         name: IntentType(
             name=name,

@@ -6,5 +6,5 @@ PLUGIN = Plugin(
     "repo",
     __name__,
     commands={"repo": "mcl.plugins.repo.cli.repositories:register"},
-    tools=("repo/help", "repo/list", "repo/switch", "repo/where"),
+    tools=("code/grep", "code/search", "repo/help", "repo/list", "repo/switch", "repo/where"),
 )

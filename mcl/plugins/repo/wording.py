@@ -2,13 +2,12 @@
 
 import functools
 import re
-import tomllib
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from executor.core.tables import table_beside
 from mcl.plugins.repo.contract import Language
 
 # ---- The matcher's rules and words.
@@ -17,7 +16,6 @@ Phrase: TypeAlias = tuple[str, ...]
 Where: TypeAlias = Literal["start", "anywhere", "commands"]
 
 _OF_PHRASES: Final = ("openings", "aside", "tails", "changes")  # the other lists are of single words
-_RULES = Path(__file__).with_name("rules.toml")
 
 
 @dataclass(frozen=True)
@@ -84,9 +82,8 @@ def words_before(intent: str) -> frozenset[str]:
     return frozenset(phrases).union(rules()[1].between, *(rule.leads for rule in own))
 
 
-@functools.cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(_RULES.read_text("utf-8"))
+    return table_beside(__file__, "rules")
 
 
 def _rule(row: dict[str, object]) -> MatchRule:

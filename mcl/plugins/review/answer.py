@@ -1,15 +1,14 @@
 """What a model answers to the questions of a review, whichever model it is."""
 
 import functools
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from threading import Event
 
 from anyio import to_thread
 
 import grammars
+from executor.core.tables import table_beside
 from executor.walker.interfaces import StepAnswer
 from mcl.compiler.execution import ModelReasoner
 from mcl.core.errors import ModelError, ReviewError
@@ -193,8 +192,6 @@ def _request(question: ReviewQuestion, piece: FilePiece, window: PieceWindow, le
 
 # ---- Marks of a model that only chooses, such as the bundled one: weak, and never more than a note.
 
-_MARKING = Path(__file__).with_name("marks.toml")
-
 
 @dataclass(frozen=True)
 class Marking:
@@ -208,7 +205,7 @@ class Marking:
 @functools.cache
 def marking() -> Marking:
     """The rules of marks, from their file."""
-    said = tomllib.loads(_MARKING.read_text("utf-8"))
+    said = table_beside(__file__, "marks")
     label = next(one for one in SEVERITIES if one == said["label"])
     return Marking(float(said["threshold"]), label, int(said["most_lines"]))
 
@@ -282,7 +279,6 @@ def _said(piece: FilePiece, run: Sequence[int]) -> Iterator[Sequence[int]]:
 
 # ---- What is to be said of a model before its findings are believed, from the header of its file.
 
-_NOISE = Path(__file__).with_name("noise.toml")
 _CHOOSES_ONLY = "mcl.form"  # of a model that only chooses, such as the bundled one
 _MILLION = 1_000_000
 
@@ -298,7 +294,7 @@ class NoiseBound:
 @functools.cache
 def bound() -> NoiseBound:
     """The bound, from its file."""
-    said = tomllib.loads(_NOISE.read_text("utf-8"))
+    said = table_beside(__file__, "noise")
     return NoiseBound(int(said["below"]), str(said["reason"]))
 
 

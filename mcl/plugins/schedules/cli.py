@@ -312,9 +312,6 @@ def _pause(home: Home) -> float:
     return max(0.2, min([30.0, *((one - now).total_seconds() for one in coming)]))
 
 
-_REFUSED = ("denied", "refused", "paused", "corrected", "cancelled")
-
-
 def _code(one: Happened) -> int:
     if one.what in ("refused", "waits") or one.outcome in (
         "denied",

@@ -22,10 +22,6 @@ from mcl.core.event_loop import at_once
 Kind = Literal["systemd", "cron"]
 _NAME: Final = "mcl-schedule"
 _MARK: Final = "# mcl schedule"
-_KEPT: Final = (
-    *("PATH", "HOME", "USER", "LOGNAME", "LANG"),
-    *("XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS"),
-)
 _SECONDS: Final = 20.0
 _SERVICE: Final = """\
 [Unit]

@@ -45,7 +45,7 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     behind = next((one.place.start for one in clauses[at + 1 :] if one.does or one.keeps), len(prose))
     scope = TextPlace(verb.end, behind)
     colon = _COLON.search(prose, scope.start)
-    if colon is not None and not free(TextPlace(*colon.span()), [whole for whole, _ in quotes_of(prose)]):
+    if colon is not None and not free(TextPlace.of(colon), [whole for whole, _ in quotes_of(prose)]):
         colon = None
     if colon is not None:  # what is told behind it is no wish
         scope = TextPlace(verb.end, len(prose))
@@ -82,7 +82,7 @@ def _begun(prose: str, clauses: Sequence[SaidClause]) -> tuple[SaidClause, TextP
         for name in ("strong", "weak"):
             match = _form(name).search(prose, *one.place)
             if match is not None and match.start() - one.place.start <= _BEFORE:
-                return one, TextPlace(*match.span()), name == "strong"
+                return one, TextPlace.of(match), name == "strong"
         return None
     return None
 
@@ -92,11 +92,11 @@ def _target(prose: str, scopes: Sequence[TextPlace], end: int, names: FileNames)
     named = list(named_files(prose, names))
     known = [place for place, _ in named]
     for match in _NAME.finditer(prose):
-        place = TextPlace(*match.span())
+        place = TextPlace.of(match)
         if free(place, known):
             named.append((place, (match[0],)))
     for match in _form("notes").finditer(prose):
-        place = TextPlace(*match.span())
+        place = TextPlace.of(match)
         if free(place, known):
             named.append((place, ("notes.md",)))
     found = []

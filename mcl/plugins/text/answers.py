@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import math
 import re
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from executor.core.tables import table_beside
 from mcl.language.bm25 import WORD
 
 _NEAR: Final = 2  # lines around one whose words count for it, less
@@ -43,16 +42,8 @@ class _Kind:
 
 
 @functools.cache
-def _words_table() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = tomllib.loads(
-        Path(__file__).with_name("answers.toml").read_text(encoding="utf-8")
-    )
-    return found
-
-
-@functools.cache
 def _table() -> tuple[frozenset[str], tuple[_Kind, ...]]:
-    table = _words_table()
+    table = table_beside(__file__)
     kinds = (
         _Kind(
             re.compile(rf"(?<!\w)(?:{one['asked']})(?!\w)", re.IGNORECASE),
@@ -104,7 +95,7 @@ def _meant(term: str, word: str) -> float:
 @functools.lru_cache(maxsize=2_000)
 def others(term: str) -> tuple[str, ...]:
     """Other words for a word, in both languages."""
-    groups = [one.split() for one in _words_table()["same"]]
+    groups = [one.split() for one in table_beside(__file__)["same"]]
     return tuple(word for group in groups if any(alike(term, one) for one in group) for word in group)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
+from executor.core.tables import table_beside
 from ir.inline_secrets import lines_without_keys
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
-from mcl.compiler.stages.phrases import word_table
 from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace
@@ -32,7 +31,7 @@ _DAY: Final = re.compile(r"(?<!\d)(\d\d?)(?:st|nd|rd|th|:[ae])?(?!\d)")
 
 @functools.cache
 def _pattern(name: str) -> re.Pattern[str]:
-    words: Any = word_table(Path(__file__).with_name("answers.toml"))["described"]
+    words: Any = table_beside(__file__, "answers")["described"]
     said = words[name].translate({ord("å"): "[åa]", ord("ä"): "[äa]", ord("ö"): "[öo]"})
     return re.compile(rf"(?<!\w)(?:{said})(?!\w)", re.IGNORECASE)
 
@@ -57,7 +56,7 @@ def read_described(prose: str, clauses: Sequence[SaidClause], names: FileNames) 
 
 def read_question(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The question itself, where a line of some text here answers it and no table does."""
-    parts = [TextPlace(*one.span()) for one in _SENTENCE.finditer(prose)]
+    parts = [TextPlace.of(one) for one in _SENTENCE.finditer(prose)]
     asks = [one for one in parts if _pattern("asks").search(prose, *one)]
     if len(prose) > 2 * _LONGEST or not asks or _does_more(prose, clauses, 0):
         return ()

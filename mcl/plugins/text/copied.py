@@ -26,12 +26,12 @@ def read_copied(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     if where is None or next(quotes_of(prose), None) is not None:
         return ()
     files = [one for one in named_files(prose, names) if _is_name(prose[slice(*one[0])], names)]
-    apart = [*(place for place, _ in files), TextPlace(*where.span())]
+    apart = [*(place for place, _ in files), TextPlace.of(where)]
     stop = pattern("copied", "reasons").search(prose)
     said = [
         match
         for match in WORD.finditer(prose)
-        if free(TextPlace(*match.span()), apart) and (stop is None or match.start() < stop.start())
+        if free(TextPlace.of(match), apart) and (stop is None or match.start() < stop.start())
     ]
     empty = {*empty_words(), *table("copied")["empty"].split()}
     wanted = list(
@@ -59,7 +59,7 @@ def read_copied(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
             if stop is None or start < stop.start()
         )
     ]
-    return (FilledInput("text", place, (value,)), FilledInput("file", TextPlace(*where.span())), *read)
+    return (FilledInput("text", place, (value,)), FilledInput("file", TextPlace.of(where)), *read)
 
 
 def _is_of(word: str, forms: Sequence[tuple[re.Pattern[str], str]]) -> bool:

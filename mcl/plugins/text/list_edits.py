@@ -67,7 +67,7 @@ def read_list_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) 
     quoted = [inner for _, inner in quotes_of(prose) if any(not free(inner, [one]) for one in said_in)]
     empty = empty_words() | frozenset(table("list")["empty"].split())
     own = [one for one, paths in near if any(path in listed for path in paths)] + [
-        TextPlace(*match.span()) for match in _verbs(prose)
+        TextPlace.of(match) for match in _verbs(prose)
     ]
     words = said_words(prose, quoted or said_in, frozenset() if quoted else empty)
     words = [(word, at) for word, at in words if quoted or free(at, own)]
@@ -119,11 +119,11 @@ def _what(prose: str, clauses: Sequence[SaidClause]) -> tuple[str, TextPlace | N
         for order, kind in enumerate(("untick", "tick", "remove")):
             match = pattern("list", kind).search(prose, *one.place)
             if match is not None and (one.does or kind != "remove"):
-                found.append((order if kind == "untick" else 3, kind, TextPlace(*match.span())))
+                found.append((order if kind == "untick" else 3, kind, TextPlace.of(match)))
     found.sort(key=lambda one: (one[0], one[2].start))
     if not found:  # "“water the plants” in todo.txt is done"
         told = (pattern("list", "done").search(prose, *one.place) for one in clauses if not one.keeps)
-        found = [(0, "tick", TextPlace(*match.span())) for match in told if match is not None]
+        found = [(0, "tick", TextPlace.of(match)) for match in told if match is not None]
     return (found[0][1], found[0][2]) if found else ("", None)
 
 
@@ -180,7 +180,7 @@ def _each(
 ) -> list[_Found]:
     """The entries of one list that a goal names one after the other, all `whole` where it is clear which of
     them each part means; none where it names but one. verb: in whose clause each part means some."""
-    joins = [TextPlace(*one.span()) for one in pattern("list", "several").finditer(prose)]
+    joins = [TextPlace.of(one) for one in pattern("list", "several").finditer(prose)]
     joins += [TextPlace(at, at + 1) for at, sign in enumerate(prose) if sign in ",;"]
     ends = sorted(one.start for one in joins if free(one, [inner for _, inner in quotes_of(prose)]))
     parts: dict[tuple[int, int], list[tuple[str, TextPlace]]] = {}

@@ -167,7 +167,7 @@ def _values(prose: str, files: Sequence[TextPlace], scope: Sequence[TextPlace]) 
     starts = {one.start for one in scope}
     for shape, form in (("number", _VALUE), ("name", _NAME)):
         for match in form.finditer(prose):
-            place = TextPlace(*match.span())
+            place = TextPlace.of(match)
             if not (within(place, scope) and free(place, [*files, *quotes])):
                 continue
             first = shape == "name" and place.start in starts
@@ -187,7 +187,7 @@ def _places(text: str, words: str) -> list[TextPlace]:
     if words[:1].isdigit():  # 1.2 is no part of 1.2.3
         edges = (r"(?<![\w.,])(?<!\d-)", r"(?![\w-])(?![.,]\d)")
     found = re.finditer(f"{edges[0]}{re.escape(words)}{edges[1]}", text, re.IGNORECASE)
-    return [TextPlace(*one.span()) for one in found]
+    return [TextPlace.of(one) for one in found]
 
 
 def _changed(
@@ -281,7 +281,7 @@ def _segments(prose: str, scope: Sequence[TextPlace]) -> list[TextPlace]:
     for place in scope:
         start = place.start
         for match in _form("joins").finditer(prose[: place.end]):
-            if match.start() >= start and free(TextPlace(*match.span()), quotes):
+            if match.start() >= start and free(TextPlace.of(match), quotes):
                 found.append(TextPlace(start, match.start()))
                 start = match.end()
         found.append(TextPlace(start, place.end))
@@ -325,7 +325,7 @@ def _runs(
     ends = re.compile(rf"\s+(?:{table('replace')['ends']})(?!\w)|[,.;:!?](?=\s|$)|\n", re.IGNORECASE)
     whole = TextPlace(scope[0].start, scope[-1].end)
     for name in ("to", "instead"):
-        said_there = [one for one in _form(name).finditer(prose) if within(TextPlace(*one.span()), [whole])]
+        said_there = [one for one in _form(name).finditer(prose) if within(TextPlace.of(one), [whole])]
         for match in said_there:
             stop = ends.search(prose, match.end())
             end = stop.start() if stop else len(prose)
@@ -347,6 +347,8 @@ def _runs(
             if pair[0] is None or not 0 < len(said(pair[1]).split()) <= _RUN or not said(pair[0]):
                 continue
             one, other = (TextPlace(*_bare(prose, place)) for place in (pair[0], pair[1]))
+            if _VALUE.fullmatch(said(pair[1])) and not _VALUE.search(said(pair[0])):
+                continue  # “change coffee to 32” is about the number beside it
             if prose[one.start : one.end].casefold() not in empty_words():
                 found.append((_Value(one, said(one), "words"), _Value(other, said(other), "words")))
     return found

@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
+from executor.core.tables import table_beside
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import SaidClause
-from mcl.compiler.stages.phrases import word_table
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free
 
@@ -25,7 +24,7 @@ _SENTENCE: Final = re.compile(r"[.!?;\n](?=\s|$)")
 
 def table(section: str) -> dict[str, Any]:
     """A section of the words of edits."""
-    found: dict[str, Any] = word_table(Path(__file__).with_name("edits.toml"))[section]
+    found: dict[str, Any] = table_beside(__file__, "edits")[section]
     return found
 
 
@@ -49,9 +48,7 @@ def texts(names: FileNames) -> Iterator[str]:
 
 def named_files(prose: str, names: FileNames) -> list[tuple[TextPlace, tuple[str, ...]]]:
     """Where a goal names files, each place with those that may be meant, in its order."""
-    words = [
-        TextPlace(*one.span()) for one in re.finditer(r"[^\s,;:!?\"“”()]*[^\W_][^\s,;:!?\"“”()]*", prose)
-    ]
+    words = [TextPlace.of(one) for one in re.finditer(r"[^\s,;:!?\"“”()]*[^\W_][^\s,;:!?\"“”()]*", prose)]
     found: list[tuple[TextPlace, tuple[str, ...]]] = []
     for many in range(_LONGEST_NAME, 0, -1):
         for first in range(len(words) - many + 1):
@@ -91,5 +88,5 @@ def said_words(prose: str, places: Sequence[TextPlace], empty: frozenset[str]) -
         for match in WORD.finditer(prose, place.start, place.end):
             word = match[0].casefold()
             if word not in empty and (len(word) > 1 or word.isdigit()):
-                found.append((word, TextPlace(*match.span())))
+                found.append((word, TextPlace.of(match)))
     return found

@@ -1,11 +1,27 @@
-"""Commits, merges, tags and pushes in git repositories."""
+"""What a git repository holds, and commits, merges, tags and pushes in it."""
 
 from mcl.plugins.hooks import Plugin
 
 PLUGIN = Plugin(
     "versions",
     __name__,
-    tools=("git/add", "git/commit", "git/drop", "git/merge", "git/push", "git/remote", "git/tag"),
+    tools=(
+        "git/add",
+        "git/branch",
+        "git/checkout",
+        "git/commit",
+        "git/diff",
+        "git/drop",
+        "git/log",
+        "git/merge",
+        "git/push",
+        "git/remote",
+        "git/show",
+        "git/status",
+        "git/tag",
+        "repo/inspect",
+        "repo/tree",
+    ),
     skills=True,
     fills={
         "branch-delete": "mcl.plugins.versions.spoken:read_drop",

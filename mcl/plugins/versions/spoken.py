@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
+from executor.core.tables import table_beside
 from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
-from mcl.compiler.stages.phrases import word_table
 from mcl.model.cues import TextPlace, free
 
 _NAME: Final = re.compile(r"(?<![\w./@-])[A-Za-z0-9_][\w.+-]*(?:/[\w.+-]*\w)*(?!\S*[@:])")
@@ -21,16 +20,12 @@ _MOST: Final = 100  # files of a commit
 
 
 def _table() -> dict[str, str]:
-    return word_table(Path(__file__).with_suffix(".toml"))
+    return table_beside(__file__)
 
 
 @functools.cache
 def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w/-])(?:{_table()[name]})(?![\w/-])", re.IGNORECASE)
-
-
-def _place(match: re.Match[str], group: int | str = 0) -> TextPlace:
-    return TextPlace(*match.span(group))
 
 
 # ---- branches
@@ -64,8 +59,12 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     for match in re.finditer(
         rf"{_table()['beside']}[\s,;.]+(?:{_table()['drop']})(?!\w){_table()['beside']}", prose, re.I
     ):
-        if free(_place(match), kept):
-            return (*found, FilledInput("after", _place(match), ("delete",)), FilledInput("", _place(match)))
+        if free(TextPlace.of(match), kept):
+            return (
+                *found,
+                FilledInput("after", TextPlace.of(match), ("delete",)),
+                FilledInput("", TextPlace.of(match)),
+            )
     return found
 
 
@@ -83,7 +82,7 @@ def _branches(prose: str, names: FileNames) -> list[TextPlace]:
     empty, noun = _pattern("empty"), _pattern("branch")
     lead = re.compile(rf"{_table()['into']}|{_table()['merge']}", re.IGNORECASE)
     found = []
-    words = [_place(one) for one in _NAME.finditer(prose) if free(_place(one), quotes)]
+    words = [TextPlace.of(one) for one in _NAME.finditer(prose) if free(TextPlace.of(one), quotes)]
     for at, place in enumerate(words):
         text = prose[slice(*place)]
         before = prose[words[at - 1].start : words[at - 1].end] if at else ""
@@ -117,7 +116,7 @@ def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     ends = [one.place.start for one in clauses if one.does and one.place.start > verb.start()]
     end = min([one for one in ends if free(TextPlace(one, one + 1), taken)], default=len(prose))
     meant, apart = list[tuple[TextPlace, str]](), list[tuple[TextPlace, str]]()
-    kept = [one.place for one in clauses if one.keeps and free(one.place, [_place(verb)])]
+    kept = [one.place for one in clauses if one.keeps and free(one.place, [TextPlace.of(verb)])]
     for place, path in _files(prose, names, taken):
         left = _is_but(prose, place) or not free(place, kept)
         if left or verb.end() <= place.start < end:
@@ -125,12 +124,12 @@ def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     for slot, own in (("files", meant), ("but", [] if meant else apart)):
         found += [FilledInput(slot, place, (path,)) for place, path in own[:_MOST]]
     if apart:
-        found += [] if meant else [FilledInput("files", _place(verb))]
+        found += [] if meant else [FilledInput("files", TextPlace.of(verb))]
         found += [
             FilledInput("", one.place) for one in clauses if any(not free(one.place, [p]) for p, _ in apart)
         ]
     else:
-        found.append(FilledInput("but", _place(verb)))
+        found.append(FilledInput("but", TextPlace.of(verb)))
     return found if meant or apart or message else ()
 
 
@@ -165,7 +164,7 @@ def _message(prose: str, start: int) -> tuple[TextPlace, TextPlace] | None:
 
 def _files(prose: str, names: FileNames, taken: Sequence[TextPlace]) -> Iterator[tuple[TextPlace, str]]:
     """Where files and folders that are here are named: by their path, else in words."""
-    words = [one for one in map(_place, _WORD.finditer(prose)) if free(one, taken)]
+    words = [one for one in map(TextPlace.of, _WORD.finditer(prose)) if free(one, taken)]
     used: list[TextPlace] = []
     for many in range(_FEW, 0, -1):
         for first in range(len(words) - many + 1):
@@ -201,7 +200,7 @@ def read_log(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
         name = next(name for name, text in match.groupdict().items() if text)
         if not _pattern("nobody").fullmatch(match[name]):
             return [
-                FilledInput("author", _place(match, name), (match[name],)),
-                FilledInput("", _place(match)),
+                FilledInput("author", TextPlace.of(match, name), (match[name],)),
+                FilledInput("", TextPlace.of(match)),
             ]
     return ()

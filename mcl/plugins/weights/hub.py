@@ -53,14 +53,12 @@ class OfferedModel:
     licence: str
 
 
-def offered_model(
-    address: str, *, revision: str = "main", signed_in: bool = False, endpoint: str = ""
-) -> OfferedModel:
+def offered_model(address: str, *, revision: str = "main", signed_in: bool = False) -> OfferedModel:
     """What a hub says of a model.
 
     address: "hf:OWNER/REPO[:FILE]"; FILE may be a part of the name, such as Q4_K_M. revision: branch, tag or
-    commit. signed_in: whether the token that huggingface_hub keeps is sent along. endpoint: of the hub
-    (default: that of HF_ENDPOINT, else https://huggingface.co).
+    commit. signed_in: whether the token that huggingface_hub keeps is sent along. The hub is that of
+    HF_ENDPOINT, else https://huggingface.co.
     Raises InputError EXTRA_MISSING; ModelError HUB_ADDRESS, HUB_OFFLINE, HUB_UNREACHABLE, HUB_NO_MODEL,
     HUB_CLOSED, HUB_FILE.
     """
@@ -68,7 +66,7 @@ def offered_model(
     if parts is None or ".." in address:
         raise ModelError("HUB_ADDRESS", f"this is no address of a model: {address!a}", fix=_FORM)
     library = _library()
-    endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
+    endpoint = (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
     host = urlsplit(endpoint).netloc
     repo = parts["repo"]
     with _told(repo, host):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
+from executor.core.tables import table_beside
 from mcl.plugins.hooks import plugins
 
 Who = Literal["person", "agent", "shows"]
@@ -32,9 +31,9 @@ class CommandEntry:
 @cache
 def commands() -> Mapping[str, CommandEntry]:
     """All rows by their path, those of plug-ins too. Raises InputError PLUGIN_BROKEN."""
-    rows = dict(_table(__package__)["commands"])
+    rows = dict(table_beside(__file__, "commands")["commands"])
     for plugin in plugins():
-        own = _table(plugin.package)["commands"] if plugin.commands else {}
+        own = table_beside(f"{plugin.folder}/plugin", "commands")["commands"] if plugin.commands else {}
         for path, row in own.items():  # of its own commands alone: it says nothing of those of others
             if path not in rows and any(f"{path} ".startswith(f"{words} ") for words in plugin.commands):
                 rows[path] = row
@@ -47,14 +46,9 @@ def commands() -> Mapping[str, CommandEntry]:
 @cache
 def plain_options() -> frozenset[str]:
     """The options with which what shows, or is an agent's own, writes no file."""
-    return frozenset(_table(__package__)["plain_options"])
+    return frozenset(table_beside(__file__, "commands")["plain_options"])
 
 
 def command_in(words: Sequence[str]) -> CommandEntry | None:
     """The row of a command line without its program; None where it is of no command by its first words."""
     return next((row for count in (3, 2, 1) if (row := commands().get(" ".join(words[:count])))), None)
-
-
-@cache
-def _table(package: str) -> Mapping[str, Any]:
-    return tomllib.loads(files(package).joinpath("commands.toml").read_text("utf-8"))

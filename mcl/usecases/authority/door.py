@@ -10,16 +10,14 @@ import os
 import re
 import sqlite3
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from executor.core.errors import ToolError
+from executor.core.tables import table_beside
 from executor.store.home import Home
 from ir import MclError
 from ir.errors import REFUSED
@@ -262,6 +260,5 @@ def _stem(path: str) -> str:
     return next((name.removesuffix(end) for end in _ENDS if name.endswith(end)), name)
 
 
-@cache
 def _table() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    return tomllib.loads(files(__package__).joinpath("hosts.toml").read_text("utf-8"))
+    return table_beside(__file__, "hosts")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Final, Literal
 
+from executor.core.tables import table_beside
 from executor.gate.checkout import Violation
 from executor.gate.verdict import Deny
 from executor.sandbox.redaction import visible
@@ -27,9 +25,8 @@ _OF_FILE: Final[Mapping[str, Refusal]] = {
 }
 
 
-@cache
 def _texts() -> dict[str, dict[str, str]]:
-    return tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
+    return table_beside(__file__)
 
 
 def refused(why: Refusal, about: str) -> Violation:

@@ -15,14 +15,13 @@ import os
 import re
 import stat
 import sys
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from executor.core.tables import table_beside
 from mcl.plugins.agents.guard.places import PathReach, lexical, reach_of
 from mcl.usecases.authority.commands import command_in, plain_options
 
@@ -443,6 +442,5 @@ def _short(row: Mapping[str, Any], letters: str, rest: list[str]) -> set[str]:
     return used
 
 
-@cache
 def _table() -> Mapping[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("reading.toml").read_text("utf-8"))
+    return table_beside(__file__, "reading")

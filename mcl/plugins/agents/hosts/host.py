@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final, Literal, cast
 
+from executor.core.tables import table_beside
 from executor.sandbox.redaction import visible
 from mcl.core.errors import HookError, InputError
 from mcl.plugins.agents.hosts import NAMES
@@ -126,7 +125,7 @@ def host_named(name: str) -> AgentHost:
 
 @cache
 def _load(name: str) -> AgentHost:
-    table = tomllib.loads(files(__package__).joinpath(f"{name.replace('-', '_')}.toml").read_text("utf-8"))
+    table = table_beside(__file__, name.replace("-", "_"))
     settings = table["settings"]
     return AgentHost(
         name=name,

@@ -25,7 +25,7 @@ from executor.walker.undo.looker import FILE_LIMIT, Before, Looker, State
 from executor.walker.undo.records import KEPT, LEFT, KeptCall, before_of, call_of, kept_body, left_body
 from executor.walker.undo.store import ImageStore, Total, note_tried, total
 from ir.results import JsonResult
-from mcl.plugins.agents.trace.line import Author, FileChange, Ranges, TraceLine, changed_lines
+from mcl.plugins.agents.trace.line import FileChange, Ranges, TraceLine, changed_lines
 from mcl.plugins.agents.trace.trace import Trace
 
 # ---- The tables of what an agent saw and writes; of the home, and worth nothing beyond it.
@@ -249,7 +249,6 @@ def trace_writes(
     intent_id: str,
     tool: str,
     agent: str,
-    author: Author = "agent",
     node: str = "",
 ) -> tuple[TraceLine, ...]:
     """Trace what a call changed, as `left` told it, and note that its agent knows what is there now.
@@ -257,7 +256,7 @@ def trace_writes(
     Args:
         root: the governed folder; the workspace is that folder, or lies in it or around it.
         changed: path in the workspace, sha256 (hex) before and after, None where there is no file.
-        label, intent_id, tool, agent, author: as of `FileChange`. node: of a call that `keep` was told
+        label, intent_id, tool, agent: as of `FileChange`. node: of a call that `keep` was told
             the caller of, which is open until the lines are signed; it has them once, whoever signs them.
 
     Raises:
@@ -270,10 +269,9 @@ def trace_writes(
         file = within(root, workspace, path)
         if file is None:
             continue
-        if author == "agent":
-            seen.note(root, agent, file, after)
+        seen.note(root, agent, file, after)
         lines = lines_of(home, workspace, path, before, after)
-        changes.append(FileChange(label, intent_id, tool, file, before, after, lines, author, agent))
+        changes.append(FileChange(label, intent_id, tool, file, before, after, lines, "agent", agent))
     claim = forget(intent_id, node) if node else None
     if claim is not None and not changes:
         with home.db.write("agents") as connection:

@@ -209,7 +209,8 @@ class ClauseReader:
             if len(month) >= _COMPOUND <= len(rest) < len(token.text) and not self.sets.is_whole(token.text):
                 cut = token.start + len(month)
                 first, last = SaidWord(month, token.start, cut), SaidWord(rest, cut, token.end)
-                return [first, last] if self.sets.of(last) else [token]
+                if self.sets.of(last):
+                    return [first, last]
         return [token]
 
     def _originals(self, tokens: Sequence[SaidWord]) -> str | None:

@@ -8,10 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from mcl.compiler.stages.phrases import word_table
+from executor.core.tables import table_beside
 from mcl.model.cues import TextPlace, free
 from mcl.plugins.files.selection import named_day, suffix
 
@@ -52,7 +51,7 @@ class Renaming(NamedTuple):
 
 @functools.cache
 def _forms(name: str) -> tuple[re.Pattern[str], ...]:
-    table = word_table(Path(__file__).with_suffix(".toml"))
+    table = table_beside(__file__)
     said = table[name] if isinstance(table[name], list) else [table[name]]
     parts = {
         "X": f"(?:{_DATE})", "A": "(?P<a>PIECE)", "B": "(?P<b>PIECE)", "NAMES": f"(?:{table['names']})",
@@ -70,7 +69,7 @@ def _forms(name: str) -> tuple[re.Pattern[str], ...]:
 def read_renaming(prose: str, there: Sequence[str]) -> Iterator[Renaming]:
     """The rules that a goal may say, the likeliest first. there: the names of all files, with endings."""
     if any(form.search(prose) for form in (*_forms("renames"), *_forms("prefix"))):
-        names = [TextPlace(*match.span()) for match in _found("names", prose)]
+        names = [TextPlace.of(match) for match in _found("names", prose)]
         for one in _rules(prose, there):
             places = (*one.places, *(place for place in names if free(place, one.places)))
             yield one._replace(places=tuple(part for place in places for part in _apart(prose, place)))
@@ -126,7 +125,7 @@ def _bare(text: str) -> str:
 
 
 def _each(new: Callable[[Renamed], str], match: re.Match[str], piece: str = "", prose: str = "") -> Renaming:
-    place = TextPlace(*match.span())
+    place = TextPlace.of(match)
     told = [place]
     if prose and match.groupdict().get("a") is None:  # “the DSC pictures … say concert”
         at = prose.casefold().rfind(piece.casefold(), 0, match.start())
@@ -174,9 +173,9 @@ def _put(match: re.Match[str], *, before: bool) -> Iterator[Renaming]:
                 new.append(one.name if one.name.endswith(put) else f"{one.name}{put}")
         return new
 
-    place = TextPlace(*match.span())
+    place = TextPlace.of(match)
     if said.get("of"):  # what stands between says which files
-        inner = TextPlace(*match.span("of"))
+        inner = TextPlace.of(match, "of")
         yield Renaming(rule, (TextPlace(place.start, inner.start), TextPlace(inner.end, place.end)))
     else:
         yield Renaming(rule, (place,))
@@ -196,15 +195,15 @@ def _by_example(prose: str, stems: dict[str, str]) -> Iterator[Renaming]:
         if old.casefold() not in stems or old == new or not new:
             continue
         if (rule := _like(old, new)) is not None:
-            yield Renaming(rule[0], (TextPlace(*match.span()),), rule[1])
+            yield Renaming(rule[0], (TextPlace.of(match),), rule[1])
     for match in _found("like", prose):  # “2026-11-04_bild1.jpg”
         new = _bare(match["b"])
         new = new.removesuffix(suffix(new))
         old = next((one for one in stems if new.casefold().endswith(one) and new.casefold() != one), "")
         rule = _like(new[len(new) - len(old) :], new) if old else None
-        dated = [TextPlace(*one.span()) for one in _forms("dated")[0].finditer(prose)]
+        dated = [TextPlace.of(one) for one in _forms("dated")[0].finditer(prose)]
         if rule is not None:
-            yield Renaming(rule[0], (TextPlace(*match.span()), *dated), rule[1])
+            yield Renaming(rule[0], (TextPlace.of(match), *dated), rule[1])
 
 
 def _like(old: str, new: str) -> tuple[Rule, str] | None:
@@ -249,7 +248,7 @@ def _turned(name: str, runs: tuple[re.Pattern[str], str]) -> str:
 def _numbered(prose: str) -> Iterator[Renaming]:
     """“trip-01, trip-02 and so on”."""
     for match in _SERIES.finditer(prose):
-        words = word_table(Path(__file__).with_suffix(".toml"))
+        words = table_beside(__file__)
         start = re.search(rf"(?<!\w)(?:{words['series']})\s+$", prose[: match.start()], re.IGNORECASE)
         if start is None:
             continue
@@ -273,7 +272,7 @@ def _listed(prose: str) -> Iterator[Renaming]:
             if one.casefold() not in ("and", "och", "&")
         ]
         names = [one.removesuffix(suffix(one)) for one in names]
-        yield Renaming(partial(_one_each, names), (TextPlace(*match.span()),))
+        yield Renaming(partial(_one_each, names), (TextPlace.of(match),))
 
 
 def _one_each(names: list[str], files: Sequence[Renamed]) -> list[str]:
@@ -299,7 +298,7 @@ def read_tidying(prose: str) -> Iterator[Renaming]:
     if shaped is not None:
         form = ("%Y", "%Y-%m", "%Y-%m-%d")[shaped["folder"].count("-")]
         parent = (shaped["path"] or "").rstrip("/")
-    places = [TextPlace(*match.span()) for match in (*said, *([shaped] if shaped else []))]
+    places = [TextPlace.of(match) for match in (*said, *([shaped] if shaped else []))]
     yield Renaming(
         lambda files: [f"{_day(one).strftime(form)}/{one.name}" for one in files],
         tuple(sorted(places)),

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from mcl.compiler.stages.phrases import word_table
-from mcl.compiler.stages.word_forms import stems, unaccented
+from executor.core.tables import table_beside
+from executor.core.words import unaccented
+from mcl.compiler.stages.word_forms import stems
 from mcl.values.numbers import read_number
 
 _TOKEN: Final = re.compile(
@@ -79,7 +79,7 @@ class Words:
 @cache
 def words() -> Words:
     """The words, read once."""
-    table = dict(word_table(Path(__file__).with_suffix(".toml")))
+    table = dict(table_beside(__file__))
     tables = {name: table.pop(name) for name in ("units", "years", "seasons")}
     sets, phrases = {}, {}
     for name, spelled in table.items():

@@ -1,1 +1,1 @@
-"""Tools that know which repositories a person works in."""
+"""Tools that know which repositories a person works in, and what stands in their code."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import ClassVar, Final, Literal, get_args
 
+from executor.core.tables import table_beside
 from ir.findings import Finding
 from mcl.core.text import cut
 
@@ -73,7 +72,7 @@ def rules_of(table: Mapping[str, Mapping[str, str]]) -> FlawRules:
 @cache
 def drift_rules() -> FlawRules:
     """What counts as drift."""
-    return rules_of(tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")))
+    return rules_of(table_beside(__file__))
 
 
 def bounded(

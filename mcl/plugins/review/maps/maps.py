@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, Literal
 
 from executor.core.globs import fits_name
+from executor.core.tables import table_beside
 
 # ---- What a file is in its repository, by rules that are data.
 
@@ -73,7 +72,7 @@ class RoleRules:
 @cache
 def rules() -> RoleRules:
     """The rules of roles.toml."""
-    table = tomllib.loads(Path(__file__).with_name("roles.toml").read_text(encoding="utf-8"))
+    table = table_beside(__file__, "roles")
     return RoleRules(tuple(_rule(one) for one in table["rules"]), frozenset(table["code"]))
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 import gc
 import re
-import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from executor.core.tables import table_beside
 from executor.sandbox.redaction import Redactor
 from mcl.core.text import cut
 from mcl.plugins.review.maps.maps import FileSymbol
@@ -72,7 +71,7 @@ class LanguageTable:
 @cache
 def tables() -> Mapping[str, LanguageTable]:
     """The tables by the names of their languages."""
-    said = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
+    said = table_beside(__file__, "languages")
     return {name: _table(one, said) for name, one in said.items()}
 
 

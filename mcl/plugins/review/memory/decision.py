@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from executor.core.globs import Glob, GlobError
+from executor.core.words import name_part
 from ir.results import JsonResult
 from mcl.core.errors import ReviewError
 from mcl.core.yaml import FileFlaw as Flaw
@@ -59,7 +60,7 @@ class ArchitectureDecision(JsonResult):
     @property
     def path(self) -> str:
         """Its file, relative to the workspace."""
-        return f"{FOLDER}/{self.kind}/{self.id}-{slug(self.title)}.md"
+        return f"{FOLDER}/{self.kind}/{self.id}-{name_part(self.title, _SLUG, 'decision')}.md"
 
     @property
     def says(self) -> tuple[object, ...]:
@@ -133,19 +134,6 @@ def _one_line(text: str) -> bool:
 def flaw(why: str, place: str, fix: str = "") -> ReviewError:
     """The error for a decision that cannot be kept."""
     return ReviewError("DECISION_SHAPE", why, place=place, fix=fix or "correct it and decide it again")
-
-
-def slug(title: str) -> str:
-    """The first words of a title as a part of a file's name: small ASCII letters, digits, hyphens."""
-    import unicodedata
-
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    made = ""
-    for word in re.findall(r"[a-z0-9]+", plain):
-        if len(made) + len(word) + 1 > _SLUG:
-            return made or word[:_SLUG]
-        made = f"{made}-{word}" if made else word
-    return made or "decision"
 
 
 # ---- The Markdown file of a decision: front matter in YAML, then title and body.

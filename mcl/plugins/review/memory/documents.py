@@ -11,12 +11,11 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Final
 
 from executor.core.errors import ScopeError
+from executor.core.tables import table_beside
 from executor.sandbox.paths import Workspace
 from ir.inline_secrets import without_secrets
 from mcl.plugins.review.memory.history import ReviewMemories
@@ -221,11 +220,8 @@ def _ini(text: str) -> dict[str, Any]:
     return {name: dict(reader.items(name)) for name in reader.sections()}
 
 
-@cache
 def _conventions_asked() -> list[dict[str, Any]]:
-    text = (Path(__file__).parent / "conventions.toml").read_text(encoding="utf-8")
-    found: list[dict[str, Any]] = tomllib.loads(text)["rule"]
-    return found
+    return list(table_beside(__file__, "conventions")["rule"])
 
 
 # ---- The memories that are made of them.
@@ -361,6 +357,5 @@ def _kind(kind: MeaningKind, section: DocumentSection) -> MeaningKind:
     return kind
 
 
-@cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads((Path(__file__).parent / "documents.toml").read_text(encoding="utf-8"))
+    return table_beside(__file__)

@@ -10,13 +10,13 @@ same.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
+from executor.core.tables import table_beside
 from executor.sandbox.files import is_protected
 from ir.results import JsonResult
 from mcl.plugins.review.drift.rules import FlawRules, RepositoryFlaw, rules_of
@@ -69,7 +69,7 @@ class ReleaseRules:
 @cache
 def release_rules() -> ReleaseRules:
     """The rules that come with mcl."""
-    table: dict[str, Any] = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
+    table = dict(table_beside(__file__, "rules"))
     checks, places = table.pop("check"), table.pop("places")
     return ReleaseRules(
         tuple(CheckKind(id=id, **one) for id, one in checks.items()),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from executor.core.globs import fits_name
+from executor.core.tables import table_beside
 from executor.sandbox.redaction import Redactor, visible
 from mcl.plugins.review.finding import BLOCKING, Severity
 
@@ -56,7 +55,7 @@ def place_of(path: str) -> Place:
 
 @cache
 def _places() -> tuple[tuple[Place, frozenset[str], tuple[str, ...]], ...]:
-    table = tomllib.loads(Path(__file__).with_name("places.toml").read_text(encoding="utf-8"))
+    table = table_beside(__file__, "places")
     places: tuple[Place, ...] = ("tests", "examples")
     return tuple((one, frozenset(table[one]["folders"]), tuple(table[one]["names"])) for one in places)
 
@@ -104,9 +103,8 @@ def _lowered(severity: Any, issue: BanditIssue, known: Mapping[str, Any]) -> Any
     return severity
 
 
-@cache
 def _weights() -> Mapping[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8"))
+    return table_beside(__file__)
 
 
 # ---- What a person dismissed, as the search needs it: each finding has a mark by which it is found again.

@@ -46,11 +46,6 @@ def descriptions() -> dict[str, tuple[str, ...]]:
     return {name: tuple(row["descriptions"]) for name, row in _rows(FOLDER)}
 
 
-def names(folder: Path = FOLDER) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Other names of their slots, by skill and slot."""
-    return {(name, slot): tuple(other) for name, row in _rows(folder) for slot, other in row["names"].items()}
-
-
 def _rows(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     return list(tomllib.loads((folder / "skills.toml").read_text(encoding="utf-8")).items())
 

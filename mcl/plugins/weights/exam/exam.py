@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from executor.core.tables import table_beside
 from executor.store.home import Home
 from mcl.catalog.tools import registry
 from mcl.compiler.compiler import Compiled, GoalOptions, compile_goal
@@ -196,4 +196,4 @@ def _listed(slots: Mapping[str, str]) -> str:
 
 
 def _document() -> dict[str, Any]:
-    return tomllib.loads((_HERE / "questions.toml").read_text("utf-8"))
+    return table_beside(__file__, "questions")

@@ -66,7 +66,6 @@ _CUT: Final = re.compile(
 )
 _BETWEEN: Final = re.compile(r"(?:between|mellan)\s+(\S+)\s+(?:and|och)\s+(\S+)", re.IGNORECASE)
 _AND: Final = re.compile(r"\s+(?:and|och)\s+|\s*[,;&]+\s*", re.IGNORECASE)
-_NAMED: Final = ("month", "månad", "year", "år")
 _MONEY: Final = re.compile(
     r"\s*(?:kr|kronor|sek|eur|euros?|usd|dollars?|%|[$€£])\s*$|^[$€£]\s*", re.IGNORECASE
 )

@@ -9,6 +9,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Final
 
+from executor.core.words import unaccented
 from mcl.plugins.data.tools.data.asked import Having, Row, Term, Test, held
 from mcl.plugins.data.tools.data.periods import Period, Periods
 from mcl.plugins.data.tools.data.question_words import NEAR, QuestionWords
@@ -16,7 +17,6 @@ from mcl.plugins.data.tools.data.schema import NO, YES, SchemaColumn, opposite, 
 from mcl.plugins.data.tools.data.table import read_date, read_number
 from mcl.plugins.data.tools.data.words import (
     alike,
-    bare,
     is_known,
     length_of,
     member_of,
@@ -599,7 +599,7 @@ class RowWords(QuestionWords):
 
     def unnamed(self) -> int:
         """Of the name of the table, what is not said, or only in other words."""
-        said = [with_accents(bare(one)) for one in self.plain] + [bare(one) for one in self.plain]
+        said = [with_accents(unaccented(one)) for one in self.plain] + [unaccented(one) for one in self.plain]
         whole = [one for one in self.schema.own_words if any(alike(one, word) for word in said)]
         other = [one for one in self.schema.own_words if one not in whole]
         named = {thing for word in self.plain for thing in members_of("named", (word,))}

@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import Final
 
 from executor.core.errors import ToolError
+from executor.core.words import unaccented
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.data.source import Kind, kind_of, kinds_of, open_rows
 from mcl.plugins.data.tools.data.table import parsed, read_number
-from mcl.plugins.data.tools.data.words import alike, bare, lexicon, members_of, runs, words_in
+from mcl.plugins.data.tools.data.words import alike, lexicon, members_of, runs, words_in
 
 YES: Final = frozenset(("yes", "ja", "true", "x", "y", "j", "sant"))
 NO: Final = frozenset(("no", "nej", "false", "n", "falskt"))
@@ -87,7 +88,7 @@ class TableSchema:
         """The words of its name: what the rows are."""
         name = self.path.rstrip("/").rpartition("/")[2]
         stem = name.rpartition(".")[0] or name
-        return tuple(one for one in words_in(bare(stem).replace("-", " ")) if len(one) > 2)
+        return tuple(one for one in words_in(unaccented(stem).replace("-", " ")) if len(one) > 2)
 
     @cached_property
     def named(self) -> frozenset[str]:
@@ -108,7 +109,7 @@ class TableSchema:
     @cached_property
     def without_accents(self) -> dict[str, str]:
         """Its words, by what they are without accents."""
-        return {bare(one): one for one in sorted(self.known_words)}
+        return {unaccented(one): one for one in sorted(self.known_words)}
 
     def of(self, *kinds: Kind) -> list[SchemaColumn]:
         """The columns that hold this."""
@@ -125,7 +126,7 @@ class TableSchema:
             thing for one in self.own_words for thing in members_of("named", (one,))
         }:
             return True
-        word = bare(word)
+        word = unaccented(word)
         files = (
             name for one in self.columns if one.kind == "text" and "file" in one.things for name in one.values
         )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any, Final
 
-_LEXICON: Final = Path(__file__).with_name("question.toml")
+from executor.core.tables import table_beside
+from executor.core.words import unaccented
+
 _ENDINGS: Final = (
     *("arnas", "ernas", "ornas", "arna", "erna", "orna", "ens", "ets", "ies", "ade", "ing", "ed", "es"),
     *("ar", "er", "or", "en", "et", "na", "ad", "at", "an", "n", "t", "s", "e", "a", "r", "y"),
@@ -18,11 +17,9 @@ _ENDINGS: Final = (
 Phrase = tuple[str, ...]
 
 
-@cache
 def lexicon() -> Mapping[str, Any]:
     """The lexicon as it is written."""
-    found: Mapping[str, Any] = tomllib.loads(_LEXICON.read_text(encoding="utf-8"))
-    return found
+    return table_beside(__file__, "question")
 
 
 @cache
@@ -85,7 +82,9 @@ def is_known(word: str, *, asking: bool = False) -> bool:
 @cache
 def _accented() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """The words with accents, and those that go on as they like, by what they are without."""
-    whole, begun = ({bare(one): one for one in sorted(some) if bare(one) != one} for some in _single_words())
+    whole, begun = (
+        {unaccented(one): one for one in sorted(some) if unaccented(one) != one} for some in _single_words()
+    )
     return whole, begun
 
 
@@ -95,12 +94,6 @@ def with_accents(word: str) -> str:
     whole, begun = _accented()
     first = next((one for one in begun if word.startswith(one) and len(one) > 2), "")
     return whole.get(word) or (begun[first] + word[len(first) :] if first else word)
-
-
-def bare(text: str) -> str:
-    """Without accents."""
-    plain = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in plain if not unicodedata.combining(char))
 
 
 @cache

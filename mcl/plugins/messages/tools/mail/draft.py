@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from email.headerregistry import Address
 
 from anyio import from_thread, to_thread
 
+from executor.core.words import name_part
 from executor.sandbox.paths import Written
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
@@ -55,7 +55,7 @@ def _put(args: Mapping[str, object], to: Sequence[Address | str], bench: Bench) 
         attach(message, attached, bench.workspace)
         message.set_boundary(f"=={hashlib.sha256(body.encode()).hexdigest()[:32]}")
     known = hashlib.sha256(repr([[str(one) for one in to], subject, body, attached]).encode()).hexdigest()
-    name = f"{now.date().isoformat()}-{_slug(subject or body)}-{known[:8]}.eml"
+    name = f"{now.date().isoformat()}-{name_part(subject or body, _SLUG, 'mail')}-{known[:8]}.eml"
     path = "/".join([*bench.workspace.split(str(args["folder"])), name])
     return bench.workspace.write(path, message.as_bytes(), replace=False, check=from_thread.check_cancelled)
 
@@ -65,9 +65,3 @@ def _person(text: str) -> Address | str:
     if "@" in text or not _NAME.fullmatch(text):
         return address_of(text)
     return text
-
-
-def _slug(text: str) -> str:
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    words = re.findall(r"[a-z0-9]+", plain)
-    return "-".join(words)[:_SLUG].strip("-") or "mail"

@@ -11,11 +11,11 @@ from anyio import to_thread
 from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
+from mcl.language.bm25 import WORD
 from mcl.plugins.text.lines import TextLines, rewrite
 
 _BOX: Final = re.compile(r"^(?P<before>\s*(?:[-*+]|\d+[.)])?\s*\[)(?P<tick>[ xX]?)(?P<after>\].*)$")
 _MARK: Final = re.compile(r"^\s*(?:[-*+]\s+|\d+[.)]\s+)?(?:\[[ xX]?\]\s*)?")
-_WORD: Final = re.compile(r"[^\W_]+")
 _SAME: Final = 4  # letters at its beginning by which a longer word is another form of one
 
 
@@ -67,7 +67,7 @@ def _meant(lines: Sequence[str], said: str, path: str, *, ticked: str) -> set[in
     }
     looked = open_ if ticked else {place for place, text in there.items() if text}
     same = {place for place in looked if there[place].casefold() == said.strip().casefold()}
-    words = [word.casefold() for word in _WORD.findall(said)]
+    words = [word.casefold() for word in WORD.findall(said)]
     found = same or {place for place in looked if words and _has(there[place], words)}
     texts = sorted({there[place] for place in found})
     if not found:
@@ -85,7 +85,7 @@ def _is(tick: str, wanted: str) -> bool:
 
 
 def _has(text: str, words: Sequence[str]) -> bool:
-    there = [word.casefold() for word in _WORD.findall(text)]
+    there = [word.casefold() for word in WORD.findall(text)]
     return all(any(_alike(word, one) for one in there) for word in words)
 
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import random
-import tomllib
-from pathlib import Path
 
-_LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+from executor.core.tables import table_beside
+
+_LISTS = table_beside(__file__)
 FIRST = _LISTS["first"]
 LAST = _LISTS["last"]
 CITIES = _LISTS["cities"]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
+from executor.core.tables import table_beside
 from mcl.model.protocol import SlotForm
 from mcl.plugins.train.tuner.generator import fillers
 from mcl.plugins.train.tuner.utterances import LabelMark
@@ -20,7 +18,7 @@ from mcl.plugins.train.tuner.utterances import LabelMark
 
 
 Filler = Callable[[random.Random], str]
-TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+TABLES = table_beside(__file__)
 
 
 def one_of(name: str) -> Filler:

@@ -132,7 +132,6 @@ OTHERS: tuple[Family, ...] = (
 )  # fmt: skip
 
 FAMILIES: tuple[Family, ...] = (*SHIPPED, *OTHERS)
-GENERAL_NAMES = TABLES["general_names"]
 GENERAL_HINTS = TABLES["general_hints"]
 GENERAL_DESCRIPTIONS = TABLES["general_descriptions"]
 

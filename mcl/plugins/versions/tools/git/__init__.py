@@ -1,1 +1,1 @@
-"""What changes a git repository, or sends of it."""
+"""What a git repository holds; what changes it, or sends of it."""

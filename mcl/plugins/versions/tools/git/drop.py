@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from executor.core.errors import ToolError
 from executor.sandbox.git import repository, text
 from executor.sandbox.redaction import visible
-from executor.tools.git.branch import require_name
 from executor.tools.tool import Bench
+from mcl.plugins.versions.tools.git.branch import require_name
 from mcl.plugins.versions.tools.git.merge import called
 from mcl.plugins.versions.work import BRANCHES, commit_of
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.git import Git, text
 from executor.sandbox.redaction import visible
-from executor.tools.git.branch import local_branches
 from executor.tools.tool import Bench
 from mcl.core.text import counted
 from mcl.plugins.versions.staging import changed, listed
+from mcl.plugins.versions.tools.git.branch import local_branches
 from mcl.plugins.versions.work import commit_of, committer, need_commit, on_branch
 
 

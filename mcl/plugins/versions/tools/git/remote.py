@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.git import text
 from executor.sandbox.origin import parse_url
-from executor.tools.repo.inspect import Remote, remotes_of
 from executor.tools.tool import Bench
+from mcl.plugins.versions.tools.repo.inspect import Remote, remotes_of
 from mcl.plugins.versions.work import need_commit, on_branch
 
 _ORIGIN = "origin"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TypeAlias
@@ -14,6 +13,7 @@ from anyio import from_thread, to_thread
 from executor.core.clock import instant, read_moment
 from executor.core.errors import ScopeError, ToolError
 from executor.core.hashing import json_bytes
+from executor.core.words import name_part
 from executor.tools.tool import Bench
 from ir.characters import yaml_of
 
@@ -51,7 +51,8 @@ def _assign(args: Mapping[str, object], due: str, bench: Bench) -> dict[str, obj
     said = [assignee, sender, task, due, terms]
     id_ = hashlib.sha256(json_bytes(said)).hexdigest()
     now = bench.clock.now()
-    name = f"{now[:10]}-{_slug(task)}-{id_[:8]}.md"
+    first = task.partition("\n")[0]
+    name = f"{now[:10]}-{name_part(first, _SLUG, 'task')}-{id_[:8]}.md"
     found = _there(folder, id_, bench)
     if found is None:
         content = _document(id_, assignee, sender, task, due, terms, now)
@@ -90,18 +91,6 @@ def _there(folder: str, id_: str, bench: Bench) -> _Found | None:
             status = _STATUS.search(head.partition("\n---\n")[0])
             return path, status[1] if status else "unknown", False
     return None
-
-
-def _slug(task: str) -> str:
-    """The first words of a task as a part of a file's name: small ASCII letters, digits, hyphens."""
-    plain = unicodedata.normalize("NFKD", task.partition("\n")[0]).encode("ascii", "ignore").decode().lower()
-    words = re.findall(r"[a-z0-9]+", plain)
-    slug = ""
-    for word in words:
-        if len(slug) + len(word) + 1 > _SLUG:
-            break
-        slug = f"{slug}-{word}" if slug else word
-    return slug or (words[0][:_SLUG] if words else "task")
 
 
 def _document(id_: str, assignee: str, sender: str, task: str, due: str, terms: str, created: str) -> str:

@@ -14,13 +14,13 @@ from executor.sandbox.environment import safe_path
 from executor.sandbox.files import is_protected
 from executor.sandbox.git import UNDER_WAY, Git, repository, text
 from executor.sandbox.redaction import visible
-from executor.tools.git.branch import local_branches
-from executor.tools.git.log import commits
 from executor.tools.project import linters, suites
 from executor.tools.project.changes import CONFLICTS, state
 from executor.tools.project.sources import languages_of, sources
 from executor.tools.project.suites import Folder
 from executor.tools.tool import Bench
+from mcl.plugins.versions.tools.git.branch import local_branches
+from mcl.plugins.versions.tools.git.log import commits
 
 _ROOM = 1 << 20  # bytes of JSON that changes may take: they are counted, not told
 _MARK = {True: "ok  ", False: "look"}

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from executor.core.errors import ToolError
 from executor.sandbox.git import Git, failure, repository, text
 from executor.sandbox.redaction import visible
-from executor.tools.git.branch import require_name
 from executor.tools.tool import Bench
+from mcl.plugins.versions.tools.git.branch import require_name
 
 _BRANCHES = "refs/heads/"
 

@@ -1,1 +1,0 @@
-"""The git repository in the workspace."""
