@@ -25,7 +25,7 @@ from pathlib import Path
 from ir import Intent
 from mcl.compiler.compiler import Clarify, Compiled, GoalOptions, Outcome, Refused, compile_goal
 from mcl.compiler.stages.constraints import FIELD_OF_PATH
-from mcl.compiler.stages.extract import read_span
+from mcl.compiler.stages.frame_draft import FrameDraft
 from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
@@ -185,7 +185,7 @@ class GoalMeasure:
                 found.add((name, plain(member(value) if slot and slot.options else read or value)))
                 continue
             told = (
-                read_span(request, self.rules, Span(name, value, start, end, 1.0))
+                FrameDraft(request, self.rules).read(Span(name, value, start, end, 1.0))
                 if start is not None
                 else None
             )

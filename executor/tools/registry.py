@@ -224,13 +224,10 @@ class Registry:
 
 _NAMES: Final = (
     "fs/append",
-    "fs/changes",
     "fs/delete",
     "fs/edit",
     "fs/list",
     "fs/read",
-    "fs/search",
-    "fs/watch",
     "fs/write",
     "http/get",
     "http/request",

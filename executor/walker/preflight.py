@@ -20,6 +20,7 @@ from executor.gate.verdict import EXAMPLES, Ask, Deny
 from executor.sandbox.redaction import visible
 from executor.store.lifecycle.events import is_past
 from executor.tools.manifest import Manifest, Mode
+from executor.tools.tool import Credentials
 from executor.walker.dispatch import Agents, expand, sketch
 from executor.walker.forecast import Forecast
 from executor.walker.history import RunHistory
@@ -205,8 +206,8 @@ class _Look:
             yield Verdict(mandate.named(one.place) if mandate else "", "promise", uncheckable(one))
         self.ahead.lay_out(plan, scope.context, below)
         found: list[Verdict] = []
-        # What may not be done at all is not counted: only what must fail is told.
-        aside = replace(scope, context=replace(scope.context, spending=None))
+        # What may not be done at all is not counted, and needs no credential: only what must fail is told.
+        aside = replace(scope, context=replace(scope.context, spending=None, credentials=_Later({})))
         for node, own, sure in planned(plan.root):
             self.room -= 1
             if (unread := scope_flaw(node)) is not None:
@@ -394,6 +395,13 @@ class _Look:
             touches=touches,
             lasting=lasting(manifest, effect) if manifest and effect else "",
         )
+
+
+class _Later(Credentials):
+    """Those of calls that may never be made: each is looked at when its turn comes."""
+
+    def flaw(self, variable: str) -> str:
+        return ""
 
 
 def _undoing(call: Call, manifest: Manifest, context: Context) -> tuple[tuple[Warned, ...], tuple[str, ...]]:

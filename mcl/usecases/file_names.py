@@ -90,12 +90,9 @@ def _moments(
 
 
 def _filler(skill: str) -> Filler | None:
-    """What reads inputs of a skill in files; None where nothing does."""
-    for plugin in plugins():
-        if skill in plugin.fills:
-            filler: Filler = plugin.load_named(plugin.fills[skill])
-            return filler
-    return None
+    """What reads inputs of a skill in files, of several the first that finds some; None for none."""
+    found = [plugin.load_named(plugin.fills[skill]) for plugin in plugins() if skill in plugin.fills]
+    return (lambda *goal: next(filter(None, (one(*goal) for one in found)), ())) if found else None
 
 
 def _chooser(request: GoalRequest, skill: Skill, clauses: Clauses) -> Chooser | None:

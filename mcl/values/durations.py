@@ -123,17 +123,19 @@ _SPOKEN = late(
 # "at nine", "at half past eight", "halv nio" with no part of the day beside it
 _SIZES = "|".join(("half", "quarter", "kvart", *sorted(_MINUTES, key=len, reverse=True)))
 _SAID_HOUR = late(
-    rf"(?:\bat )?\b(?:a )?(?P<size>{_SIZES})(?: minutes?)? (?P<way>past|to|över|i) "
+    rf"(?:\b(?:at|kl\.?|klockan) )?\b(?:a )?(?P<size>{_SIZES})(?: minutes?)? (?P<way>past|to|över|i) "
     rf"(?P<hour>{_HOUR_WORD})(?!\w)"
-    rf"|(?:\bat )?\b(?P<swedish>halv) (?P<halved>{_HOUR_WORD})(?!\w)"
+    rf"|(?:\b(?:at|kl\.?|klockan) )?\b(?P<swedish>halv) (?P<halved>{_HOUR_WORD})(?!\w)"
     rf"|\bat (?P<plain>{_HOUR_WORD})(?: (?P<more>{'|'.join(sorted(_MINUTES, key=len, reverse=True))}))?"
     r"(?![\w:.]|\s?[ap]\.?m)"
 )
 _SPOKEN_HOURS = frozenset(name for name in _HOURS if len(name) > 3 and not name.isdigit())
 _DAY_HOURS = range(7, 13)  # said without a part of the day, these are in the morning, or noon
 _EVENING_FIRST = late(r"^tonight,? (?:at )?(.+)$")
-_TONIGHT_LATE = late(r"\btonight,? (?:at )?(1[3-9]|2[0-3])(?:[:.]([0-5][0-9]))?(?![0-9])")
-_LATE_TONIGHT = late(r"(?:\bat )?\b(1[3-9]|2[0-3])([:.][0-5][0-9])? tonight\b")
+_LATE_TONIGHT = late(
+    r"(?:(?P<day>\btonight),? )?\b(?:at )?(?P<hour>1[3-9]|2[0-3])(?:[:.](?P<min>[0-5][0-9]))?"
+    r"(?(day)(?![0-9])| tonight\b)"
+)
 _TONIGHT = late(r"\b(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? tonight\b")
 _AT_NIGHT = late(r"\b(?:at )?(1[0-2]|[1-9])([:.][0-5][0-9])?(?: o'?clock)? (?:in the|at) night\b")
 _HALF = {"morning": "am", "afternoon": "pm", "evening": "pm"}
@@ -179,6 +181,16 @@ def with_said_hours(text: str) -> str:
     return _SAID_HOUR.sub(figures, text)
 
 
+def with_spoken_hours(text: str) -> str:
+    """Hours that words divide as figures, in English and Swedish: "halv åtta", "half past seven"."""
+
+    def figures(found: re.Match[str]) -> str:
+        hour, minutes = _spoken(found, found["hour"] or found["halved"] or found["plain"])
+        return found[0] if found["plain"] else f"kl {hour}:{minutes:02}"
+
+    return _SAID_HOUR.sub(figures, text)
+
+
 def _in_figures(text: str) -> str:
     """Hours in words as figures, where a part of the day says which of two is meant: "half past eight
     tonight", "quarter to six in the morning", "halv åtta in the evening", "one pm"."""
@@ -189,8 +201,7 @@ def _in_figures(text: str) -> str:
         hour, minutes = _spoken(found, found["hour"])
         return f"{hour}:{minutes:02}" if minutes else str(hour)
 
-    text = _LATE_TONIGHT.sub(r"tonight at \1\2", text)
-    text = _TONIGHT_LATE.sub(lambda found: f"today at {found[1]}:{found[2] or '00'}", text)
+    text = _LATE_TONIGHT.sub(lambda found: f"today at {found['hour']}:{found['min'] or '00'}", text)
     text = _EVENING_FIRST.sub(r"\1 tonight", text)
     text = _SPOKEN.sub(figures, text)
     text = _TONIGHT.sub(lambda found: f"{found[1]}{found[2] or ''} in the evening today", text)

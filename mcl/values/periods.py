@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from mcl.core.patterns import late
 from mcl.values.numbers import read_number
 
-_DAYS = {
+DAYS = {
     name: place
     for place, names in enumerate(
         ("monday mon", "tuesday tue tues", "wednesday wed", "thursday thu thur thurs", "friday fri",
@@ -18,7 +18,7 @@ _DAYS = {
     )
     for name in names.split()
 }  # fmt: skip
-_MONTHS = {
+MONTHS = {
     name: place + 1
     for place, names in enumerate(
         ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
@@ -26,8 +26,8 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-_MONTH = "(" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\.?"
-_DAY = "(" + "|".join(sorted(_DAYS, key=len, reverse=True)) + r")\.?"
+_MONTH = "(" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\.?"
+_DAY = "(" + "|".join(sorted(DAYS, key=len, reverse=True)) + r")\.?"
 _ORDINAL = r"([0-9]{1,2})(?:st|nd|rd|th|:?e|:a)?"
 
 
@@ -39,7 +39,7 @@ class Days:
     last: date
 
 
-_ORDINAL_OF = late(rf"^(?:the )?(last|first|second|third|fourth|fifth) of ((?:{'|'.join(_MONTHS)})\b.*)$")
+_ORDINAL_OF = late(rf"^(?:the )?(last|first|second|third|fourth|fifth) of ((?:{'|'.join(MONTHS)})\b.*)$")
 
 
 def _one(day: date) -> Days:
@@ -95,10 +95,10 @@ _NTH = {
     for name in names.split()
 }
 _NTH_OF = late(
-    rf"(?:the )?(?:(?P<nth>last|{'|'.join(_NTH)}) (?P<day>day|{'|'.join(_DAYS)})"
+    rf"(?:the )?(?:(?P<nth>last|{'|'.join(_NTH)}) (?P<day>day|{'|'.join(DAYS)})"
     r"|(?P<ordinal>[0-9]{1,2})(?:st|nd|rd|th)?)(?: of|,)? (?P<of>.+)"
 )
-_SPAN = late(rf"(?:next|this) (?:month|quarter|year)$|(?:{'|'.join(_MONTHS)})\b|20[0-9]{{2}}$|q[1-4]\b")
+_SPAN = late(rf"(?:next|this) (?:month|quarter|year)$|(?:{'|'.join(MONTHS)})\b|20[0-9]{{2}}$|q[1-4]\b")
 
 
 def _holiday(text: str, today: date) -> Days | None:
@@ -120,7 +120,7 @@ def _nth(text: str, today: date) -> Days | None:
         return _one(within.first.replace(day=day)) if named.endswith("month") else None
     days = [within.first + timedelta(days=n) for n in range((within.last - within.first).days + 1)]
     if found["day"] != "day":
-        days = [day for day in days if day.weekday() == _DAYS[found["day"]]]
+        days = [day for day in days if day.weekday() == DAYS[found["day"]]]
     place = -1 if found["nth"] == "last" else _NTH[found["nth"]]
     return _one(days[place]) if place < len(days) else None
 
@@ -133,9 +133,9 @@ def _weekday(text: str, today: date) -> Days | None:
         return None
     monday = today - timedelta(days=today.weekday())
     if found[1] == "next" or found[3]:
-        return _one(monday + timedelta(days=7 + _DAYS[found[2]]))
+        return _one(monday + timedelta(days=7 + DAYS[found[2]]))
     # From one to seven days ahead: said on a Friday, “Friday” is that of next week.
-    return _one(today + timedelta(days=(_DAYS[found[2]] - today.weekday() - 1) % 7 + 1))
+    return _one(today + timedelta(days=(DAYS[found[2]] - today.weekday() - 1) % 7 + 1))
 
 
 def _unit(text: str, today: date) -> Days | None:
@@ -166,7 +166,7 @@ def _calendar(text: str, today: date) -> Days | None:
         day = _calendar(text[named.end() :], today)
         # A weekday that is not that of the date is a slip of somebody: which of the two was meant, nobody
         # knows.
-        agrees = day and day.first == day.last and day.first.weekday() == _DAYS[named[1]]
+        agrees = day and day.first == day.last and day.first.weekday() == DAYS[named[1]]
         return day if agrees else None
     patterns = (
         (rf"{_MONTH}\s+(?:the\s+)?{_ORDINAL}(?:,?\s*([0-9]{{4}}))?", (1, 2, 3)),
@@ -174,9 +174,9 @@ def _calendar(text: str, today: date) -> Days | None:
     )
     for pattern, (m, d, y) in patterns:
         if found := re.fullmatch(pattern, text):
-            return _yearly(int(found[y]) if found[y] else None, _MONTHS[found[m]], int(found[d]), today)
+            return _yearly(int(found[y]) if found[y] else None, MONTHS[found[m]], int(found[d]), today)
     if found := re.fullmatch(rf"(?:in\s+)?{_MONTH}(?:,?\s+([0-9]{{4}}))?", text):
-        month = _MONTHS[found[1]]
+        month = MONTHS[found[1]]
         return _months(int(found[2]) if found[2] else today.year + (month < today.month), month, 1)
     if part := _part_of_year(text, today) or _week(text, today):
         return part

@@ -7,28 +7,11 @@ from typing import Final
 
 from mcl.core.patterns import late
 from mcl.values.dates import MORNING
-from mcl.values.durations import in_english
+from mcl.values.durations import in_english, with_spoken_hours
 from mcl.values.numbers import read_number
+from mcl.values.periods import DAYS, MONTHS
 
-_DAYS: Final = {
-    name: code
-    for code, names in {
-        "MO": "monday mondays mon måndag måndagar mån", "TU": "tuesday tuesdays tue tues tisdag tisdagar tis",
-        "WE": "wednesday wednesdays wed onsdag onsdagar ons",
-        "TH": "thursday thursdays thu thur thurs torsdag torsdagar tors",
-        "FR": "friday fridays fri fredag fredagar fre", "SA": "saturday saturdays sat lördag lördagar lör",
-        "SU": "sunday sundays sun söndag söndagar sön",
-    }.items()
-    for name in names.split()
-}  # fmt: skip
-_SWEDISH_S: Final = {f"{name}en": code for name, code in _DAYS.items() if name.endswith("dag")}
-_MONTHS: Final = {
-    name: place
-    for place, names in enumerate(
-        ("january januari", "february februari", "march mars", "april", "may maj", "june juni", "july juli",
-         "august augusti", "september", "october oktober", "november", "december"), 1)
-    for name in names.split()
-}  # fmt: skip
+_CODES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _WORKDAYS: Final = "MO,TU,WE,TH,FR"
 _UNITS: Final = {
     name: rule
@@ -88,11 +71,6 @@ _CLOCK = late(
 )
 _WORDS: Final = {"noon": time(12), "midday": time(12), "midnight": time(0), "midnatt": time(0),
                  "lunch": time(12), "lunchtime": time(12)}  # fmt: skip
-_SPOKEN = late(
-    r"(?<!\S)(?:(?P<at>at|kl\.?|klockan) )?"
-    r"(?:(?:a )?(?P<size>half|quarter|kvart|five|ten|twenty|fem|tio|tjugo) "
-    r"(?P<way>past|to|över|i) |(?P<halved>halv) )(?P<hour>[^\W\d_]+|1[0-2]|[1-9])(?!\S)"
-)
 _AT_WORD = late(r"(?<!\S)(at|kl|klockan) ([^\W\d_]+)\b")
 
 
@@ -106,23 +84,8 @@ class RuleParts:
     hours: tuple[int, ...] = ()
 
 
-def _figures(found: re.Match[str]) -> str:
-    """A spoken time of day in figures: "halv åtta", "half past seven", "kvart i fem"."""
-    number = read_number(found["hour"])
-    if number is None or not 1 <= number <= 12:
-        return found[0]
-    hour, minutes = int(number), 0
-    if size := found["size"]:
-        minutes = {"half": 30, "quarter": 15, "kvart": 15}.get(size) or int(read_number(size) or 0)
-        if found["way"] in ("to", "i"):
-            hour, minutes = (hour - 2) % 12 + 1, 60 - minutes
-    elif found["halved"]:
-        hour, minutes = (hour - 2) % 12 + 1, 30
-    return f"{found['at'] or 'kl'} {hour}:{minutes:02}" if found["size"] or found["halved"] else found[0]
-
-
 def read_rule(text: str) -> RuleParts | None:
-    text = _SPOKEN.sub(_figures, text)
+    text = with_spoken_hours(text)
     text = _AT_WORD.sub(lambda found: f"{found[1]} {read_number(found[2]) or found[2]}", text)
     text, times = _times(text)
     if times is None:
@@ -198,7 +161,7 @@ def _part_of_day(words: list[str]) -> tuple[list[str], time] | None:
         if word in _PARTS:
             before = [one for one in words[:place] if one not in ("in", "the", "på", "om", "i")]
             behind = words[place + 1 :]
-            said = bool(before) and (before[-1] in _DAYS or before[-1] in _UNITS or before[-1] in _SWEDISH_S)
+            said = bool(before) and (bool(_day(before[-1])) or before[-1] in _UNITS)
             return ([*before, *behind] if said else [*before, "day", *behind]), _PARTS[word]
     return None
 
@@ -269,15 +232,22 @@ def _unit(unit: str, number: int, gap: tuple[str, ...]) -> RuleParts | None:
     return RuleParts(unit, (*gap, *_ON_DAY.get(unit, ())))
 
 
+def _day(word: str) -> str:
+    """The code of the weekday that a word is, or several of it ("måndagar"); "" where it is none."""
+    name = in_english(word.removesuffix("ar"))
+    place = DAYS.get(name, DAYS.get(name.removesuffix("s")))
+    return _CODES[place] if place is not None else ""
+
+
 def _day_list(words: list[str]) -> str | None:
     """Weekdays, joined by commas and "and", as BYDAY has them."""
     days: list[str] = []
     for word in words:
         if word in _AND or word == ",":
             continue
-        if word not in _DAYS:
+        if not (day := _day(word)):
             return None
-        days.append(_DAYS[word])
+        days.append(day)
     return ",".join(dict.fromkeys(days)) if days else None
 
 
@@ -315,7 +285,7 @@ def _month_day(words: list[str]) -> str | None:
     """A day of a month: by its number, or the nth weekday."""
     words = [word for word in words if word not in ("day", "dagen", "dag")] if len(words) > 1 else words
     if len(words) == 2 and words[0] in _ORDINALS:
-        day = _DAYS.get(words[1]) or _SWEDISH_S.get(words[1])
+        day = _day(words[1])
         return f"BYDAY={_ORDINALS[words[0]]}{day}" if day and _ORDINALS[words[0]] < 6 else None
     if len(words) != 1:
         return None
@@ -330,7 +300,7 @@ def _yearly(words: list[str]) -> RuleParts | None:
     if len(words) < 3 or words[0] not in EVERY:
         return None
     rest = [word for word in words[1:] if word not in ("year", "år", "on", "the", "den", "of")]
-    months = [_MONTHS[word] for word in rest if word in _MONTHS]
+    months = [MONTHS[name] for word in rest if (name := in_english(word)) in MONTHS]
     days = [int(nth[1]) for word in rest if (nth := _NTH.fullmatch(word))]
     if len(rest) != 2 or len(months) != 1 or len(days) != 1 or not 1 <= days[0] <= 31:
         return None

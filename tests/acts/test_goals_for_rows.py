@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import mcl
-from executor import Home
+from executor import AlwaysApprove, Home
 from mcl.compiler.outcome import Clarify, Compiled
 from mcl.core.home import open_home
 
@@ -152,3 +152,36 @@ def test_a_mail_goes_to_the_rows_that_are_meant(home: Home, goal: str, to: str, 
 def test_rows_that_no_column_says_are_asked_for(home: Home, goal: str) -> None:
     Path("members.csv").write_text(MEMBERS, encoding="utf-8")
     assert isinstance(mcl.compile_goal(goal, home=home), Clarify)
+
+
+CASH = "day,what,way,amount\n2026-11-03,chairs,out,2790\n2026-11-24,coffee,out,412.5\n"
+
+
+@pytest.mark.parametrize(
+    ("goal", "row"),
+    [
+        ("add a row at the end of cash.csv: 2026-11-27, coffee, out, 350", "2026-11-27,coffee,out,350"),
+        ("add 27 nov, fika, ut, 298,50 kr to cash.csv", "2026-11-27,fika,ut,298.50"),
+        ("lägg till 2026-11-27;hyra, lokal;ut;2000 i cash.csv", '2026-11-27,"hyra, lokal",ut,2000'),
+        ("put 2026-11-27,rent,out,2000 at the bottom of cash.csv", "2026-11-27,rent,out,2000"),
+    ],
+)
+def test_a_row_is_added_as_the_table_writes_its_cells(home: Home, goal: str, row: str) -> None:
+    Path("cash.csv").write_text(CASH)
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, Compiled), made
+    mcl.accept(made.intent.id, home=home)
+    assert mcl.run(made.intent.id, people=AlwaysApprove(), home=home).failure is None
+    assert Path("cash.csv").read_text() == f"{CASH}{row}\n"
+
+
+@pytest.mark.parametrize("note", ["coffee", "27 nov, coffee", "2026-11-27,a,b,1,2"])
+def test_what_is_no_row_never_goes_into_a_table(home: Home, note: str) -> None:
+    Path("cash.csv").write_text(CASH)
+    made = mcl.compile_goal("add it", home=home, skill="note-write", slots={"note": note, "file": "cash.csv"})
+    assert isinstance(made, Compiled), made
+    mcl.accept(made.intent.id, home=home)
+    failure = mcl.run(made.intent.id, people=AlwaysApprove(), home=home).failure
+    assert failure is not None
+    assert "BAD_ROW" in str(failure)
+    assert Path("cash.csv").read_text() == CASH

@@ -92,6 +92,7 @@ DECLARED: Final = {
     # What a question may be read against: tables are read by their reader, no adapter is run.
     ("mcl/plugins/data/answering.py", "a tool's module"),
     ("mcl/plugins/data/people.py", "a tool's module"),
+    ("mcl/plugins/data/rows_added.py", "a tool's module"),
     ("mcl/plugins/data/told.py", "a tool's module"),  # which tables and columns are meant
     (
         "mcl/plugins/data/spoken.py",

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from walks import Walks, parallel, tool
 
 from executor import Workspace
-from executor.tools.fs import watch
 from mcl.catalog.tools import registry
+from mcl.plugins.files.tools.fs import watch
 
 
 def append(path: str, content: str) -> dict[str, Any]:

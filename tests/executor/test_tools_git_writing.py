@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -375,8 +377,108 @@ def test_where_a_push_would_go_is_told_also_of_an_address_of_ssh(repo: Walks) ->
         "https://example.org/team/site.git",
         "main",
     )
-    assert repo.refusal(tool("n1", "git/remote", name="disk")) == "REMOTE_NOT_REACHED"
+    disk = repo.ask(tool("n1", "git/remote", name="disk"))
+    assert (disk["url"], disk["path"]) == ("", "/srv/site.git")
+    repo.git("remote", "add", "odd", "ext::sh -c touch")
+    assert repo.refusal(tool("n1", "git/remote", name="odd")) == "REMOTE_NOT_REACHED"
     assert repo.refusal(tool("n1", "git/remote", name="none")) == "UNKNOWN_REMOTE"
+
+
+# ---- Pushes to a repository on the same disk.
+
+
+def deliver(walks: Walks, path: Path | str, people: Any = None, **args: str) -> Any:
+    node = tool("n1", "git/deliver", "write", path=str(path), **{"remote": "origin", **args})
+    return walks.run(walks.accept(node, verb="deliver"), people=people or Says("approve"))
+
+
+@pytest.fixture
+def disk(repo: Walks) -> Iterator[Path]:
+    """A bare repository; not in /dev, where some machines keep what tests write, and no tool goes."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        place = Path(folder).resolve() / "site.git"
+        repo.git("init", "-q", "--bare", str(place))
+        repo.git("remote", "add", "origin", str(place))
+        shutil.rmtree(place / "hooks", ignore_errors=True)
+        yield place
+
+
+def test_a_push_to_a_folder_is_approved_each_time_and_never_forced(repo: Walks, disk: Path) -> None:
+    assert code(deliver(repo, disk, Says("deny"))) == "GATE_DENIED"
+    assert repo.git("--git-dir", str(disk), "for-each-ref") == ""
+    outcome = deliver(repo, disk)
+    assert outcome.failure is None, outcome.failure
+    assert (
+        repo.git("--git-dir", str(disk), "rev-parse", "main").strip()
+        == head(repo)
+        == head(repo, "origin/main")
+    )
+    assert deliver(repo, disk).outputs["n1"]["pushed"] is False
+    repo.git("commit", "-q", "--no-gpg-sign", "--amend", "-m", "Another beginning")
+    assert code(deliver(repo, disk)) == "PUSH_REJECTED"
+    assert code(deliver(repo, disk, branch="nowhere")) == "UNKNOWN_COMMIT"
+
+
+def test_a_push_to_a_folder_runs_nothing_that_either_repository_names(
+    repo: Walks, disk: Path, tmp_path: Path
+) -> None:
+    ran = tmp_path / "ran"
+    hook = repo.workspace / ".git/hooks/pre-push"
+    hook.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    hook.chmod(0o755)
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away/post-receive").write_text(f"#!/bin/sh\ntouch {ran}\n")
+    (tmp_path / "away/post-receive").chmod(0o755)
+    for name, value in (
+        ("core.hooksPath", str(tmp_path / "away")),
+        ("core.alternateRefsCommand", f"touch {ran} #"),
+        ("core.fsmonitor", f"touch {ran} #"),
+        ("gc.recentObjectsHook", f"touch {ran} #"),
+    ):
+        repo.git("--git-dir", str(disk), "config", name, value)
+    repo.git("config", "remote.origin.receivepack", f"touch {ran} #")
+    outcome = deliver(repo, disk)
+    assert outcome.failure is None, outcome.failure
+    assert not ran.exists()
+    theirs = disk / "hooks/update"
+    theirs.parent.mkdir()
+    theirs.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    assert code(deliver(repo, disk)) == "HAS_HOOKS"
+
+
+def test_a_push_to_a_folder_goes_to_a_bare_repository_that_is_a_remote(repo: Walks, disk: Path) -> None:
+    away = disk.parent
+    other = away / "other.git"
+    repo.git("init", "-q", "--bare", str(other))
+    assert code(deliver(repo, other)) == "NO_SUCH_REMOTE"
+    (away / "way").symlink_to(away)
+    inside = repo.workspace / "in.git"
+    repo.git("init", "-q", "--bare", str(inside))
+    repo.git("init", "-q", str(away / "tree"))
+    for name, place in (
+        ("inside", inside),
+        ("none", away / "none.git"),
+        ("tree", away / "tree"),
+        ("link", away / "way/site.git"),
+        ("home", repo.home.path / "in.git"),
+    ):
+        repo.git("remote", "add", name, str(place))
+        assert code(deliver(repo, place, remote=name)) in ("NOT_BARE", "OUT_OF_SCOPE"), name
+
+
+def test_a_plan_needs_no_credential_for_a_call_that_is_not_made(repo: Walks, disk: Path) -> None:
+    push = tool("n1", "git/push", "network", url="${where.output.url}", token="$env:TOK")
+    plan = sequence(
+        "root",
+        tool("where", "git/remote"),
+        {**push, "when": {"of": "${where.output.url}", "test": "not_empty"}},
+        tool("n2", "git/deliver", "write", path="${where.output.path}", remote="${where.output.name}"),
+    )
+    granted(repo, "https://example.org")
+    outcome = repo.run(repo.accept(plan, verb="deliver"), people=Says("approve"))
+    assert outcome.failure is None, outcome.failure
+    assert outcome.nodes["n1"] == "skipped"
+    assert repo.git("--git-dir", str(disk), "rev-parse", "main").strip() == head(repo)
 
 
 def test_a_plan_pushes_where_the_remote_leads(repo: Walks, host: GitHost) -> None:

@@ -243,7 +243,7 @@ def test_a_run_that_was_killed_in_the_middle_goes_on(machine: Machine) -> None:
     script = f"""
 import pathlib, sys, time
 from executor import FixedClock, Home
-from executor.tools.fs import search as tool
+from mcl.plugins.files.tools.fs import search as tool
 from mcl.plugins.schedules.rounds import round_of
 async def slow(*args, **more):
     print("begun", flush=True)

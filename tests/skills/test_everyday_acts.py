@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from executor import AlwaysApprove, Home
-from mcl import accept, compile_goal, run
+from mcl import accept, compile_goal, grants, run
 from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
 from mcl.model import Model
 from mcl.usecases.documents import of_unanswerable
@@ -464,6 +466,58 @@ def test_a_reminder_is_called_and_set_as_the_goal_and_the_files_here_say(
     slots = wants(home, bundled, goal, "schedule-reminder")
     assert (slots["title"], slots["when"][:16], slots["calendar"]) == (title, when, calendar)
     assert slots.get("minutes") == ("120" if "17-19" in goal else None)
+
+
+def test_a_mail_is_kept_as_a_draft_where_no_server_is_set_up_and_goes_to_somebody(
+    home: Home, bundled: Model, folder: Path
+) -> None:
+    told = done(home, bundled, "email bo@example.org that dinner is at six")
+    assert "nothing is sent" in told
+    [draft] = (folder / "drafts").iterdir()
+    assert "bo@example.org" in draft.read_text()
+    for goal in (
+        "write an email saying I'll be late",
+        "skriv ett mejl där det står att jag är sjuk i morgon",
+    ):
+        asked = understood(home, bundled, goal)
+        assert isinstance(asked, Clarify), goal
+        assert [one.field for one in asked.questions] == ["slot.to"], goal
+
+
+@pytest.mark.parametrize(
+    ("goal", "tag"),
+    [
+        ("tag this commit as v1.4.3", "v1.4.3"),
+        ("sätt taggen v1.5.0 på senaste committen", "v1.5.0"),
+        ("put tag v1.5.0-rc1 on main", "v1.5.0-rc1"),
+    ],
+)
+def test_a_tag_is_called_by_the_number_of_a_version(
+    home: Home, bundled: Model, folder: Path, goal: str, tag: str
+) -> None:
+    done(home, bundled, goal)
+    assert tag in git(folder, "tag").split()
+
+
+def test_a_new_branch_is_checked_out_where_that_is_said(home: Home, bundled: Model, folder: Path) -> None:
+    done(home, bundled, "i need a new branch called check-room, and switch me over to it")
+    assert git(folder, "branch", "--show-current").strip() == "check-room"
+    done(home, bundled, "create a branch called colours")
+    assert git(folder, "branch", "--show-current").strip() == "check-room"
+
+
+def test_a_push_goes_to_a_folder_too(home: Home, bundled: Model, folder: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as away:
+        place = Path(away).resolve() / "site.git"
+        git(folder, "init", "-q", "--bare", str(place))
+        shutil.rmtree(place / "hooks", ignore_errors=True)
+        git(folder, "remote", "add", "origin", str(place))
+        grants.add(["network"], home=home)
+        assert "site.git has main" in done(home, bundled, "push main to origin")
+        assert (
+            git(folder, "ls-remote", str(place), "main").split()[0]
+            == git(folder, "rev-parse", "main").strip()
+        )
 
 
 def test_a_moment_that_is_read_in_part_is_asked_for_and_what_repeats_has_no_other_day(

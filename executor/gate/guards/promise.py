@@ -23,6 +23,7 @@ from executor.tools.manifest import CHANGING, Effect, Manifest
 
 _OUTWARD: Final = frozenset({"network", "chain"})
 # Rules that are kept whatever another agent does: the handing over itself is all there is to count or name.
+_ALSO: Final = {"git/push": "git/deliver"}  # what does the same by another way
 _OF_THE_CALL: Final = ("ask before each", "at most calls", "no tool", "only tool")
 
 
@@ -259,7 +260,7 @@ def _is(name: str, manifest: Manifest) -> bool:
     own = manifest.uri.removeprefix("matrix://tool/").partition("@")[0]
     if manifest.outside is not None:
         return name == manifest.name
-    return name == own or (name.endswith("/*") and own.startswith(name[:-1]))
+    return name == own or own == _ALSO.get(name) or (name.endswith("/*") and own.startswith(name[:-1]))
 
 
 def _words(name: str) -> list[str]:

@@ -9,7 +9,7 @@ from ir import Reference
 from mcl.compiler.stages.classify import Classified
 from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import Declared
-from mcl.compiler.stages.constraints import FIELD_OF_PATH, FIELDS, Stated
+from mcl.compiler.stages.constraints import FIELD_OF_PATH, FIELDS
 from mcl.compiler.stages.content import with_content
 from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.evidence import as_said, by_clause, with_patterns, with_rules
@@ -17,7 +17,6 @@ from mcl.compiler.stages.expiry import FIELD as EXPIRY
 from mcl.compiler.stages.file_names import recipients
 from mcl.compiler.stages.filled import ChosenFiles, chosen_files
 from mcl.compiler.stages.frame_draft import FORMS, Extraction, FrameDraft, PromptText, expected, texts_of
-from mcl.compiler.stages.gaps import Gap
 from mcl.compiler.stages.list_values import with_entries
 from mcl.compiler.stages.phrase_places import SAID, with_phrase
 from mcl.compiler.stages.phrase_places import form_of as form_of
@@ -228,11 +227,6 @@ def read_answer(request: GoalRequest, skill: Skill, name: str, text: str, rules:
         named = f"one of {', '.join(gap.options)}" if gap.options else FORMS.get(gap.type, "other words")
         wanted = expected(slot) if slot is not None else named
         raise InputError("ANSWER_UNREADABLE", gap.why, place=name, fix=f"answer with {wanted}")
-
-
-def read_span(request: GoalRequest, rules: Rules, span: Span) -> Stated | Gap:
-    """What the span of a limit, sign or wish says in the goal's words, or the gap that it leaves."""
-    return FrameDraft(request, rules).read(span)
 
 
 def _check_given(request: GoalRequest, skill: Skill) -> None:

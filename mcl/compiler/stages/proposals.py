@@ -2,7 +2,7 @@
 one. The first of `PROPOSALS` that says something counts."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -48,22 +48,17 @@ class Choosing:
         share = found.skill_probability if isinstance(found, Classified) else 0.0
         return _skill(found) is not None and self.rules.routing(share).route == "compiled"
 
-    def taken(self, skill: Skill, found: Found) -> Classified | None:
+    def taken(self, skill: Skill, found: Found) -> Classified:
         """A skill that speaks for itself, as it is chosen for the goal."""
-        request = replace(self.request, skill=skill.id)
-        chosen = classify(request, self.skills, self.model, self.rules)
-        if isinstance(chosen, OutOfScope):
-            return None
+        chosen = classify(replace(self.request, skill=skill.id), self.skills, self.model, self.rules)
+        assert isinstance(chosen, Classified), "a skill that is given is chosen"
         share = dict(found.shares).get(skill.id, 0.0)
         return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
 
-    def ranked(self, found: Found, least: float) -> Iterator[Skill]:
+    def ranked(self, found: Found, least: float) -> list[Skill]:
         """The skills whose shares are at least so much, the likeliest first."""
-        shares = dict(found.shares)
-        for id in sorted(shares, key=lambda id: -shares[id]):
-            skill = self.skills.get(id) if shares[id] >= least else None
-            if skill is not None and not skill.takes_any:
-                yield skill
+        near = (self.skills.get(id) for id, share in found.shares if share >= least)
+        return [one for one in near if one is not None and not one.takes_any]
 
 
 def settled(choosing: Choosing, found: Found) -> Found:
@@ -84,7 +79,7 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     """The skill whose inputs what stands in the files here says."""
     if choosing.is_sure(found):
         return None
-    near = list(choosing.ranked(found, _HEARD if _skill(found) is not None else 0.0))
+    near = choosing.ranked(found, _HEARD if _skill(found) is not None else 0.0)
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
 

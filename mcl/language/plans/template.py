@@ -209,7 +209,7 @@ class _Check:
             elif key in PAYLOADS and isinstance(value, dict):
                 plain[key] = self.payload(key, value, steps)
             else:
-                plain[str(key)] = self.value(value, (*steps, key), free=key == "description")
+                plain[str(key)] = self.value(value, (*steps, key), free=key in ("description", "when"))
         return plain
 
     def payload(self, kind: str, value: dict[Any, Any], steps: Steps) -> dict[str, Any]:

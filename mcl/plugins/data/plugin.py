@@ -22,6 +22,7 @@ PLUGIN = Plugin(
     moments="mcl.plugins.data.spoken:inputs",
     fills={
         "people of rows": "mcl.plugins.data.people:read_people",
+        "note-write": "mcl.plugins.data.rows_added:read_row",
         "folder-make": "mcl.plugins.data.rows_said:read_folders",
         "table-ask": "mcl.plugins.data.told:read_tables",
         "table-join": "mcl.plugins.data.told:read_join",

@@ -7,6 +7,7 @@ PLUGIN = Plugin(
     __name__,
     tools=(
         "fs/arrange",
+        "fs/changes",
         "fs/compare",
         "fs/contents",
         "fs/copy",
@@ -18,7 +19,9 @@ PLUGIN = Plugin(
         "fs/move",
         "fs/remove",
         "fs/rename",
+        "fs/search",
         "fs/unzip",
+        "fs/watch",
         "fs/zip",
     ),
     skills=True,

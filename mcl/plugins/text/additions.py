@@ -60,6 +60,8 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     ):
         return ()
     note = _note(prose, scope, target, colon)
+    if _form("given").fullmatch(prose, note.start, note.end):
+        return ()  # an earlier wish says what it is
     read = [
         FilledInput(
             "", TextPlace(clause.place.start, max(verb.end, note.end, target.place.end if target else 0))

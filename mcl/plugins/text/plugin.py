@@ -22,6 +22,7 @@ PLUGIN = Plugin(
     ),
     skills=True,
     fills={
+        "calculate": "mcl.plugins.text.sums:read_sum",
         "clipboard-copy": "mcl.plugins.text.copied:read_copied",
         "file-read": "mcl.plugins.text.asked:read_described",
         "files-ask": "mcl.plugins.text.asked:read_question",

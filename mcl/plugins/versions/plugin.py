@@ -10,6 +10,7 @@ PLUGIN = Plugin(
         "git/branch",
         "git/checkout",
         "git/commit",
+        "git/deliver",
         "git/diff",
         "git/drop",
         "git/log",
@@ -28,5 +29,7 @@ PLUGIN = Plugin(
         "branch-merge": "mcl.plugins.versions.spoken:read_merge",
         "commit-search": "mcl.plugins.versions.spoken:read_log",
         "git-commit": "mcl.plugins.versions.spoken:read_commit",
+        "git-tag": "mcl.plugins.versions.spoken:read_tag",
+        "repo-branch": "mcl.plugins.versions.spoken:read_branch",
     },
 )

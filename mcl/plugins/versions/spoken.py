@@ -15,6 +15,9 @@ from mcl.model.cues import TextPlace, free
 
 _NAME: Final = re.compile(r"(?<![\w./@-])[A-Za-z0-9_][\w.+-]*(?:/[\w.+-]*\w)*(?!\S*[@:])")
 _WORD: Final = re.compile(r"[^\s,;:!?\"“”()]*[^\W_][^\s,;:!?\"“”()]*")
+_VERSION: Final = re.compile(
+    r"(?<![\w./-])v?\d+(?:\.\d+)+(?:[-.]?\w+)*(?![\w/-])|(?<![\w./-])v\d+(?![\w./-])"
+)
 _FEW: Final = 3  # words that name a file
 _MOST: Final = 100  # files of a commit
 
@@ -70,7 +73,7 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
 
 def read_drop(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """Which branch goes: the one that is named."""
-    speaks = _pattern("branch").search(prose) or _pattern("drop").search(prose)
+    speaks = _pattern("drops").search(prose) and _pattern("makes").search(prose) is None
     named = [one for one in _branches(prose, names) if speaks and "/" in prose[slice(*one)]]
     return [FilledInput("branch", named[0], (prose[slice(*named[0])],))] if len(named) == 1 else ()
 
@@ -189,6 +192,37 @@ def _path(text: str, names: FileNames) -> str:
         bare = re.sub(rf"[\s-](?:{_table()['file']})$", "", text, flags=re.IGNORECASE)
         found = names.named(bare, 1) if bare != text else None
     return found.paths[0] if found is not None and len(found.paths) == 1 else ""
+
+
+# ---- tags
+
+
+def read_tag(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """What a tag is called: the number of a version, else what stands beside a word for a tag."""
+    quotes = dict(quotes_of(prose))
+    said = [TextPlace.of(one) for one in _VERSION.finditer(prose) if not names.has(one[0])]
+    said = [one for one in said if free(one, list(quotes))] or [
+        inner for inner in quotes.values() if _VERSION.fullmatch(prose, *inner)
+    ]
+    named = [TextPlace.of(one, "name") for one in _pattern("tagged").finditer(prose)] if not said else []
+    found = list(dict.fromkeys(prose[slice(*one)] for one in (said or named)))
+    if len(found) != 1 or _pattern("tag").search(prose) is None:
+        return ()
+    beside = [TextPlace.of(one) for one in _pattern("here").finditer(prose)]
+    tag = FilledInput("tag", (said or named)[0], (found[0],))
+    return [tag, *(FilledInput("", one) for one in beside)]
+
+
+# ---- new branches
+
+
+def read_branch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """Whether a new branch is checked out."""
+    found = [TextPlace.of(one) for one in _pattern("switch").finditer(prose)]
+    if not found or _pattern("new").search(prose) is None or _pattern("from").search(prose) is not None:
+        return ()
+    filled = [FilledInput("then", found[0], ("switch",)), FilledInput("start", found[0])]
+    return [*filled, *(FilledInput("", one) for one in found)]
 
 
 # ---- whose

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from anyio import from_thread, to_thread
 
+from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.fs.edit import require_editable
 from executor.tools.tool import Bench
@@ -16,6 +18,7 @@ from mcl.plugins.text.lines import MOST_BYTES, TextLines
 _MARK: Final = re.compile(r"\s*(?:[-*+]\s+(?:\[[ xX]?\]\s*)?|\[[ xX]?\]\s*)")
 _TICK: Final = re.compile(r"\[[xX]\]")
 _PARTS: Final = re.compile(r"\s*,\s*(?:(?:and|och)\s+)?|\s+(?:and|och|&)\s+")
+_TABLES: Final = (".csv", ".tsv", ".tab")
 _SHORT: Final = 5  # words of an entry of a list at most
 _THING: Final = 3  # words of a thing to buy, say
 
@@ -33,8 +36,10 @@ def _add(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     def change(data: bytes | None) -> bytes:
         text = TextLines.read(data or b"", path)
         there = [line for line in text.lines if line.strip()]
-        mark = _mark(there)
-        added[:] = [one if _MARK.match(one) else f"{mark}{one}" for one in _entries(said, there)]
+        rows = there and path.casefold().endswith(_TABLES)
+        mark = "" if rows else _mark(there)
+        listed = (one if _MARK.match(one) else f"{mark}{one}" for one in _entries(said, there))
+        added[:] = [_row(" ".join(said), there[0], path)] if rows else listed
         lines = list(text.lines)
         while lines and not lines[-1].strip():
             lines.pop()
@@ -51,6 +56,18 @@ def _add(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         "entries": added,
         "text": f"made {told}" if written.created else f"added to {told}",
     }
+
+
+def _row(entry: str, head: str, path: str) -> str:
+    """A row of a table, which has a cell for each column. Raises ToolError BAD_ROW."""
+    mark = max("\t;,", key=head.count)
+    columns, cells = (next(csv.reader([line], delimiter=mark)) for line in (head, entry))
+    if len(columns) != len(cells):
+        message = f"{path!r} has {len(columns)} columns, and the row {len(cells)} cells"
+        raise ToolError(
+            "BAD_ROW", message, place="entry", fix=f"give a value for each of {', '.join(columns)}"
+        )
+    return entry
 
 
 def _mark(there: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.environment import drop_scratch, make_scratch
 from executor.sandbox.git import Git, text
 from executor.sandbox.origin import Url, parse_url
+from executor.sandbox.process import Finished
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from mcl.plugins.versions.work import BRANCHES, need_commit, on_branch
@@ -47,8 +48,8 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         form = text((await git.answer("rev-parse", "--show-object-format")).out).strip()
         place, held = await to_thread.run_sync(make_scratch)
         try:
-            _lay_out(place, form, header, url)
-            told = await _push(git, place, url, f"{commit}:{BRANCHES}{branch}", branch)
+            lay_out(place, form, f'[http "{url.origin}/"]\n\textraHeader = "{header}"' if header else "")
+            is_new = await _push(git, place, url, f"{commit}:{BRANCHES}{branch}", branch)
         finally:
             await to_thread.run_sync(drop_scratch, place, held)
         if remote := str(args.get("remote", "")):
@@ -57,8 +58,8 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         "url": str(url),
         "branch": branch,
         "commit": commit,
-        "pushed": told != "already",
-        "text": f"{url} has {branch} at {commit[:8]}" + (" already" if told == "already" else " now"),
+        "pushed": is_new,
+        "text": f"{url} has {branch} at {commit[:8]}" + (" now" if is_new else " already"),
     }
 
 
@@ -76,38 +77,25 @@ def _header(args: Mapping[str, object], url: Url) -> str:
     return f"Authorization: Basic {packed}"
 
 
-def _lay_out(place: Path, form: str, header: str, url: Url) -> None:
+def lay_out(place: Path, form: str, more: str = "") -> None:
     """An empty repository in a folder that is this user's alone, with what is needed of a configuration."""
     for folder in ("objects", "refs/heads"):
         (place / folder).mkdir(parents=True)
     (place / "HEAD").write_text("ref: refs/heads/none\n")
     lines = ["[core]", "\trepositoryformatversion = 1", "\tbare = true", f"\thooksPath = {place / 'none'}"]
     lines += ["[extensions]", f"\tobjectFormat = {form}", "[http]", "\tfollowRedirects = false", "\tproxy ="]
-    if header:
-        lines += [f'[http "{url.origin}/"]', f'\textraHeader = "{header}"']
     config = place / "config"
     config.touch(mode=0o600)
-    config.write_text("\n".join(lines) + "\n")
+    config.write_text("\n".join((*lines, more)) + "\n")
 
 
-async def _push(git: Git, place: Path, url: Url, what: str, branch: str) -> str:
-    """What became of it: pushed or already. Raises ToolError."""
+async def _push(git: Git, place: Path, url: Url, what: str, branch: str) -> bool:
+    """Whether it was not there already. Raises ToolError."""
     ended = await git.borrowed(
         place, "push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
         "--recurse-submodules=no", "--", str(url), what, protocol=url.origin.scheme,
     )  # fmt: skip
-    flags = {line[:1] for line in text(ended.out).splitlines() if "\t" in line}
     said = visible(text(ended.err).strip()[-600:])
-    if ended.status == 0 and "!" not in flags:
-        return "already" if flags == {"="} else "pushed"
-    if "!" in flags:
-        line = next(line for line in text(ended.out).splitlines() if line.startswith("!"))
-        raise ToolError(
-            "PUSH_REJECTED",
-            f"{url.origin} did not take {branch}: {visible(line.rpartition(chr(9))[2])[:300]}",
-            place=branch,
-            fix="fetch and merge what is there first; nothing is ever pushed by force",
-        )
     if any(one in said for one in _REFUSED):
         raise ToolError(
             "CREDENTIAL_NEEDED",
@@ -115,9 +103,26 @@ async def _push(git: Git, place: Path, url: Url, what: str, branch: str) -> str:
             place=str(url.origin),
             fix="name the variable that holds a token for it: token = $env:GIT_TOKEN",
         )
+    return pushed(ended, str(url.origin), branch)
+
+
+def pushed(ended: Finished, where: str, branch: str) -> bool:
+    """Whether a push that has ended sent something. Raises ToolError PUSH_REJECTED, PUSH_FAILED."""
+    flags = {line[:1] for line in text(ended.out).splitlines() if "\t" in line}
+    if ended.status == 0 and "!" not in flags:
+        return flags != {"="}
+    if "!" in flags:
+        line = next(line for line in text(ended.out).splitlines() if line.startswith("!"))
+        raise ToolError(
+            "PUSH_REJECTED",
+            f"{visible(where)} did not take {branch}: {visible(line.rpartition(chr(9))[2])[:300]}",
+            place=branch,
+            fix="fetch and merge what is there first; nothing is ever pushed by force",
+        )
+    said = visible(text(ended.err).strip()[-600:])
     raise ToolError(
         "PUSH_FAILED",
         f"git push ended with status {ended.status}: {said[:400]}",
-        place=str(url.origin),
-        fix="see what the host says",
+        place=where,
+        fix="see what git says",
     )

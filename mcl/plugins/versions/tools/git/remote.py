@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.git import text
 from executor.sandbox.origin import parse_url
+from executor.sandbox.paths import Workspace
+from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from mcl.plugins.versions.tools.repo.inspect import Remote, remotes_of
 from mcl.plugins.versions.work import need_commit, on_branch
@@ -20,8 +23,8 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     Raises:
         ToolError: NO_REMOTE, UNKNOWN_REMOTE, REMOTE_NOT_REACHED, and as ``on_branch``.
     """
-    wanted = str(args.get("name", ""))
-    async with on_branch(bench.workspace, str(args.get("repo", "."))) as (git, branch):
+    wanted, repo = str(args.get("name", "")), str(args.get("repo", "."))
+    async with on_branch(bench.workspace, repo) as (git, branch):
         remotes = await remotes_of(git)
         upstream = text((await git.run("config", "--get", f"branch.{branch}.remote")).out).strip()
         remote = _chosen(remotes, wanted, upstream)
@@ -29,11 +32,13 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         known = f"refs/remotes/{remote.name}/{branch}"
         counted = await git.run("rev-list", "--count", f"{known}..HEAD", "--")
     ahead = int(text(counted.out).strip() or 0) if counted.status == 0 else -1
-    url = address_of(remote)
-    told = f"{branch} at {commit[:8]} goes to {remote.name}, {url}"
+    path = folder_of(remote.url, bench.workspace, repo)
+    url = "" if path else address_of(remote)
+    told = f"{branch} at {commit[:8]} goes to {remote.name}, {url or visible(path)}"
     if ahead >= 0:
         told += f": {ahead} commits that it does not have" if ahead else ": it has them all"
-    return {"name": remote.name, "url": url, "branch": branch, "commit": commit, "ahead": ahead, "text": told}
+    where = {"name": remote.name, "url": url, "path": path}
+    return {**where, "branch": branch, "commit": commit, "ahead": ahead, "text": told}
 
 
 def _chosen(remotes: list[Remote], wanted: str, upstream: str) -> Remote:
@@ -54,6 +59,14 @@ def _chosen(remotes: list[Remote], wanted: str, upstream: str) -> Remote:
         place=wanted or "remote",
         fix=f"name one of {', '.join(names)}",
     )
+
+
+def folder_of(url: str, workspace: Workspace, repo: str) -> str:
+    """The folder on this machine that the address of a remote means, in one spelling; "" where it is none."""
+    path = url.removeprefix("file://") if url.startswith("file:///") else url
+    if not path.startswith(("/", "./", "../")):
+        return ""
+    return os.path.normpath(workspace.root / repo / path)
 
 
 def address_of(remote: Remote) -> str:

@@ -1,0 +1,46 @@
+"""Sums in everyday words: the expression that is signed, and what is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import mcl
+from executor import Home
+from mcl.compiler.outcome import Compiled
+from mcl.core.home import open_home
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """An empty folder, which is the current one, and a home."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return open_home(tmp_path / "home")
+
+
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [
+        ("vad blir 14,5 timmar à 800 kr plus 25 procent moms?", "14.5 * 800 + 25 %"),
+        ("i bill 6.5 hours at 850 an hour, what's that with 25% vat?", "6.5 * 850 + 25 %"),
+        ("what do 3 tickets at 149 kr each come to", "3 * 149"),
+        ("each lesson is 450 kr and we take 12, minus a 10% discount, how much is it", "450 * 12 - 10 %"),
+        ("dela 1 450 kr på tre personer", "1450 / 3"),
+        ("we are 7 people splitting a bill of 1845 kr, what's each", "1845 / 7"),
+    ],
+)
+def test_words_between_numbers_say_what_is_done(home: Home, goal: str, said: str) -> None:
+    made = mcl.compile_goal(goal, home=home, skill="calculate")
+    assert isinstance(made, Compiled), made
+    assert [one.value for one in made.intent.frame.objects] == [said]
+
+
+@pytest.mark.parametrize(
+    "goal", ["what are 120 guests worth, 3 canapes each and 45", "how much is the ticket on 12 May for 2"]
+)
+def test_numbers_that_no_words_join_are_no_sum(home: Home, goal: str) -> None:
+    made = mcl.compile_goal(goal, home=home, skill="calculate")
+    named = [one.value for one in made.intent.frame.objects] if isinstance(made, Compiled) else []
+    assert not any(sign in one for one in named for sign in "*+/")
