@@ -39,7 +39,6 @@ def run(made: Compiled, home: Home) -> Outcome:
 
 
 LIST = "docs/a.md\ndocs/b.md\ndocs/c.md\ndocs/d.md\n"
-LISTED = "".join(f"- {name}\n" for name in LIST.split())
 
 
 @pytest.mark.parametrize("ai", [True, False])
@@ -101,7 +100,7 @@ def test_a_wish_is_about_the_file_or_folder_of_the_one_before(
         ("in list.txt tick off tea, and at the end add '[ ] rice'", "list.txt", "[x] tea\n[ ] rice\n"),
         ("bocka av tea i list.txt och skriv rice sist i b.md", "b.md", "old\nrice\n"),
         ("count the files in docs and write the number in notes.md", "notes.md", "- 4\n"),
-        ("lista filerna i docs och skriv deras namn i namn.txt", "namn.txt", LISTED),
+        ("lista filerna i docs och skriv deras namn i namn.txt", "namn.txt", LIST),
         ("hur många filer finns i docs? skriv antalet sist i notes.md", "notes.md", "- 4\n"),
     ],
 )
