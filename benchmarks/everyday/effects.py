@@ -195,13 +195,12 @@ class Judged:
             for name, data in {**self.seen.after.files, **self.seen.aside}.items()
             if name.endswith(".eml") and name not in self.seen.before.files
         }
-        if len(new) != 1:
-            return f"{len(new)} new drafts"
-        (name, data), *_ = new.items()
-        self.files.add(name)
-        draft = email.message_from_bytes(data, policy=email.policy.default)
-        if to.casefold() not in str(draft["to"]).casefold():
-            return f"the draft is to {draft['to']}"
+        drafts = {name: email.message_from_bytes(data, policy=email.policy.default) for name, data in new.items()}
+        here = [name for name, draft in drafts.items() if to.casefold() in str(draft["to"]).casefold()]
+        if len(here) != 1:
+            return f"{len(here)} of {len(new)} new drafts are to {to}"
+        self.files.update(here)
+        draft = drafts[here[0]]
         body = draft.get_body(("plain",))
         text = body.get_content() if body is not None else ""
         head = str(draft["subject"] or "")
