@@ -195,7 +195,8 @@ class Judged:
             for name, data in {**self.seen.after.files, **self.seen.aside}.items()
             if name.endswith(".eml") and name not in self.seen.before.files
         }
-        drafts = {name: email.message_from_bytes(data, policy=email.policy.default) for name, data in new.items()}
+        policy = email.policy.default
+        drafts = {name: email.message_from_bytes(data, policy=policy) for name, data in new.items()}
         here = [name for name, draft in drafts.items() if to.casefold() in str(draft["to"]).casefold()]
         if len(here) != 1:
             return f"{len(here)} of {len(new)} new drafts are to {to}"
