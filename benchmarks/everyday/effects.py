@@ -198,8 +198,10 @@ class Judged:
         policy = email.policy.default
         drafts = {name: email.message_from_bytes(data, policy=policy) for name, data in new.items()}
         here = [name for name, draft in drafts.items() if to.casefold() in str(draft["to"]).casefold()]
-        if len(here) != 1:
-            return f"{len(here)} of {len(new)} new drafts are to {to}"
+        if len(here) > 1:
+            return f"{len(here)} new drafts are to {to}"
+        if not here:
+            return f"the draft is to {', '.join(str(draft['to']) for draft in drafts.values()) or 'nobody'}"
         self.files.update(here)
         draft = drafts[here[0]]
         body = draft.get_body(("plain",))
