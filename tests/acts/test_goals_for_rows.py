@@ -91,9 +91,13 @@ def test_a_list_of_people_is_no_name_of_somebody(home: Home, goal: str) -> None:
     assert [one.field for one in made.questions] == ["slot.to"]
 
 
-def test_what_is_asked_first_chooses_what_is_done_with_it(home: Home) -> None:
+def test_what_is_asked_first_says_with_what_something_is_done(home: Home, tmp_path: Path) -> None:
     goal = "which files mention report? copy them to a folder called reports"
-    assert values_of(goal, "files", home) == ("files-copy", ["report.txt"])
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, Compiled), made
+    mcl.accept(made.intent.id, home=home)
+    assert mcl.run(made.intent.id, people=AlwaysApprove(), home=home).failure is None
+    assert [one.name for one in (tmp_path / "work/reports").iterdir()] == ["report.txt"]
 
 
 def test_a_folder_that_is_made_for_what_is_put_into_it_is_one_wish_or_two(home: Home) -> None:
