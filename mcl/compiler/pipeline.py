@@ -28,7 +28,7 @@ from mcl.compiler.stages.extract import Understanding, extract
 from mcl.compiler.stages.gaps import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
 from mcl.compiler.stages.proposals import Choosing, settled
-from mcl.compiler.stages.repeats import with_moments, with_repeats
+from mcl.compiler.stages.repeats import as_said, with_moments, with_repeats
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
@@ -330,7 +330,7 @@ class _Goal:
         known = self._known if self._remembers else None
         if self._remembers:
             self.request = self.recall.fields(self.request, self.classified.skill, self.rules)
-        chosen = self.classified
+        chosen, said = self.classified, self.request
         self.request = with_moments(with_repeats(self.request, chosen.skill), chosen.skill, chosen.verb)
         keys = self.pipeline.keys(self.request)
         rules, model = self.rules, self.model
@@ -349,6 +349,9 @@ class _Goal:
             read = corrected(
                 read, self.request, self.classified, self.bundle, model, rules, known, keys, declared
             )
+        if self.request.prose != said.prose:
+            read = as_said(read, self.request.told, said.told)
+            self.request = replace(self.request, prose=said.prose)
         self.understood = Understanding(self.request, self.classified, read)
         return None
 

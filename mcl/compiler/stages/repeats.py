@@ -1,11 +1,14 @@
 """How often something is to be, for a skill that takes that itself, as a calendar does. Pure."""
 
+import difflib
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from ir import SpanMark
+from mcl.compiler.stages.frame_draft import Extraction
 from mcl.compiler.stages.request import GoalRequest
 from mcl.language.skills import Skill
 
@@ -60,3 +63,23 @@ def with_moments(request: GoalRequest, skill: Skill, verb: str) -> GoalRequest:
         return request
     given = {name: text for name, text in said[1].items() if name in names}
     return replace(request, prose=said[0], slots={**given, **request.slots})
+
+
+def as_said(read: Extraction, without: str, said: str) -> Extraction:
+    """What was read of a goal `without` the words for its moment, with its places in the goal as it was
+    `said`. Words for the moment that stand together are the place of the input that they fill."""
+    alike = difflib.SequenceMatcher(None, without, said, autojunk=False).get_matching_blocks()
+    at = {one.a + step: one.b + step for one in alike for step in range(one.size)}
+    marks = []
+    for mark in read.spans:
+        places = [at[one] for one in range(mark.start, mark.end) if one in at]
+        if places and places[-1] - places[0] == mark.end - mark.start - 1:
+            marks.append(SpanMark(field=mark.field, start=places[0], end=places[-1] + 1))
+    kept = set(at.values())
+    cut = [one for one in range(len(said)) if one not in kept]
+    named = next((n for n, one in enumerate(read.frame.objects) if one.name in (WHEN, REPEATS)), None)
+    if cut and named is not None and cut[-1] - cut[0] == len(cut) - 1:
+        start = cut[0] + len(said[cut[0] : cut[-1] + 1]) - len(said[cut[0] : cut[-1] + 1].lstrip(" ,"))
+        end = start + len(said[start : cut[-1] + 1].rstrip(" ,"))
+        marks.append(SpanMark(field=f"frame.objects[{named}]", start=start, end=end))
+    return replace(read, spans=tuple(sorted(marks, key=lambda one: (one.start, one.end))))
