@@ -175,7 +175,7 @@ def _moment(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
         moment = datetime.combine(now.date(), hour, zone)
         return moment if moment > now else datetime.combine(now.date() + timedelta(days=1), hour, zone)
     day = _days(rest, now.date())
-    if day is None and (ahead := later(rest, now)):
+    if day is None and (ahead := later(rest, now)) and ahead.time() == now.time():
         day = Days(ahead.date(), ahead.date())
     # “Next week at three” is seven moments.
     if day is None or day.first != day.last:

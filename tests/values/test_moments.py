@@ -147,6 +147,7 @@ def test_hours_in_words_begin_something_where_they_are_clear(text: str, moment: 
         "tomorrow at four",
         "tomorrow at half past three",
         "tomorrow at half four",
+        "at 15:30, half an hour",
         "nine tomorrow",
         "klockan tre på måndag",
     ],
