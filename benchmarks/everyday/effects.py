@@ -195,13 +195,15 @@ class Judged:
             for name, data in {**self.seen.after.files, **self.seen.aside}.items()
             if name.endswith(".eml") and name not in self.seen.before.files
         }
-        if len(new) != 1:
-            return f"{len(new)} new drafts"
-        (name, data), *_ = new.items()
-        self.files.add(name)
-        draft = email.message_from_bytes(data, policy=email.policy.default)
-        if to.casefold() not in str(draft["to"]).casefold():
-            return f"the draft is to {draft['to']}"
+        policy = email.policy.default
+        drafts = {name: email.message_from_bytes(data, policy=policy) for name, data in new.items()}
+        here = [name for name, draft in drafts.items() if to.casefold() in str(draft["to"]).casefold()]
+        if len(here) > 1:
+            return f"{len(here)} new drafts are to {to}"
+        if not here:
+            return f"the draft is to {', '.join(str(draft['to']) for draft in drafts.values()) or 'nobody'}"
+        self.files.update(here)
+        draft = drafts[here[0]]
         body = draft.get_body(("plain",))
         text = body.get_content() if body is not None else ""
         head = str(draft["subject"] or "")

@@ -118,7 +118,7 @@ class _Wish:
         when = self._condition(condition, whole) if condition is not None else None
         if condition is not None and when is None:
             return None
-        said = pointing.last.sub("", self.clauses.said(at))
+        said = pointing.last.sub("", pointing.turned(self.clauses.said(at)))
         if adverb := pointing.adverb.match(said):
             said = f"{adverb[1]}{said[adverb.end() :]}"
         asked = replace(
@@ -162,7 +162,7 @@ class _Wish:
         if listed is not None and skill is not None:
             source = self._giver(listed.wish)
             tools = self.context.tools() if self.context.tools is not None else None
-            scope = scope_of(skill, outcome.intent, source.skill, source.intent, tools)
+            scope = scope_of(skill, outcome.intent, frozenset(slots), source.skill, source.intent, tools)
         wish = FurtherWish(
             prose=whole,
             verb=outcome.intent.frame.verb,
@@ -543,7 +543,8 @@ def _is_done(outcome: Compiled, skills: Skills) -> bool:
 
 
 def _with(read: Extraction, made: _Made, place: TextPlace) -> Extraction:
-    at, compiled = len(read.frame.further), made.outcome.intent.compile_metadata
+    at, intent, shift = len(read.frame.further), made.outcome.intent, made.at.start - place.start
+    compiled = intent.compile_metadata
     marks = [SpanMark(field=f"frame.further[{at}]", start=place.start, end=place.end)]
     # The places of its objects, without those that earlier wishes give.
     kept = {id(one) for one in made.wish.objects}
@@ -552,7 +553,8 @@ def _with(read: Extraction, made: _Made, place: TextPlace) -> Extraction:
     marks += [
         SpanMark(field=names[one.field], start=one.start + made.at.start, end=one.end + made.at.start)
         for one in (compiled.spans if compiled else ())
-        if one.field in names and one.end <= made.at.end - made.at.start
+        if one.field in names
+        and intent.prose[one.start : one.end] == made.wish.prose[one.start + shift : one.end + shift]
     ]
     return replace(
         read,

@@ -14,13 +14,21 @@ _UNKNOWN: Final = "${"
 _PATTERN: Final = "glob"  # the argument that says which names of a folder are meant
 
 
-def scope_of(skill: Skill, intent: Intent, source: Skill, listed: Intent, registry: KnownTools | None) -> str:
+def scope_of(
+    skill: Skill,
+    intent: Intent,
+    given: frozenset[str],
+    source: Skill,
+    listed: Intent,
+    registry: KnownTools | None,
+) -> str:
     """A scope_uri: the side effects of the wish, and the places that its calls and those of the source name.
 
-    intent: of the wish, with something in place of the member. listed: what the source does.
+    intent: of the wish, with something in place of what is given. given: the inputs that are. listed: what
+    the source does.
     """
     mine = list(called_by(skill, intent))
-    stands = {one.value for one in intent.frame.objects if one.name in {name for name, _ in skill.given}}
+    stands = {one.value for one in intent.frame.objects if one.name in given}
     effects = sorted({"read"} | {str(call["side_effect_class"]) for call in mine})
     places = dict.fromkeys(_places(list(called_by(source, listed)), frozenset(), registry))
     places |= dict.fromkeys(_places(mine, frozenset(stands), registry))

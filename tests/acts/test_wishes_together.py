@@ -96,6 +96,9 @@ def test_a_wish_is_about_the_file_or_folder_of_the_one_before(
     [
         ("copy docs/a.md to docs/e.md and replace invoice with bill in the new one", "docs/e.md", "bill a\n"),
         ("kopiera docs/a.md till docs/e.md och byt invoice mot faktura i kopian", "docs/e.md", "faktura a\n"),
+        ("copy docs/a.md to docs/e.md and in the new one swap invoice for bill", "docs/e.md", "bill a\n"),
+        ("in list.txt tick off tea, and at the end add '[ ] rice'", "list.txt", "[x] tea\n[ ] rice\n"),
+        ("bocka av tea i list.txt och skriv rice sist i b.md", "b.md", "old\nrice\n"),
         ("count the files in docs and write the number in notes.md", "notes.md", "- 4\n"),
         ("lista filerna i docs och skriv deras namn i namn.txt", "namn.txt", LIST),
         ("hur många filer finns i docs? skriv antalet sist i notes.md", "notes.md", "- 4\n"),
@@ -104,6 +107,8 @@ def test_a_wish_is_about_the_file_or_folder_of_the_one_before(
 def test_a_wish_is_about_what_the_one_before_makes_or_finds(
     goal: str, path: str, text: str, home: Home
 ) -> None:
+    Path("list.txt").write_text("[ ] tea\n")
+    Path("b.md").write_text("old\n")
     made = compiled(goal, home)
     assert run(made, home).failure is None
     assert Path(path).read_text() == text

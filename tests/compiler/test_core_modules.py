@@ -393,6 +393,7 @@ SPOKEN_BY = {
     "thing.behind": "zip the folder as x.zip",
     "thing.other": "zip that folder named x",
     "adverbs.wish": "lägg sedan ett ark i x",
+    "adverbs.front": "at the end add tea",
     "adverbs.then": "om de går igenom så",
     "noun.files": "copy them",
     "noun.file": "copy it",
@@ -424,7 +425,8 @@ def spoken(setting: str, text: str) -> Look:
         words = PointingWords.of(core["coverage"])
         named = words.named(text, there if setting.startswith("noun.") else {"text": ""})
         into, adverb = words.into(text, "x", "x.md"), words.adverb.match(text)
-        return list(words.found(text)), words.condition(text), named, into, words.within, str(adverb)
+        told = words.within, words.turned(text)
+        return list(words.found(text)), words.condition(text), named, into, told, str(adverb)
 
     return look
 

@@ -113,7 +113,7 @@ class Clauses:
     def _goes_on(self, start: int, end: int) -> bool:
         """Whether what stands here is a clause of its own: a verb with what it is done to, or a ban."""
         lead = self.words.opening.match(self.prose, start, end)
-        text = self.prose[lead.end() if lead else start : end]
+        text = self.words.pointing.turned(self.prose[lead.end() if lead else start : end])
         if self.words.forbids(text) or self.words.wants(text) or self.words.pointing.leading.match(text):
             return True
         found = list(islice(_HEAD.finditer(text), 2))
@@ -242,7 +242,7 @@ class Clauses:
 
     def _is_wish(self, clause: Clause) -> bool:
         """Whether a clause begins with a verb that says what is to be done, and no ban."""
-        text = self.said(clause.place)
+        text = self.words.pointing.turned(self.said(clause.place))
         if not self._heads(text) or self.words.forbids(text) or self._leads(clause):
             return False
         if self._notes(text):
@@ -316,6 +316,7 @@ class Clauses:
 
     def _heads(self, text: str) -> bool:
         """Whether a text begins with a verb that says what is to be done."""
+        text = self.words.pointing.turned(text)
         head = _HEAD.match(text)
         if head is None or text[head.end() : head.end() + 1] == ":":  # "file:report.md" is an address
             return False

@@ -56,6 +56,7 @@ class Understanding:
         return frozenset(f"{PROMISE}{prose[one.start : one.end]}" for one in self.extraction.wishes)
 
 
+_PUT = ("slot.line", "slot.note")  # what stands in a list or a note
 _LETTER = tuple(f"slot.{name}" for name in SAID)
 LookUp: TypeAlias = Callable[[ResolveRule, str], SlotValue | None]
 
@@ -131,7 +132,7 @@ def extract(
     chosen = chosen_files(request, skill, clauses)
     clauses.covered.extend(chosen.read)
     held = [one for one in held if not within(one, clauses.covered)]
-    inputs = [*_places(request, skill), *(place_of(one) for one in answered if _is_value(one))]
+    inputs = [*_places(request, skill), *map(place_of, _firsts((*letter, *answered), skill))]
     wishes = clauses.wishes(classified.begins, held, inputs)
     _, phrased = with_phrase((), form, skill.phrases, clauses, rules.around_phrases)
     wishes = tuple(one for one in wishes if free(one, clauses.covered))
@@ -311,6 +312,16 @@ def _with_members(spans: list[Span], skill: Skill, clauses: Clauses) -> list[Spa
             certain = Span(f"slot.{name}", member, None, None, load_cues().probability["phrase"])
             spans = [one for one in spans if one.field != certain.field] + [certain]
     return spans
+
+
+def _firsts(spans: Sequence[Span], skill: Skill) -> Iterator[Span]:
+    """The values for slots that say where a result goes, of what takes one the first: another is that of a
+    further wish, and so is what is put somewhere."""
+    many, seen = {f"slot.{slot.name}" for slot in skill.slots if slot.most > 1}, set(_PUT)
+    for one in sorted(filter(_is_value, spans), key=lambda one: one.start or 0):
+        if one.field in many or one.field not in seen:
+            yield one
+        seen.add(one.field)
 
 
 def _is_value(span: Span) -> bool:

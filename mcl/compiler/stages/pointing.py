@@ -47,8 +47,8 @@ class PointingWords:
     pointed at, by what that is, in English and in Swedish; adverb, last: what stands behind the verb of a
     wish, or at its end, and adds nothing; then: what ends a condition; places: what points at a folder,
     behind what leads to its name; within: what leads to that of a file; answer: what
-    means the answer to an earlier one; plural, swedish: of the words that
-    point, those for several, and those of that language."""
+    means the answer to an earlier one; front: what says before a verb where that is done; plural, swedish: of
+    the words that point, those for several, and those of that language."""
 
     plain: tuple[str, ...]
     things: tuple[str, ...]
@@ -58,6 +58,7 @@ class PointingWords:
     places: tuple[tuple[str, ...], ...]
     within: tuple[str, ...]
     answer: re.Pattern[str]
+    _front: re.Pattern[str]
     _things: tuple[re.Pattern[str], re.Pattern[str]]
     adverb: re.Pattern[str]
     last: re.Pattern[str]
@@ -80,6 +81,11 @@ class PointingWords:
                 rf"(?:(?P<number>{either(module.phrases('pointing.number'))})"
                 rf"|(?P<files>{either(module.phrases('pointing.names'))}))"
                 rf"(?=\s+{either(module.phrases('pointing.answers'))}(?!\w)|[\s.!?]*$)"
+            ),
+            compiled(
+                rf"(?:{either(module.phrases('into.file'))}\s+(?:\S+\.\w{{1,8}}|{either(module.phrases('thing.file'))}"
+                rf"|{either(module.phrases('thing.file.bare'))}|{either(module.phrases('thing.folder'))})"
+                rf"|{either(module.phrases('adverbs.front'))})[\s,]+(?=\w)"
             ),
             (_thing(module, "folder"), _thing(module, "file")),
             compiled(rf"^(\w+)\s+{either(module.phrases('adverbs.wish'))}(?=\s)"),
@@ -137,6 +143,11 @@ class PointingWords:
             if many == 1:
                 return said
         return ""
+
+    def turned(self, text: str) -> str:
+        """A wish with the words behind it that say where it is done: "in the new one swap a for b"."""
+        front = self._front.match(text)
+        return f"{text[front.end() :]} {front[0].rstrip(' ,')}" if front else text
 
     def points_into(self, text: str) -> bool:
         """Whether the last words of a text point at a folder."""

@@ -29,7 +29,8 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 
 def _add(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-    path, entry = str(args["path"]), " ".join(str(args["entry"]).split())
+    path = str(args["path"])
+    said = [" ".join(line.split()) for line in str(args["entry"]).splitlines() if line.strip()] or [""]
     added: list[str] = []
 
     def change(data: bytes | None) -> bytes:
@@ -37,9 +38,8 @@ def _add(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         there = [line for line in text.lines if line.strip()]
         rows = there and path.casefold().endswith(_TABLES)
         mark = "" if rows else _mark(there)
-        added[:] = (
-            [_row(entry, there[0], path)] if rows else [f"{mark}{one}" for one in _entries(entry, there)]
-        )
+        listed = (one if _MARK.match(one) else f"{mark}{one}" for one in _entries(said, there))
+        added[:] = [_row(" ".join(said), there[0], path)] if rows else listed
         lines = list(text.lines)
         while lines and not lines[-1].strip():
             lines.pop()
@@ -78,9 +78,9 @@ def _mark(there: Sequence[str]) -> str:
     return "" if there and plain else "- "
 
 
-def _entries(entry: str, there: Sequence[str]) -> list[str]:
-    """The entry, or each thing of it for a list that has one on each line."""
-    parts = [one for one in _PARTS.split(entry) if one]
+def _entries(said: Sequence[str], there: Sequence[str]) -> list[str]:
+    """The entry, each line of it, or each thing of it for a list that has one on each line."""
+    parts = [one for one in _PARTS.split(said[0]) if one]
     things = [*(_MARK.sub("", line) for line in there), *parts]
     single = len(there) > 1 and all(len(one.split()) <= _THING for one in things)
-    return parts if single else [entry]
+    return parts if single and len(said) == 1 else list(said)
