@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 NOTE = ("compile", "remember to water the plants", "--no-ai", "--skill", "general", "--verb", "build")
 NOTE += ("--slot", "object=plants")
 
@@ -148,8 +150,27 @@ def test_the_readme_goal_with_the_bundled_model_needs_no_help(mcl):
     assert other.code == 0, other.out + other.err
 
 
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "remind me on sunday to call her at 15",
+        "tomorrow at 9 remind me to feed the cat",
+        "remind me every monday at 9 to water the plants",
+        "påminn mig på fredag att ringa Anna klockan tre",
+    ],
+)
+def test_a_goal_with_a_moment_is_kept_as_it_was_said(mcl, goal):
+    made = mcl("compile", goal, "--at", "2026-11-21T10:00:00Z", "--json")
+    assert made.code == 0, made.out + made.err
+    intent = made.document["intent"]
+    assert intent["prose"] == goal
+    for mark in intent["compile_metadata"]["spans"]:
+        words = goal[mark.get("start", 0) : mark["end"]]
+        assert words == words.strip(" ,")
+
+
 def test_each_value_that_was_read_from_other_words_is_shown_with_them(mcl):
-    goal = "remind me to call Anna tomorrow at 9 in the morning, at most 20 calls"
+    goal = "using at most 20 calls, remind me to call Anna tomorrow at 9 in the morning"
     fixed = ("--at", "2026-11-21T10:00:00Z", "--no-ai", "--skill", "schedule-reminder", "--verb", "schedule")
     fixed += ("--zone", "UTC")
     assert mcl("compile", goal, *fixed).code == 0

@@ -23,7 +23,7 @@ from mcl.plugins.repo.contract import (
     read_contract,
 )
 
-TOOLS = Path(__file__).resolve().parents[2] / "executor" / "tools"
+TOOLS = Path(__file__).resolve().parents[2] / "mcl" / "plugins" / "repo" / "tools"
 WANTED = {"grep_repo": ["text"], "open_editor": ["src/a.py"], "create_branch": ["fix/a"]}
 
 

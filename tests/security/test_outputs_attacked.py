@@ -67,7 +67,7 @@ ELSEWHERE = {
     # tests/executor/test_tools_tables.py has their bounds and hostile tables
     *("data/ask", "data/rows", "data/extract", "data/join", "data/convert", "json/query"),
     # tests/executor/test_tools_git_writing has these
-    *("git/add", "git/commit", "git/drop", "git/merge", "git/push", "git/remote", "git/tag"),
+    *("git/add", "git/commit", "git/drop", "git/merge", "git/deliver", "git/push", "git/remote", "git/tag"),
     *("repo/help", "repo/list", "repo/switch", "repo/where"),  # which say nothing of files
     "agent/dispatch",
     "http/get",
