@@ -1,4 +1,4 @@
-"""Words of people in other letters: without accents, or as a part of a file's name."""
+"""Words of people in other letters: without accents, or as a part of a file's name; and slips of a key."""
 
 import re
 import unicodedata
@@ -18,3 +18,15 @@ def name_part(text: str, most: int, default: str) -> str:
             return made or word[:most]
         made = f"{made}-{word}" if made else word
     return made or default
+
+
+def one_slip(one: str, other: str) -> bool:
+    """Whether one letter too many, too few, another, or two in the wrong order is all the difference."""
+    if len(one) > len(other):
+        one, other = other, one
+    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    if len(one) < len(other):
+        return len(other) - len(one) == 1 and one[at:] == other[at + 1 :]
+    return one[at + 1 :] == other[at + 1 :] or (
+        one[at + 2 :] == other[at + 2 :] and one[at : at + 2] == other[at : at + 2][::-1]
+    )

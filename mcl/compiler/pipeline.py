@@ -28,7 +28,7 @@ from mcl.compiler.stages.extract import Understanding, extract
 from mcl.compiler.stages.gaps import Gap, questions_of, unknowns_of
 from mcl.compiler.stages.memories import Recall, look_up, prefetch, resolve
 from mcl.compiler.stages.proposals import Choosing, settled
-from mcl.compiler.stages.repeats import with_moments, with_repeats
+from mcl.compiler.stages.repeats import WHEN, with_moments, with_repeats
 from mcl.compiler.stages.request import GoalRequest, normalise
 from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
@@ -199,8 +199,9 @@ class Pipeline:
                 return plan
             # The model's verb may not do what the plan does, and one other may: nothing is left for a person
             # to choose. Compiled again as if that had been answered; once, as the verb is given then.
-            if isinstance(plan, Gap) and (verb := _only_verb(goal.request, plan)):
-                answers = {**goal.request.answers, plan.field: verb}
+            open_verb = isinstance(plan, Gap) and plan.field == "frame.verb" and not goal.request.verb
+            if isinstance(plan, Gap) and open_verb and len(plan.options) == 1:  # only that one may do it
+                answers = {**goal.request.answers, plan.field: plan.options[0]}
                 return self.run(goal.request.answered(answers), goal.model, snapshot)
             if not isinstance(plan, Gap):
                 made, why_not = (None, plan) if isinstance(plan, str) else (plan, "")
@@ -293,6 +294,7 @@ class _Goal:
     classified: Classified
     understood: Understanding
     verdict: ScoreVerdict
+    told: Mapping[str, str]  # of a moment, beside the inputs
 
     def __init__(self, pipeline: Pipeline, request: GoalRequest, model: Model, snapshot: Snapshot) -> None:
         self.pipeline, self.rules = pipeline, pipeline.rules
@@ -331,7 +333,8 @@ class _Goal:
         if self._remembers:
             self.request = self.recall.fields(self.request, self.classified.skill, self.rules)
         chosen = self.classified
-        self.request = with_moments(with_repeats(self.request, chosen.skill), chosen.skill, chosen.verb)
+        repeated = with_repeats(self.request, chosen.skill)
+        self.request, self.told = with_moments(repeated, chosen.skill, chosen.verb)
         keys = self.pipeline.keys(self.request)
         rules, model = self.rules, self.model
         declared = partial(declared_in, self.pipeline.home.path)
@@ -349,6 +352,8 @@ class _Goal:
             read = corrected(
                 read, self.request, self.classified, self.bundle, model, rules, known, keys, declared
             )
+        if unread := self.told.get("unread"):
+            read = replace(read, look=True, rest=(*read.rest, unread))
         self.understood = Understanding(self.request, self.classified, read)
         return None
 
@@ -367,6 +372,10 @@ class _Goal:
         left = any(gap.field.startswith(PROMISE) for gap in self.understood.extraction.gaps)
         undone = left and known is not None and always_undone(skill, known().find)
         self.verdict = score(self.understood, self.rules, undone=undone)
+        if asked := self.told.get("asked"):
+            gaps = self.verdict.gaps
+            gaps = tuple(replace(one, prompt=asked) if one.field == f"slot.{WHEN}" else one for one in gaps)
+            self.verdict = replace(self.verdict, gaps=gaps)
         return None
 
     @property
@@ -428,9 +437,3 @@ def _asking(verdict: ScoreVerdict, gaps: tuple[Gap, ...]) -> ScoreVerdict:
     fields = {gap.field for gap in gaps}
     others = (gap for gap in verdict.gaps if gap.field not in fields)
     return replace(verdict, outcome="clarify", gaps=(*gaps, *others), asked=len(gaps))
-
-
-def _only_verb(request: GoalRequest, gap: Gap) -> str:
-    """The one verb of the skill that may do what was asked, where no person named another; else ""."""
-    asks = gap.field == "frame.verb" and not request.verb and len(gap.options) == 1
-    return gap.options[0] if asks else ""

@@ -209,6 +209,13 @@ def free(place: TextPlace, taken: Sequence[TextPlace]) -> bool:
     return all(place.end <= other.start or other.end <= place.start for other in taken)
 
 
+def blanked(prose: str, apart: Sequence[TextPlace]) -> str:
+    """The text with blanks for these places."""
+    for one in apart:
+        prose = prose[: one.start] + " " * (one.end - one.start) + prose[one.end :]
+    return prose
+
+
 def within(place: TextPlace, others: Sequence[TextPlace]) -> bool:
     """Whether one of the others holds all of `place`."""
     return any(one.start <= place.start and place.end <= one.end for one in others)

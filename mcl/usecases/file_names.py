@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from executor.core.errors import ScopeError
 from executor.sandbox.paths import Workspace
 from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.file_names import SKIPPED, FileNames, NamedFile
 from mcl.compiler.stages.filled import Chooser, Filler
+from mcl.compiler.stages.repeats import moments_read
 from mcl.compiler.stages.request import GoalRequest
 from mcl.language.skills import Skill
 from mcl.plugins.hooks import plugins
@@ -39,7 +40,9 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
 
     reads = cache(partial(_answering, folder, home))  # asked at each stage that may want one
 
-    moments = partial(_moments, folder, home)
+    def moments(*goal: Any) -> tuple[str, Mapping[str, str]] | None:
+        with closing(Workspace(folder, forbidden=[home])) as workspace:
+            return moments_read(*goal, workspace)
 
     @cache
     def look() -> FileNames | None:
@@ -78,15 +81,6 @@ def _answering(folder: Path, home: Path, prose: str, at: str, files: Sequence[st
             if plugin.answers:
                 found += plugin.load_named(plugin.answers)(prose, at, workspace, files)
     return tuple(found)
-
-
-def _moments(
-    folder: Path, home: Path, prose: str, verb: str, at: str, zone: str, files: Sequence[str]
-) -> tuple[str, Mapping[str, str]] | None:
-    """What plug-ins read of a goal for a calendar in the files here."""
-    with closing(Workspace(folder, forbidden=[home])) as workspace:
-        named = (plugin.load_named(plugin.moments) for plugin in plugins() if plugin.moments)
-        return next((one for read in named if (one := read(prose, verb, at, zone, workspace, files))), None)
 
 
 def _filler(skill: str) -> Filler | None:

@@ -174,7 +174,9 @@ def _moment(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
     if not rest or (rest == "this" and clock["word"]):
         moment = datetime.combine(now.date(), hour, zone)
         return moment if moment > now else datetime.combine(now.date() + timedelta(days=1), hour, zone)
-    day = period(rest, now.date()) or _days_ahead(rest, now)
+    day = _days(rest, now.date())
+    if day is None and (ahead := later(rest, now)) and ahead.time() == now.time():
+        day = Days(ahead.date(), ahead.date())
     # “Next week at three” is seven moments.
     if day is None or day.first != day.last:
         return None
@@ -201,11 +203,6 @@ def _time(clock: re.Match[str]) -> time | None:
     if clock["h24"]:
         return time(int(clock["h24"]), int(clock["m24"]), int(clock["s24"] or 0))
     return time(int(clock["sharp"])) if int(clock["sharp"]) >= 13 else None  # "at 5" is two times a day
-
-
-def _days_ahead(text: str, now: datetime) -> Days | None:
-    found = later(text, now)
-    return Days(found.date(), found.date()) if found else None
 
 
 # ---- When something begins, and since when: moments in words for slots that do not mean a day's end.

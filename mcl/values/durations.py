@@ -114,18 +114,19 @@ _PART_OF_DAY = late(
 _HOUR_WORD = "|".join(sorted(_HOURS, key=len, reverse=True))
 _SPOKEN = late(
     rf"\b(?:(?:a )?(?P<size>half|quarter|kvart|{'|'.join(sorted(_MINUTES, key=len, reverse=True))})"
-    rf"(?: minutes?)? (?P<way>past|to|över|i) |(?P<swedish>halv) )?(?P<hour>{_HOUR_WORD})"
+    rf"(?: minutes?)? (?P<way>past|to|över|i) |(?P<swedish>halv) ?)?(?P<hour>{_HOUR_WORD})"
     rf"(?: (?P<more>{'|'.join(sorted(_MINUTES, key=len, reverse=True))}))?"
     r"(?= ?(?:o'?clock |,? ?(?:(?:in the|this|tomorrow) (?:morning|afternoon|evening|night)\b|at night\b"
     r"|tonight\b|[ap]\.?m\b)"
     r"|$))"
 )
+_HALF_NINE = late(rf"\bhalf[ -]?(?=(?:{_HOUR_WORD})\b)")
 # "at nine", "at half past eight", "halv nio" with no part of the day beside it
 _SIZES = "|".join(("half", "quarter", "kvart", *sorted(_MINUTES, key=len, reverse=True)))
 _SAID_HOUR = late(
     rf"(?:\b(?:at|kl\.?|klockan) )?\b(?:a )?(?P<size>{_SIZES})(?: minutes?)? (?P<way>past|to|över|i) "
     rf"(?P<hour>{_HOUR_WORD})(?!\w)"
-    rf"|(?:\b(?:at|kl\.?|klockan) )?\b(?P<swedish>halv) (?P<halved>{_HOUR_WORD})(?!\w)"
+    rf"|(?:\b(?:at|kl\.?|klockan) )?\b(?P<swedish>halv) ?(?P<halved>{_HOUR_WORD})(?!\w)"
     rf"|\bat (?P<plain>{_HOUR_WORD})(?: (?P<more>{'|'.join(sorted(_MINUTES, key=len, reverse=True))}))?"
     r"(?![\w:.]|\s?[ap]\.?m)"
 )
@@ -147,8 +148,9 @@ _WORKING = late(r"\b(?:business|working|work|banking) (day)(s?)\b")
 
 
 def in_english(text: str) -> str:
-    """`text` in lower case, blanks collapsed, with Swedish words of time replaced."""
+    """`text` in lower case, blanks collapsed, with Swedish words of time, and "half nine", replaced."""
     plain = " ".join(text.lower().split()).strip(" .,;!?").replace("’", "'")
+    plain = _HALF_NINE.sub("half past ", plain)
     return _WORKING.sub(r"work\1\2", _TO_ENGLISH.sub(lambda found: _SWEDISH[found[1]], plain))
 
 
@@ -170,23 +172,14 @@ def says_hour(text: str) -> bool:
     return _SAID_HOUR.search(text) is not None or any(word in _SPOKEN_HOURS for word in words)
 
 
-def with_said_hours(text: str) -> str:
-    """English words of time with hours in words that are plain for what begins as clock times: "at nine" and
-    "halv nio", but not "at four" and "half past three"."""
+def with_said_hours(text: str, *, divided: bool = False) -> str:
+    """Words of time with hours in words that are plain for what begins as clock times: "at nine" and "halv
+    nio", but not "at four" and "half past three". divided: all that words divide, and no other."""
 
     def figures(found: re.Match[str]) -> str:
         hour, minutes = _spoken(found, found["hour"] or found["halved"] or found["plain"])
-        return f"at {hour}:{minutes:02}" if hour in _DAY_HOURS else found[0]
-
-    return _SAID_HOUR.sub(figures, text)
-
-
-def with_spoken_hours(text: str) -> str:
-    """Hours that words divide as figures, in English and Swedish: "halv åtta", "half past seven"."""
-
-    def figures(found: re.Match[str]) -> str:
-        hour, minutes = _spoken(found, found["hour"] or found["halved"] or found["plain"])
-        return found[0] if found["plain"] else f"kl {hour}:{minutes:02}"
+        plain = not found["plain"] if divided else hour in _DAY_HOURS
+        return f"at {hour}:{minutes:02}" if plain else found[0]
 
     return _SAID_HOUR.sub(figures, text)
 

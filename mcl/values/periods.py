@@ -22,7 +22,7 @@ MONTHS = {
     name: place + 1
     for place, names in enumerate(
         ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
-         "september sep sept", "october oct", "november nov", "december dec")
+         "september sep sept", "october oct okt", "november nov", "december dec")
     )
     for name in names.split()
 }  # fmt: skip

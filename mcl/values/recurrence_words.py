@@ -7,7 +7,7 @@ from typing import Final
 
 from mcl.core.patterns import late
 from mcl.values.dates import MORNING
-from mcl.values.durations import in_english, with_spoken_hours
+from mcl.values.durations import in_english, with_said_hours
 from mcl.values.numbers import read_number
 from mcl.values.periods import DAYS, MONTHS
 
@@ -85,7 +85,7 @@ class RuleParts:
 
 
 def read_rule(text: str) -> RuleParts | None:
-    text = with_spoken_hours(text)
+    text = with_said_hours(text, divided=True)
     text = _AT_WORD.sub(lambda found: f"{found[1]} {read_number(found[2]) or found[2]}", text)
     text, times = _times(text)
     if times is None:

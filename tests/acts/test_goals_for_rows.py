@@ -147,6 +147,7 @@ def test_a_mail_goes_to_the_rows_that_are_meant(home: Home, goal: str, to: str, 
     [
         "draft a mail to everybody who sings alto, subject Fee, text: Please pay",
         "draft a mail to each member who joined last month, subject Fee, text: Please pay",
+        "draft a mail to every member with the highest joined, subject Fee, text: Please pay",
     ],
 )
 def test_rows_that_no_column_says_are_asked_for(home: Home, goal: str) -> None:
@@ -173,6 +174,12 @@ def test_a_row_is_added_as_the_table_writes_its_cells(home: Home, goal: str, row
     mcl.accept(made.intent.id, home=home)
     assert mcl.run(made.intent.id, people=AlwaysApprove(), home=home).failure is None
     assert Path("cash.csv").read_text() == f"{CASH}{row}\n"
+
+
+def test_a_row_is_added_with_what_stands_between_the_cells_of_the_table(home: Home) -> None:
+    Path("cash.csv").write_text(CASH.replace(",", "|"))
+    skill, note = values_of("add a row to cash.csv: 2026-11-27, coffee, out, 350", "note", home)
+    assert (skill, note) == ("note-write", ["2026-11-27|coffee|out|350"])
 
 
 @pytest.mark.parametrize("note", ["coffee", "27 nov, coffee", "2026-11-27,a,b,1,2"])

@@ -67,6 +67,15 @@ class TestCheckout:
         assert (found["from"], found["text"]) == ("", "made and checked out branch second")
         assert walks.git("branch", "--format=%(refname:short)").split() == ["first", "second"]
 
+    def test_one_that_begins_elsewhere_is_refused(self, walks: Walks) -> None:
+        walks.git("init", "-q", "-b", "main")
+        walks.git("commit", "-q", "--allow-empty", "-m", "Begin")
+        assert done(walks, checkout("same", start="main"))["from"] == "main"
+        walks.git("commit", "-q", "--allow-empty", "-m", "Go on")
+        for start in ("main", "nowhere"):
+            assert code(walks.go(checkout("other", start=start))) == "STARTS_ELSEWHERE"
+        assert walks.git("branch", "--format=%(refname:short)").split() == ["main", "same"]
+
     def test_a_branch_that_cannot_be_switched_to_is_not_left_behind(self, walks: Walks) -> None:
         walks.git("init", "-q", "-b", "main")
         walks.git("commit", "-q", "--allow-empty", "-m", "Begin")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from executor import AlwaysApprove, Home
-from mcl import accept, compile_goal, grants, run
+from mcl import accept, answer, compile_goal, grants, run
 from mcl.compiler.outcome import Clarify, Compiled, Outcome, Refused
 from mcl.model import Model
 from mcl.usecases.documents import of_unanswerable
@@ -458,6 +458,20 @@ def planned(folder: Path) -> Path:
         ),
         ("put lunch with Bo in the calendar on Tuesday", "lunch with Bo", "2026-12-01T08:00", "plans.ics"),
         ("påminn mig kvällen före repetitionen", "Repetition", "2026-11-29T17:00", "reminders.ics"),
+        (
+            "remind me on monday morning at half nine to send the form",
+            "send the form",
+            "2026-11-30T08:30",
+            "reminders.ics",
+        ),
+        ("påminn mig på måndag halvnio om soporna", "soporna", "2026-11-30T07:30", "reminders.ics"),
+        ("påminn mig en timme innan mötet på måndag kl 14", "mötet", "2026-11-30T12:00", "reminders.ics"),
+        (
+            "påminn mig kl 19 kvällen innan repetitionen att packa noterna",
+            "packa noterna",
+            "2026-11-29T18:00",
+            "reminders.ics",
+        ),
     ],
 )
 def test_a_reminder_is_called_and_set_as_the_goal_and_the_files_here_say(
@@ -530,6 +544,93 @@ def test_a_moment_that_is_read_in_part_is_asked_for_and_what_repeats_has_no_othe
     assert isinstance(made, Compiled)
     assert made.review
     assert "when" not in {one.name for one in made.intent.frame.objects}
+
+
+@pytest.mark.parametrize(
+    ("goal", "said", "title", "when", "shown"),
+    [
+        (
+            "remind me on tuesday at half four to call",
+            "2026-12-01",
+            "call",
+            "2026-12-01T08:00",
+            "at half four",
+        ),
+        ("remind me on tuesday at half four to call", "16:30", "call", "2026-12-01T15:30", ""),
+        ("påminn mig på måndag vid halvfem att ringa", "måndag", "ringa", "2026-11-30T08:00", "vid halvfem"),
+        (
+            "remind me about the talk at 4 on friday",
+            "2026-12-04 16:00",
+            "talk at 4",
+            "2026-12-04T15:00",
+            "",
+        ),
+        (
+            "paminn mig en timme innan tandläkaren på måndag",
+            "2026-11-30",
+            "tandläkaren",
+            "2026-11-30T07:00",
+            "en timme innan",
+        ),
+        (
+            "paminn mig en timme innan tandläkaren på måndag",
+            "kl 14.30",
+            "tandläkaren",
+            "2026-11-30T12:30",
+            "",
+        ),
+        ("remind me two hours before the vet", "friday at 10", "the vet", "2026-12-04T07:00", ""),
+        (
+            "påminn mig imorgon att ta med pärmen en timme innan mötet",
+            "12:00",
+            "ta med pärmen",
+            "2026-11-28T10:00",
+            "",
+        ),
+        (
+            "påminn mig kl 19 kvällen innan biologiprovet att packa räknaren",
+            "2026-12-03",
+            "packa räknaren",
+            "2026-12-02T18:00",
+            "",
+        ),
+        (
+            "remind me the day before the exam to charge the laptop at 21",
+            "2026-12-11",
+            "charge the laptop",
+            "2026-12-10T20:00",
+            "",
+        ),
+    ],
+)
+def test_an_answer_keeps_what_the_goal_says_of_the_moment_or_it_is_shown(
+    home: Home, bundled: Model, planned: Path, goal: str, said: str, title: str, when: str, shown: str
+) -> None:
+    asked = understood(home, bundled, goal)
+    assert isinstance(asked, Clarify), asked
+    assert [one.field for one in asked.questions] == ["slot.when"]
+    made = answer(asked.intent.id, {"slot.when": said}, model=bundled, home=home)
+    assert isinstance(made, Compiled), made
+    slots = {one.name: one.value for one in made.intent.frame.objects}
+    assert (slots["title"], slots["when"][:16]) == (title, when)
+    assert made.review == bool(shown)
+    assert shown in made.advice
+
+
+def test_the_exam_of_a_subject_is_found_by_a_word_for_both(home: Home, bundled: Model, planned: Path) -> None:
+    events = "".join(
+        f"BEGIN:VEVENT\nUID:{day}@y\nDTSTAMP:20261101T080000Z\nDTSTART:202612{day}T091500\n"
+        f"SUMMARY:{title}\nEND:VEVENT\n"
+        for day, title in (("01", "Biologi labb"), ("03", "Prov biologi"))
+    )
+    text = (planned / "plans.ics").read_text()
+    (planned / "plans.ics").write_text(text.replace("END:VCALENDAR\n", f"{events}END:VCALENDAR\n"))
+    goal = "påminn mig kl 19 kvällen innan biologiprovet att packa räknaren"
+    slots = wants(home, bundled, goal, "schedule-reminder")
+    assert (slots["title"], slots["when"][:16]) == ("packa räknaren", "2026-12-02T18:00")
+    asked = understood(home, bundled, "påminn mig en timme innan tandläkaren på måndag")
+    assert isinstance(asked, Clarify)
+    assert "“tandläkaren på måndag”" in asked.questions[0].prompt
 
 
 def test_a_calendar_is_listed_for_a_period(home: Home, bundled: Model, planned: Path) -> None:

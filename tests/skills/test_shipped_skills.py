@@ -137,6 +137,12 @@ def _calls_of(node: dict[str, object]) -> list[dict[str, object]]:
         ("repo-status", "analyze", {"count": "5"}, ["git/log count=5"]),
         ("repo-branch", "build", {"branch": "x"}, ["git/branch name=x"]),
         ("repo-branch", "build", {"branch": "x", "start": "main"}, ["git/branch name=x start=main"]),
+        (
+            "repo-branch",
+            "build",
+            {"branch": "x", "start": "main", "then": "switch"},
+            ["git/checkout name=x start=main"],
+        ),
         ("repo-branch", "find", {}, ["git/branch"]),
         ("monitor-path", "monitor", {"path": "d"}, ["fs/watch path=d until=first"]),
         (

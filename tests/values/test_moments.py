@@ -120,6 +120,11 @@ def test_the_name_of_a_slot_says_how_its_text_is_meant(name: str, type: str, tex
         ("tomorrow at nine", "2026-11-22T09:00"),
         ("imorgon klockan nio om att", "2026-11-22T09:00"),
         ("kl halv nio imorgon", "2026-11-22T08:30"),
+        ("halvnio imorgon", "2026-11-22T08:30"),
+        ("tomorrow at half nine", "2026-11-22T09:30"),
+        ("monday morning at half nine", "2026-11-23T09:30"),
+        ("2026-11-23 at half nine", "2026-11-23T09:30"),
+        ("2026-11-23 kl 19", "2026-11-23T19:00"),
         ("kvart över åtta på måndag", "2026-11-23T08:15"),
         ("tomorrow at quarter to ten", "2026-11-22T09:45"),
         ("tomorrow at nine thirty", "2026-11-22T09:30"),
@@ -137,7 +142,15 @@ def test_hours_in_words_begin_something_where_they_are_clear(text: str, moment: 
 
 
 @pytest.mark.parametrize(
-    "text", ["tomorrow at four", "tomorrow at half past three", "nine tomorrow", "klockan tre på måndag"]
+    "text",
+    [
+        "tomorrow at four",
+        "tomorrow at half past three",
+        "tomorrow at half four",
+        "at 15:30, half an hour",
+        "nine tomorrow",
+        "klockan tre på måndag",
+    ],
 )
 def test_an_hour_that_is_not_clear_is_never_left_out(text: str) -> None:
     assert read_start(text, AT) is None

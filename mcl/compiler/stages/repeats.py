@@ -1,13 +1,14 @@
 """How often something is to be, for a skill that takes that itself, as a calendar does. Pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from mcl.compiler.stages.request import GoalRequest
 from mcl.language.skills import Skill
+from mcl.plugins.hooks import plugins
 
 REPEATS: Final = "repeats"  # the input that takes the rule (RRULE of RFC 5545)
 FIRST: Final = "first"  # and the one that takes its first local moment
@@ -49,14 +50,25 @@ def with_repeats(request: GoalRequest, skill: Skill) -> GoalRequest:
     return replace(request, prose=prose, when="", slots=slots)
 
 
-def with_moments(request: GoalRequest, skill: Skill, verb: str) -> GoalRequest:
+def with_moments(request: GoalRequest, skill: Skill, verb: str) -> tuple[GoalRequest, Mapping[str, str]]:
     """The request, with what it says of moments that stand in files here in the inputs of a skill for a
-    calendar: "half an hour before the dentist"."""
+    calendar: "half an hour before the dentist"; and what it tells of the moment beside that."""
     names = {slot.name for slot in skill.slots}
     if not {REPEATS, FIRST} <= names or WHEN in request.slots:
-        return request
+        return request, {}
+    answer = request.answers.get(f"slot.{WHEN}", "")
     said = request.files.moments(request.prose, verb, request.zone)
+    if answer:  # which is read beside the words of the goal alone
+        said = moments_read(request.prose, verb, request.at, request.zone, (), None, answer)
     if said is None or (REPEATS in request.slots and WHEN in said[1]):
-        return request
+        return request, {}
     given = {name: text for name, text in said[1].items() if name in names}
-    return replace(request, prose=said[0], slots={**given, **request.slots})
+    if answer and (moment := given.pop(WHEN, "")):
+        request = replace(request, answers={**request.answers, f"slot.{WHEN}": moment})
+    return replace(request, prose=said[0], slots={**given, **request.slots}), said[1]
+
+
+def moments_read(*goal: Any) -> tuple[str, Mapping[str, str]] | None:
+    """What plug-ins read of a goal for a calendar."""
+    named = (plugin.load_named(plugin.moments) for plugin in plugins() if plugin.moments)
+    return next((one for read in named if (one := read(*goal))), None)

@@ -16,12 +16,7 @@ from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.data.entries import ENDINGS
 from mcl.plugins.data.tools.data.logs import ENDING
-from mcl.plugins.data.tools.data.question import (
-    SpokenOf,
-    is_asked,
-    read_question,
-    spoken_of,
-)
+from mcl.plugins.data.tools.data.question import SpokenOf, is_asked, read_question, spoken_of
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_of
 
 _ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl")
@@ -60,7 +55,7 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
             schema = schema_of(path, bench, lambda: None)
             said_of = spoken_of(prose, schema, today)
             if path in named:
-                said_of = SpokenOf(said_of.weight + _LEAST, 0, said_of.unnamed)
+                said_of = said_of._replace(weight=said_of.weight + _LEAST, strange=0)
             if schema.rows:
                 spoken.append((said_of, schema))
         except ExecutorError:

@@ -45,15 +45,62 @@ def moment_said(prose: str, at: str, zone: str) -> tuple[str, str] | None:
     return _beside(_without(prose, chosen[0].start, chosen[0].end)), chosen[0].moment
 
 
+def answered(prose: str, answer: str, at: str, zone: str) -> tuple[str, str]:
+    """The moment that an answer names beside what the goal says, a day to its time or a time to its day; and
+    the words of the goal for a time that neither of them says."""
+    plain, timed = read_start(answer, at, zone) or "", says_time(answer)
+    found: set[str] = set()
+    said, left = list[str](), list[str]()
+    for words in _spoken(prose):
+        text = prose[words[0][0] : words[-1][1]]
+        beside = (one for one in _read(prose, words, at, zone, answer) if one.clock is not timed)
+        if (one := next(beside, None)) is not None:
+            found.add(one.moment)
+            said.append(text)
+        elif says_time(text) and not timed:
+            left.append(text)
+    if len(found) == 1:
+        return found.pop(), ", ".join(left)
+    return plain, ", ".join(left or said if not timed else ())
+
+
+def says_time(text: str) -> bool:
+    """Whether words say a time of day."""
+    return _pattern("clock").fullmatch(text) is not None
+
+
+def last_words(prose: str) -> tuple[str, str]:
+    """A text, and the words of time that it ends with."""
+    last = next((one for one in _stretches(prose) if not prose[one[-1][1] :].strip(" ,.!?")), None)
+    return (prose[: last[0][0]], prose[last[0][0] : last[-1][1]]) if last else (prose, "")
+
+
+def asked_for(event: str, ahead: str) -> str:
+    """The question for the moment of what a reminder comes before."""
+    return str(table_beside(__file__)["asked"]).format(event, f"“{ahead}”")
+
+
+def reads(prose: str, at: str, zone: str) -> bool:
+    """Whether no words of time are left beside those that name a moment."""
+    return _runs(prose, at, zone) is not None
+
+
+def timeless(prose: str) -> str:
+    """A goal without its words of time."""
+    for words in reversed(list(_spoken(prose))):
+        prose = _without(prose, words[0][0], words[-1][1])
+    return prose
+
+
+def unread(prose: str) -> bool:
+    """Whether words before “before” speak of a length that is not read: "a couple of hours"."""
+    return any(_pattern("spans").fullmatch(word) for word in prose.split())
+
+
 def _runs(prose: str, at: str, zone: str) -> list[_Said] | None:
     """The longest runs of words that each name a moment; None where words of time are left beside them."""
-    quoted = [match.span() for match in _QUOTED.finditer(prose)]
-    other = _pattern("others").search(prose)
-    ends = other.start() if other else len(prose)
     found: list[_Said] = []
-    for words in _stretches(prose):
-        if words[0][0] >= ends or any(start <= words[0][0] < end for start, end in quoted):
-            continue
+    for words in _spoken(prose):
         waiting, read = [words], len(found)
         while waiting:
             part = waiting.pop()
@@ -63,9 +110,19 @@ def _runs(prose: str, at: str, zone: str) -> list[_Said] | None:
                     [one for one in part if one[1] <= said.start],
                     [one for one in part if one[0] >= said.end],
                 ]
-            elif read < len(found) and any(_pattern("clock").fullmatch(prose[slice(*one)]) for one in part):
+            elif read < len(found) and part and says_time(prose[part[0][0] : part[-1][1]]):
                 return None
     return sorted(found)
+
+
+def _spoken(prose: str) -> Iterator[list[tuple[int, int]]]:
+    """Words of time that stand together, in no quote and in no further wish."""
+    quoted = [match.span() for match in _QUOTED.finditer(prose)]
+    other = _pattern("others").search(prose)
+    ends = other.start() if other else len(prose)
+    for words in _stretches(prose):
+        if words[0][0] < ends and not any(start <= words[0][0] < end for start, end in quoted):
+            yield words
 
 
 def _stretches(prose: str) -> Iterator[list[tuple[int, int]]]:
@@ -78,13 +135,15 @@ def _stretches(prose: str) -> Iterator[list[tuple[int, int]]]:
             near.append((match.start(), match.start() + len(text)))
             strong = strong or _pattern("strong").fullmatch(text) is not None
             continue
+        while near and _pattern("leads").fullmatch(prose[slice(*near[-1])]):
+            near.pop()
         if strong:
             yield near
         near, strong = [], False
 
 
-def _read(prose: str, words: list[tuple[int, int]], at: str, zone: str) -> Iterator[_Said]:
-    """Runs of these that name a moment, the longest first."""
+def _read(prose: str, words: list[tuple[int, int]], at: str, zone: str, answer: str = "") -> Iterator[_Said]:
+    """Runs of these that name a moment, by themselves or behind an answer, the longest first."""
     for many in range(min(_LONGEST, len(words)), 0, -1):
         for first in range(len(words) - many + 1):
             start, end = words[first][0], words[first + many - 1][1]
@@ -95,8 +154,8 @@ def _read(prose: str, words: list[tuple[int, int]], at: str, zone: str) -> Itera
                 continue
             if not any(_pattern("strong").fullmatch(one) for one in parts):
                 continue
-            if moment := read_start(text, at, zone):
-                yield _Said(start, end, moment, _pattern("clock").fullmatch(text) is not None)
+            if moment := read_start(f"{answer} {text}".strip(), at, zone):
+                yield _Said(start, end, moment, says_time(text))
 
 
 def _without(prose: str, start: int, end: int) -> str:

@@ -41,6 +41,8 @@ def read_people(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         asked = read_question(said, schema, _SOME_DAY)
     except ToolError:
         return ()
+    if any(one.limit or one.having or {name for name, _ in one.figures} - {"sum"} for one in asked):
+        return ()  # not each row says by itself whether it is meant: the oldest
     tests = [test for one in asked for test in one.tests]
     meant = [row[column.place].strip() for row in rows if all(test.holds(row) for test in tests)]
     people = list(dict.fromkeys(one for one in meant if _ADDRESS.fullmatch(one)))

@@ -15,9 +15,10 @@ from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, within
 from mcl.plugins.data.rows_said import pattern
 from mcl.plugins.data.told import NamedTable, tables_named
+from mcl.plugins.data.tools.data.asked import Row
 from mcl.plugins.data.tools.data.periods import Periods
 from mcl.plugins.data.tools.data.schema import SchemaColumn, TableSchema, schema_in
-from mcl.plugins.data.tools.data.table import parsed, read_date, read_number
+from mcl.plugins.data.tools.data.table import delimiter_of, parsed, read_date, read_number
 
 _PARTS: Final = (re.compile(r"\s*[;\t]\s*"), re.compile(r",\s+"), re.compile(r"\s*,\s*"))
 _AMOUNT: Final = re.compile(r"\s*(-?\d[\d ]*(?:[.,]\d+)?)(?:\s*[^\W\d_]+\.?)?\s*")
@@ -30,11 +31,14 @@ def read_row(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
     if pattern("adds").search(prose) is None:
         return ()
     tables = [one for one in tables_named(prose, names) if one.there]
-    for table in tables if len({one.path for one in tables}) == 1 else ():
-        schema = schema_in(table.path, names.text(table.path))
-        for place in _places(prose, table) if schema is not None else ():
-            row = _row(prose[slice(*place)], schema, names.text(table.path)) if schema is not None else ""
-            if row:
+    text = names.text(tables[0].path) if len({one.path for one in tables}) == 1 else ""
+    schema = schema_in(tables[0].path, text) if text else None
+    if schema is None:
+        return ()
+    rows, delimiter = parsed(text, schema.path)[1], delimiter_of(text, schema.path)
+    for table in tables:
+        for place in _places(prose, table):
+            if row := _row(prose[slice(*place)], schema, rows, delimiter):
                 whole = TextPlace(min(place.start, table.place.start), max(place.end, table.place.end))
                 read = [one.place for one in clauses if not one.does or within(place, [one.place])]
                 return (
@@ -60,22 +64,20 @@ def _places(prose: str, table: NamedTable) -> Iterator[TextPlace]:
         yield TextPlace(verb.end(), link.start())
 
 
-def _row(said: str, schema: TableSchema, text: str) -> str:
+def _row(said: str, schema: TableSchema, rows: Sequence[Row], delimiter: str) -> str:
     """A line of the table with these cells; "" where they are not its cells."""
-    _, rows, comma = parsed(text, schema.path)
     for parts in _PARTS:
         cells = parts.split(said.strip(_TIDY).rstrip("."))
         if len(cells) != len(schema.columns):
             continue
         there = zip(cells, schema.columns, strict=True)
         made = [
-            _cell(cell.strip(_TIDY), one, [row[one.place] for row in rows], comma=comma)
+            _cell(cell.strip(_TIDY), one, [row[one.place] for row in rows], comma=schema.comma)
             for cell, one in there
         ]
         if all(one is not None for one in made):
             line = io.StringIO()
-            mark = max("\t;,", key=text.partition("\n")[0].count)
-            csv.writer(line, delimiter=mark, lineterminator="").writerow(made)
+            csv.writer(line, delimiter=delimiter, lineterminator="").writerow(made)
             return line.getvalue()
     return ""
 

@@ -13,7 +13,8 @@ from executor.core.tables import table_beside
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.compiler.stages.word_forms import alike, folded, stems
-from mcl.model.cues import TextPlace
+from mcl.model.cues import TextPlace, blanked
+from mcl.plugins.data.tools.data.table import delimiter_of
 
 _ENDINGS: Final = (".csv", ".tsv")
 _MOST: Final = 60  # rows
@@ -38,7 +39,7 @@ def read_folders(prose: str, clauses: Sequence[SaidClause], names: FileNames) ->
         return ()
     noun = _word(prose, each.end())
     table = _table_of(prose, noun, names)
-    rows = _rows(names.text(table)) if table else []
+    rows = _rows(names.text(table), table) if table else []
     column = _column(prose, noun, rows)
     if not column:
         return ()
@@ -48,7 +49,7 @@ def read_folders(prose: str, clauses: Sequence[SaidClause], names: FileNames) ->
     apart = [*out, *([place] if place else [])]
     if _is_same(noun, table.rpartition("/")[2].rpartition(".")[0]):
         apart.append(TextPlace(each.end(), each.end() + len(noun)))
-    kept = [row for row in rows if _is_meant(row, column, rows, _without(prose, apart))]
+    kept = [row for row in rows if _is_meant(row, column, rows, blanked(prose, apart))]
     kept = [row for row in kept if not any(_said(row[column], prose[slice(*one)]) for one in out)]
     values = list(dict.fromkeys(row[column].strip() for row in kept if row[column].strip()))
     if not 0 < len(values) <= _MOST or any("/" in one or one.startswith(".") for one in values):
@@ -84,12 +85,10 @@ def _table_of(prose: str, noun: str, names: FileNames) -> str:
     return max(named, key=len) if named else called[0] if len(called) == 1 else ""
 
 
-def _rows(text: str) -> list[Row]:
-    head = text.partition("\n")[0]
-    mark = max("\t;,", key=head.count)
+def _rows(text: str, path: str) -> list[Row]:
     return [
         {str(name).strip(): value or "" for name, value in row.items() if isinstance(value, str | None)}
-        for row in csv.DictReader(io.StringIO(text), delimiter=mark)
+        for row in csv.DictReader(io.StringIO(text), delimiter=delimiter_of(text, path))
     ]
 
 
@@ -150,12 +149,6 @@ def _answer(prose: str, column: str) -> bool | None:
             near = prose[max(0, match.start() - 24) : match.end() + 12]
             return bare == word and re.search(pattern("negated").pattern + r"(?!\w)|n't", near) is None
     return None
-
-
-def _without(prose: str, out: Sequence[TextPlace]) -> str:
-    for one in out:
-        prose = prose[: one.start] + " " * (one.end - one.start) + prose[one.end :]
-    return prose
 
 
 def _said(value: str, text: str) -> bool:

@@ -15,7 +15,16 @@ from executor.core.clock import instant
 from executor.core.errors import ExecutorError
 from executor.sandbox.paths import Workspace
 from mcl.compiler.stages.word_forms import folded
-from mcl.plugins.data.moment_said import moment_said
+from mcl.plugins.data.moment_said import (
+    answered,
+    asked_for,
+    last_words,
+    moment_said,
+    reads,
+    says_time,
+    timeless,
+    unread,
+)
 from mcl.values.dates import MORNING, read_day, read_start
 from mcl.values.durations import in_english, read_seconds
 from mcl.values.periods import period
@@ -77,49 +86,123 @@ class _Entry(NamedTuple):
 
 
 def inputs(
-    prose: str, verb: str, at: str, zone: str, workspace: Workspace, paths: Sequence[str]
+    prose: str,
+    verb: str,
+    at: str,
+    zone: str,
+    paths: Sequence[str],
+    workspace: Workspace | None = None,
+    answer: str = "",
 ) -> tuple[str, Mapping[str, str]] | None:
     """The goal without the words for such a moment or period, and what they say by input of a skill for
-    reminders; None where there are none."""
+    reminders; None where there are none. answer: what a person said when asked for the moment. Of no input:
+    "asked", a question for a moment that only the person knows; "unread", words of time that say nothing
+    here."""
     if verb == "find":
         return _period(prose, at, zone, paths)
     if span := _span(prose):
         return span
     if (wakes := _WAKES.search(prose)) is not None and not _REMINDS.search(prose, 0, wakes.start()):
         return prose, {"title": wakes[0]}
+    vague = ""
     for found in _BEFORE.finditer(prose):
         words = found["length"].split()
         lengths = ((n, _lead(" ".join(words[n:]))) for n in range(len(words)))
         first, lead = next(((n, lead) for n, lead in lengths if lead), (0, None))
-        if lead is None:
-            continue
-        begin = found.start() + len(found["length"]) - len(" ".join(words[first:])) - 1
-        begin = prose.index(words[first], max(found.start(), begin - 1))
-        stop = _ENDS.search(found["event"])
-        event = found["event"][: stop.start()] if stop else found["event"]
-        end = found.start("event") + len(event)
-        rest = f"{prose[:begin].rstrip()} {prose[end:].lstrip()}".strip()
-        said = event.strip(" .")
-        timed = _TIMED.search(said) if lead.days else None
-        said = said.removesuffix(timed[0]) if timed is not None else said
-        clock = _CLOCK.fullmatch(said)
-        points = clock is not None or said.casefold() in _POINTS
-        whole = prose[:begin] if points else said
-        entry = _meant(whole, at, zone, workspace, paths) or _dated(whole, clock, at, zone, points=points)
-        if entry is None:
-            return None if points else (rest, {"title": said})
-        when = entry.start - lead
-        evening = "18" if words[-1].casefold() in _EVENING else ""
-        hour = (timed["hour"] or "12") if timed is not None else evening
-        if hour and int(hour) < 24:
-            local = when.astimezone(ZoneInfo(zone))
-            when = local.replace(hour=int(hour), minute=int((timed and timed["minute"]) or 0))
-        named = _TITLED.search(prose[:begin]) is not None and not rest[len(prose[:begin].rstrip()) :].strip(
-            " ."
-        )
-        return rest, {"when": instant(when), **({"title": entry.title} if named or points else {})}
-    said = moment_said(prose, at, zone)
-    return (said[0], {"when": said[1]}) if said else None
+        if lead is not None:
+            return _ahead(prose, found, first, lead, at, zone, workspace, paths, answer)
+        if unread(found["length"]):
+            vague = f"{found['length']}{prose[found.end('length') : found.start('event')]}"
+    left = {"unread": vague} if vague else {}
+    if answer:
+        moment, more = answered(prose, answer, at, zone)
+        left = {"unread": ", ".join(filter(None, (vague, more)))} if vague or more else {}
+        return prose, {"when": moment, **left}
+    if said := moment_said(prose, at, zone):
+        return said[0], {"when": said[1], **left}
+    if not reads(prose, at, zone):
+        return timeless(prose), left
+    return (prose, left) if left else None
+
+
+def _ahead(
+    prose: str,
+    found: re.Match[str],
+    first: int,
+    lead: timedelta,
+    at: str,
+    zone: str,
+    workspace: Workspace | None,
+    paths: Sequence[str],
+    answer: str,
+) -> tuple[str, Mapping[str, str]]:
+    """As `inputs`, of a goal for a reminder so long before something. first: of that length, which word."""
+    words = found["length"].split()
+    begin = found.start() + len(found["length"]) - len(" ".join(words[first:])) - 1
+    begin = prose.index(words[first], max(found.start(), begin - 1))
+    stop = _ENDS.search(found["event"])
+    event = found["event"][: stop.start()] if stop else found["event"]
+    end = found.start("event") + len(event)
+    ahead = prose[begin : found.start("event")].strip()
+    head, tail, said = prose[:begin], prose[end:], event.strip(" .")
+    clock = _CLOCK.fullmatch(said)
+    points = clock is not None or said.casefold() in _POINTS
+    hour = own = ""
+    shorter, near = last_words(head)
+    if lead.days and (timed := _TIMED.search(said)) is not None:
+        said, hour = said.removesuffix(timed[0]), timed[0]
+    elif not points:
+        if not near or (says_time(near) and not lead.days):
+            own = near
+        elif says_time(near):
+            head, hour = shorter, near
+        else:  # "on Monday, an hour before the dentist"
+            head, said = shorter, f"{said} {near}"
+    if lead.days and not hour and says_time((last := last_words(tail))[1]):
+        tail, hour = last
+    rest = f"{head.rstrip(' ,')} {tail.lstrip()}".strip()
+    whole = head if points else said
+    entry = _meant(whole, at, zone, workspace, paths)
+    sure = entry is not None or bool(lead.days) or clock is not None or says_time(f"{whole} {answer}")
+    if entry is None and clock is None and (sure or answer):
+        entry = _told(whole, "" if points else rest, answer, at, zone)
+        rest = timeless(rest) if entry and points else rest
+    entry = entry or (_dated(whole, clock, at, zone, points=points) if sure else None)
+    named = _TITLED.search(shorter if own else head) is not None and not tail.strip(" .")
+    if entry is None:
+        title = {"title": said} if named and not points else {}
+        if own:  # "at 14, an hour before the meeting"
+            return rest, {**title, "unread": ahead}
+        question = asked_for("it" if points else f"“{said}”", ahead)
+        return rest, {**title, "when": "", "asked": question}
+    when = instant(entry.start - lead)
+    evening = words[-1].casefold() in _EVENING
+    left = "" if sure else ahead
+    if hour or evening:
+        day = (entry.start - lead).astimezone(ZoneInfo(zone)).date()
+        parts = (f"{hour} in the evening", hour) if hour and evening else (hour or "in the evening",)
+        read = (read_start(f"{day} {one.strip()}", at, zone) for one in parts)
+        if (moment := next(filter(None, read), None)) is None:
+            left = f"{hour} {ahead}".strip()
+        when = moment or when
+    shown = named or (points and entry.title != head.strip())
+    return rest, {
+        "when": when,
+        **({"title": entry.title} if shown else {}),
+        **({"unread": left} if left else {}),
+    }
+
+
+def _told(said: str, rest: str, answer: str, at: str, zone: str) -> _Entry | None:
+    """What words are about that say the moment of it themselves, with the rest of the goal or with an answer:
+    "the meeting at 14"."""
+    words, moment = moment_said(said, at, zone) or (said, "")
+    if answer:
+        moment, _ = answered(f"{said}, {rest}", answer, at, zone)
+    elif moment and (both := moment_said(f"{said}, {rest}", at, zone)):
+        moment = both[1]
+    title = re.split(r"[,;!?]|\.\s", words)[0].strip()
+    return _Entry(title, datetime.fromisoformat(moment)) if title and moment else None
 
 
 def _span(prose: str) -> tuple[str, Mapping[str, str]] | None:
@@ -158,21 +241,22 @@ def _lead(text: str) -> timedelta | None:
     return timedelta(seconds=seconds) if seconds else None
 
 
-def _meant(said: str, at: str, zone: str, workspace: Workspace, paths: Sequence[str]) -> _Entry | None:
+def _meant(said: str, at: str, zone: str, workspace: Workspace | None, paths: Sequence[str]) -> _Entry | None:
     """The one entry to come that these words are about, on the day that they name, if any."""
     now, place = datetime.fromisoformat(at), ZoneInfo(zone)
     day, words = _day_in(said, at, zone)
     content = [folded(one) for one in _WORD.findall(words) if folded(one) not in _EMPTY]
     best: dict[str, _Entry] = {}
-    most = 1
+    most = (1, 0)
     for entry in _entries(at, zone, workspace, paths):
         if entry.start <= now or (day and entry.start.astimezone(place).date().isoformat() != day):
             continue
         title = folded(entry.title).split()
         said_of = sum(any(_begin_alike(one, other) for other in title) for one in content)
-        if said_of < most:
+        parts = sum(any(other in one for one in content) for other in title if len(other) >= _ALIKE)
+        if (said_of, parts) < most:  # the biology exam is the exam in biology
             continue
-        best, most = (best if said_of == most else {}), said_of
+        best, most = (best if (said_of, parts) == most else {}), (said_of, parts)
         if entry.title not in best or entry.start < best[entry.title].start:
             best[entry.title] = entry
     return next(iter(best.values())) if len({one.start for one in best.values()}) == 1 else None
@@ -197,8 +281,10 @@ def _day_in(said: str, at: str, zone: str) -> tuple[str, str]:
     return "", said
 
 
-def _entries(at: str, zone: str, workspace: Workspace, paths: Sequence[str]) -> Iterator[_Entry]:
+def _entries(at: str, zone: str, workspace: Workspace | None, paths: Sequence[str]) -> Iterator[_Entry]:
     """What calendars here say, and the lines of lists that name a moment."""
+    if workspace is None:
+        return
     for path in [one for one in paths if one.casefold().endswith((".ics", *_LISTS))][:_MOST_FILES]:
         with suppress(ExecutorError, ValueError):
             data, size = workspace.read(path, _BYTES)

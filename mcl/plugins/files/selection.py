@@ -201,6 +201,11 @@ def named_day(name: str, *, whole: bool) -> date | None:
     return None
 
 
+def day_of(modified: int) -> date:
+    """The day (UTC) of nanoseconds since 1970."""
+    return datetime.fromtimestamp(modified // 10**9, UTC).date()
+
+
 def size_text(size: int) -> str:
     """Bytes as people read them."""
     if size < 10_000:

@@ -12,7 +12,7 @@ from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, Filler, SaidClause
 from mcl.compiler.stages.word_forms import alike, folded
-from mcl.model.cues import TextPlace, free
+from mcl.model.cues import TextPlace, blanked, free
 
 _ADDRESS: Final = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _WORD: Final = re.compile(r"[^\W_]+(?:[-'’./][^\W_]+)*")
@@ -105,7 +105,7 @@ def _filled(prose: str, names: FileNames, to: str, *, people: Filler | None = No
         text = _Part(text.said, _cut(prose, text.inner, title.said.start))
     apart = [one.said for one in (text, title) if one is not None]
     beside = [*apart, *map(TextPlace.of, _pattern("mail").finditer(prose))]
-    rows = people(_without(prose, beside), (), names) if people is not None else ()
+    rows = people(blanked(prose, beside), (), names) if people is not None else ()
     listed = next((one for one in rows if one.slot == "people"), None)
     whom = _whom(prose, apart, names) if listed is None else (listed.place, (", ".join(listed.values),))
     if text is None and whom is not None and (text := _that(prose, whom[0].end, apart)):
@@ -132,13 +132,6 @@ def _filled(prose: str, names: FileNames, to: str, *, people: Filler | None = No
     if not any(free(TextPlace.of(one), apart) for one in _pattern("attach").finditer(prose)):
         found.append(FilledInput("file", TextPlace.of(head)))  # what is named is no attachment
     return (*found, *read)
-
-
-def _without(prose: str, apart: Sequence[TextPlace]) -> str:
-    """The goal with blanks for what the mail says."""
-    for one in apart:
-        prose = prose[: one.start] + " " * (one.end - one.start) + prose[one.end :]
-    return prose
 
 
 # ---- what it is called

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import unescape
 from typing import ClassVar, Final, cast
 
+from executor.core.words import one_slip
 from ir.characters import INVISIBLE, Kinds, without
 from ir.results import JsonResult
 from mcl.plugins.review.finding import (
@@ -183,20 +184,7 @@ def _shuffled(line: str, at: int) -> bool:
 def _near(word: str) -> bool:
     """Whether a word is a label, or one slip of a key away from one."""
     word = word.upper()
-    return any(_one_slip(word, label) for label in SEVERITIES)
-
-
-def _one_slip(word: str, label: str) -> bool:
-    if word == label:
-        return True
-    if abs(len(word) - len(label)) > 1:
-        return False
-    short, long = sorted((word, label), key=len)
-    same = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    if len(short) < len(long):
-        return short[same:] == long[same + 1 :]
-    swapped = short[:same] + short[same : same + 2][::-1] + short[same + 2 :]
-    return short[same + 1 :] == long[same + 1 :] or swapped == long
+    return any(one_slip(word, label) for label in SEVERITIES)
 
 
 MAX_FILE: Final = 1000  # characters of a path that is not quoted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -11,7 +10,7 @@ from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free
-from mcl.plugins.text.said import named_files, table
+from mcl.plugins.text.said import named_files, pattern
 
 _LISTS: Final = (".txt", ".md", ".list", ".todo")
 _NAME: Final = re.compile(r"[\w./-]*\w\.(?:txt|md|list|todo)(?!\w)", re.IGNORECASE)
@@ -26,13 +25,6 @@ class _Target(NamedTuple):
     place: TextPlace
     around: TextPlace
     paths: tuple[str, ...]
-
-
-@functools.cache
-def _form(name: str, end: str = r"(?!\w)") -> re.Pattern[str]:
-    """A pattern of the words for what is added, as a whole word; also without dots and rings."""
-    said = table("add")[name].translate({ord("å"): "[åa]", ord("ä"): "[äa]", ord("ö"): "[öo]"})
-    return re.compile(rf"(?<!\w)(?:{said}){end}", re.IGNORECASE)
 
 
 def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
@@ -60,14 +52,14 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     ):
         return ()
     note = _note(prose, scope, target, colon)
-    if _form("given").fullmatch(prose, note.start, note.end):
+    if pattern("add", "given").fullmatch(prose, note.start, note.end):
         return ()  # an earlier wish says what it is
     read = [
         FilledInput(
             "", TextPlace(clause.place.start, max(verb.end, note.end, target.place.end if target else 0))
         )
     ]
-    if target is not None and free(target.place, [TextPlace(read[0].place.start, read[0].place.end)]):
+    if target is not None and free(target.place, [read[0].place]):
         read.append(FilledInput("", target.place))
     if target is not None:
         read.append(FilledInput("file", target.around, target.paths, unsure=len(target.paths) != 1))
@@ -82,7 +74,7 @@ def _begun(prose: str, clauses: Sequence[SaidClause]) -> tuple[SaidClause, TextP
         if one.keeps or not one.does:
             continue
         for name in ("strong", "weak"):
-            match = _form(name).search(prose, *one.place)
+            match = pattern("add", name).search(prose, *one.place)
             if match is not None and match.start() - one.place.start <= _BEFORE:
                 return one, TextPlace.of(match), name == "strong"
         return None
@@ -97,17 +89,17 @@ def _target(prose: str, scopes: Sequence[TextPlace], end: int, names: FileNames)
         place = TextPlace.of(match)
         if free(place, known):
             named.append((place, (match[0],)))
-    for match in _form("notes").finditer(prose):
+    for match in pattern("add", "notes").finditer(prose):
         place = TextPlace.of(match)
         if free(place, known):
             named.append((place, ("notes.md",)))
     found = []
     for place, paths in named:
-        lead = _form("leads", "$").search(prose[: place.start])
+        lead = pattern("add", "leads").search(prose[: place.start])
         start = lead.start() if lead else place.start
         inside = scopes[0].start <= place.start and place.end <= end
         if inside and lead is not None:
-            behind = _form("behind").match(prose, place.end)
+            behind = pattern("add", "behind").match(prose, place.end)
             found.append(_Target(TextPlace(start, behind.end() if behind else place.end), place, paths))
         elif scopes[1].start <= place.start and place.end <= scopes[1].end:
             found.insert(0, _Target(TextPlace(start, place.end), place, paths))
@@ -116,12 +108,10 @@ def _target(prose: str, scopes: Sequence[TextPlace], end: int, names: FileNames)
 
 def _note(prose: str, scope: TextPlace, target: _Target | None, colon: re.Match[str] | None) -> TextPlace:
     """Where what is written down stands: behind a colon, in quotes, or in what is left of the scope."""
-    if colon is not None and (
-        target is None or target.place.end <= colon.start() or not _between(prose, scope, target)
-    ):
-        return _bare(
-            prose, TextPlace(colon.end(), scope.end), ends=target is None or target.place.end <= colon.start()
-        )
+    if colon is not None:
+        behind = target is None or target.place.end <= colon.start()
+        if target is None or behind or not _between(prose, scope, target):
+            return _bare(prose, TextPlace(colon.end(), scope.end), ends=behind)
     inner = [one for whole, one in quotes_of(prose) if scope.start <= whole.start and whole.end <= scope.end]
     if len(inner) == 1:
         return inner[0]
@@ -143,12 +133,9 @@ def _bare(prose: str, place: TextPlace, *, ends: bool = True) -> TextPlace:
         text = prose[start:end]
         left, right = text.lstrip(_TIDY), text.rstrip(" \t\n,;:.!")
         start, end = end - len(left), max(end - len(text) + len(right), end - len(left))
-        lead = _form("around").match(prose, start, end)
-        tail = (
-            next((one for one in _form("ends").finditer(prose, start, end) if one.end() == end), None)
-            if ends
-            else None
-        )
+        lead = pattern("add", "around").match(prose, start, end)
+        tails = pattern("add", "ends").finditer(prose, start, end) if ends else ()
+        tail = next((one for one in tails if one.end() == end), None)
         if lead is not None and lead.end() > start:
             start = lead.end()
         elif tail is not None and tail.start() < end:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
-from executor.core.tables import table_beside
+from executor.core.words import one_slip
 from ir.inline_secrets import lines_without_keys
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
@@ -15,7 +14,9 @@ from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace
 from mcl.plugins.text.answers import answers, others
-from mcl.plugins.text.said import is_text, texts
+from mcl.plugins.text.said import is_text, pattern, texts
+from mcl.values.durations import in_english
+from mcl.values.periods import MONTHS
 
 _HEADER: Final = re.compile(r"^(?:from|to|subject|date):.*$", re.IGNORECASE | re.MULTILINE)
 _HEAD: Final = 1 << 10  # characters in which a letter says whose it is
@@ -23,27 +24,19 @@ _LONG_WORD: Final = 6  # letters of one that may be spelled wrongly
 _TITLE: Final = 80  # characters of a first line that may be a title
 _ENOUGH: Final = 0.6  # of what all words of a question would count, what its line must
 _LONGEST: Final = 200  # characters of a question
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "ma", "jun", "jul", "aug", "sep", "o", "nov", "dec")
 _ENDS: Final = re.compile(r"[,;!?\n]|\.(?=\s|$)")
 _SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?!\s|$))+")
 _DAY: Final = re.compile(r"(?<!\d)(\d\d?)(?:st|nd|rd|th|:[ae])?(?!\d)")
 
 
-@functools.cache
-def _pattern(name: str) -> re.Pattern[str]:
-    words: Any = table_beside(__file__, "answers")["described"]
-    said = words[name].translate({ord("å"): "[åa]", ord("ä"): "[äa]", ord("ö"): "[öo]"})
-    return re.compile(rf"(?<!\w)(?:{said})(?!\w)", re.IGNORECASE)
-
-
 def read_described(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The one text that all words of a goal to show something describe: by its path, its title, whose letter
     it is and the day in its name; of several a person says which."""
-    lead = _pattern("shows").match(prose)
+    lead = pattern("described", "shows").match(prose)
     if lead is None or len(prose) > _LONGEST or _does_more(prose, clauses, lead.end()):
         return ()
     end = _ENDS.search(prose, lead.end())
-    says = _pattern("says").search(prose, lead.end())
+    says = pattern("described", "says").search(prose, lead.end())
     place = TextPlace(lead.end(), min([one.start() for one in (end, says) if one], default=len(prose)))
     said, day = _described(prose[slice(*place)])
     if not (said or ("-" in day and day[-1] != "-")):
@@ -57,12 +50,12 @@ def read_described(prose: str, clauses: Sequence[SaidClause], names: FileNames) 
 def read_question(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The question itself, where a line of some text here answers it and no table does."""
     parts = [TextPlace.of(one) for one in _SENTENCE.finditer(prose)]
-    asks = [one for one in parts if _pattern("asks").search(prose, *one)]
+    asks = [one for one in parts if pattern("described", "asks").search(prose, *one)]
     if len(prose) > 2 * _LONGEST or not asks or _does_more(prose, clauses, 0):
         return ()
     said = prose[slice(*asks[-1])].strip()
     read = ((path, lines_without_keys(names.text(path))) for path in _letters_and_texts(names))
-    found = answers(said, read, 1) if _pattern("figures").search(said) is None else []
+    found = answers(said, read, 1) if pattern("described", "figures").search(said) is None else []
     if not found or found[0].share < _ENOUGH or found[0].path.casefold().endswith((".csv", ".tsv", ".json")):
         return ()
     return (FilledInput("question", asks[-1], (said,)),)
@@ -71,7 +64,7 @@ def read_question(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
 def _does_more(prose: str, clauses: Sequence[SaidClause], start: int) -> bool:
     """Whether something else is wanted behind a place than to find and be told."""
     wishes = (one.place for one in clauses if one.does and one.place.end > start)
-    return any(not _pattern("tells").match(prose, *one) for one in wishes if one.start >= start)
+    return any(not pattern("described", "tells").match(prose, *one) for one in wishes if one.start >= start)
 
 
 def _letters_and_texts(names: FileNames) -> Iterator[str]:
@@ -84,19 +77,13 @@ def _described(text: str) -> tuple[list[str], str]:
     said, day = [], ""
     for match in WORD.finditer(text):
         word = folded(match[0].removesuffix("'s").removesuffix("’s"))
-        month = _month(word)
+        month = MONTHS.get(in_english(word))
         if month:
             number = _DAY.search(text, max(0, match.start() - 6), match.end() + 4)
             day = f"{month:02}-{int(number[1]):02}" if number else f"{month:02}-"
-        elif word and not _pattern("empty").fullmatch(match[0]) and not _DAY.fullmatch(match[0]):
+        elif word and not pattern("described", "empty").fullmatch(match[0]) and not _DAY.fullmatch(match[0]):
             said.append(word)
     return said, day
-
-
-def _month(word: str) -> int:
-    if not _pattern("months").fullmatch(word):
-        return 0
-    return next(at for at, one in enumerate(_MONTHS, 1) if word.startswith(one))
 
 
 def _fits(path: str, said: Sequence[str], day: str, names: FileNames) -> bool:
@@ -113,16 +100,5 @@ def _fits(path: str, said: Sequence[str], day: str, names: FileNames) -> bool:
 def _same(word: str, other: str) -> bool:
     """Whether two words are one, or other words for the same."""
     slip = len(word) >= _LONG_WORD and one_slip(word, other)
-    meant = (folded(one) for one in others(word))
-    return alike(word, other) or slip or any(alike(one, other) for one in meant) or _shared(word, other)
-
-
-def _shared(word: str, other: str) -> bool:
-    return not stems(word).isdisjoint(stems(other))
-
-
-def one_slip(word: str, other: str) -> bool:
-    """Whether words differ in one letter too many, too few or another."""
-    one, more = sorted((word, other), key=len)
-    at = next((at for at, (a, b) in enumerate(zip(one, more, strict=False)) if a != b), len(one))
-    return len(more) - len(one) < 2 and one[at + (len(one) == len(more)) :] == more[at + 1 :]
+    meant = (folded(one) for one in (word, *others(word)))
+    return slip or any(alike(one, other) for one in meant) or not stems(word).isdisjoint(stems(other))

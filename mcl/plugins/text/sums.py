@@ -44,12 +44,10 @@ def read_sum(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
     if not (asked or bare) or len(prose) > _LONGEST or _OTHER.search(prose):
         return ()
     figures = _figures(prose)
-    if not 1 < len(figures) <= _MOST or _is_plain(prose[figures[0].place.start : figures[-1].place.end]):
+    if not 1 < len(figures) <= _MOST or _is_sum(prose[figures[0].place.start : figures[-1].place.end]):
         return ()
     said = _shared(prose, figures) or _chained(prose, figures)
-    try:
-        compute(said)
-    except ToolError:
+    if not _is_sum(said):
         return ()
     place = TextPlace(figures[0].place.start, figures[-1].place.end)
     read = [
@@ -60,8 +58,8 @@ def read_sum(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
     return (FilledInput("expression", place, (said,)), *(FilledInput("", one) for one in read))
 
 
-def _is_plain(said: str) -> bool:
-    """Whether words can be computed as they stand."""
+def _is_sum(said: str) -> bool:
+    """Whether a text can be computed as it stands."""
     try:
         compute(said)
     except ToolError:

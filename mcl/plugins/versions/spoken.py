@@ -62,12 +62,9 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     for match in re.finditer(
         rf"{_table()['beside']}[\s,;.]+(?:{_table()['drop']})(?!\w){_table()['beside']}", prose, re.I
     ):
-        if free(TextPlace.of(match), kept):
-            return (
-                *found,
-                FilledInput("after", TextPlace.of(match), ("delete",)),
-                FilledInput("", TextPlace.of(match)),
-            )
+        place = TextPlace.of(match)
+        if free(place, kept):
+            return (*found, FilledInput("after", place, ("delete",)), FilledInput("", place))
     return found
 
 
@@ -204,12 +201,12 @@ def read_tag(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
     said = [one for one in said if free(one, list(quotes))] or [
         inner for inner in quotes.values() if _VERSION.fullmatch(prose, *inner)
     ]
-    named = [TextPlace.of(one, "name") for one in _pattern("tagged").finditer(prose)] if not said else []
-    found = list(dict.fromkeys(prose[slice(*one)] for one in (said or named)))
+    said = said or [TextPlace.of(one, "name") for one in _pattern("tagged").finditer(prose)]
+    found = {prose[slice(*one)] for one in said}
     if len(found) != 1 or _pattern("tag").search(prose) is None:
         return ()
     beside = [TextPlace.of(one) for one in _pattern("here").finditer(prose)]
-    tag = FilledInput("tag", (said or named)[0], (found[0],))
+    tag = FilledInput("tag", said[0], tuple(found))
     return [tag, *(FilledInput("", one) for one in beside)]
 
 

@@ -32,6 +32,7 @@ from mcl.values.numbers import read_number
 _COMPOUND: Final = 4  # letters of each part of a word that has a month before it
 _LEADING: Final = 5  # words before the name of a target
 _BEHIND_TEXT: Final = ("into", "out", "but", "aside", "mentioned")
+_MARKS: Final = (",", ";", "?", "!")
 NO_PLACE: Final = TextPlace(0, 0)
 
 
@@ -300,7 +301,7 @@ class ClauseReader:
                 return many + self.words.at("within_them", tokens, at + many), says(text)
         if lead and at + lead < len(tokens):
             quoted = tokens[at + lead].quoted
-            sure = tokens[at].text not in ("where", "där", "that", "som") or lead > 1
+            sure = tokens[at].text not in self.words.sets["linking"] or lead > 1
             sure = sure or any(self.words.at("mentioned", tokens, at + more) for more in (2, 3))
             if quoted or sure:
                 return self._content(tokens, at, lead)
@@ -336,10 +337,9 @@ class ClauseReader:
     def _content(self, tokens: Sequence[SaidWord], at: int, lead: int) -> tuple[int, Test]:
         said = [tokens[at + lead]]
         if not said[0].quoted:
-            for one in tokens[at + lead + 1 :]:
-                place = tokens.index(one)
+            for place, one in enumerate(tokens[at + lead + 1 :], at + lead + 1):
                 ends = any(self.words.at(name, tokens, place) for name in _BEHIND_TEXT)
-                if ends or one.text in (",", ";", "?", "!"):
+                if ends or one.text in _MARKS:
                     break
                 said.append(one)
         text = self.clauses.prose[said[0].start : said[-1].end]
@@ -367,7 +367,7 @@ class ClauseReader:
         step, first = 0, at
         while at < len(tokens) and tokens[at].text in around and step < _LEADING:
             at, step = at + 1, step + 1
-        if at >= len(tokens) or tokens[at].text in (",", ";", "?", "!", "and", "och", "o", "so", "så"):
+        if at >= len(tokens) or tokens[at].text in (*_MARKS, *self.words.sets["going_on"]):
             packed = [one for one in tokens[first:at] if one.text in self.words.sets["packed"]]
             if packed and step == 1 and not packed[0].text.startswith("zip"):  # “to archive” is a name
                 return TextPlace(packed[0].start, packed[0].end), step
@@ -400,7 +400,7 @@ class ClauseReader:
 
     def _ends_target(self, tokens: Sequence[SaidWord], at: int) -> bool:
         token = tokens[at]
-        if token.text in (",", ";", "?", "!", "and", "och", "o", "&") or self._is_filler(token):
+        if token.text in (*_MARKS, *self.words.sets["going_on"]) or self._is_filler(token):
             return True
         leads = ("into", "out", "but", "aside", "only", "there")
         if any(self.words.at(name, tokens, at) for name in leads) or self._held(tokens, at)[0]:
@@ -448,13 +448,13 @@ class ClauseReader:
             tail = 0  # “can be deleted”
         if tail and not all(self._is_nothing(one) for one in tokens[tail + ends :]):
             tail = 0
-        also = after and clause.joined.split()[:1] in (["also"], ["också"], ["även"])
+        also = after and clause.joined.partition(" ")[0] in self.words.sets["joined_also"]
         also = also or (after and bool(self.words.at("also", tokens, 0)))
         lead = lead or (self.words.at("also", tokens, 0) if also else 0)
         if not (lead or tail or also):
             return None
         inner = list(tokens[lead : tail or None])
-        inner = [one for one in inner if one.text not in ("eller", "or", "nor", "also", "även", "too")]
+        inner = [one for one in inner if one.text not in self.words.sets["beside_kept"]]
         if any(self.words.at("rest", inner, at) for at in range(len(inner))):
             return Said()
         if (hinders := self._originals(inner)) is not None:
@@ -466,7 +466,7 @@ class ClauseReader:
 
     def _is_filler(self, token: SaidWord) -> bool:
         place = TextPlace(token.start, token.end)
-        return within(place, self.clauses.filler) or token.text in ("please", "pls", "plz", "tack", "thanks")
+        return within(place, self.clauses.filler) or token.text in self.words.sets["thanks"]
 
     def _is_nothing(self, token: SaidWord, *, inside: bool = False) -> bool:
         """Whether a word says nothing of which files: one around names, or a verb, which a word behind “the”

@@ -144,8 +144,12 @@ class NamedSets:
 
     def is_whole(self, text: str) -> bool:
         """Whether a word is the whole name or path of something here."""
-        plain = text.rstrip("/")
-        return any(plain in (one.path.casefold(), base(one.path).casefold()) for one in self.names.entries)
+        return text.rstrip("/") in self._wholes
+
+    @cached_property
+    def _wholes(self) -> frozenset[str]:
+        paths = [one.path.casefold() for one in self.names.entries]
+        return frozenset((*paths, *map(base, paths)))
 
     def _is_compound(self, word: str, path: str) -> bool:
         """Whether a word is one of a path, with another behind it that says no more: “kassaboken”."""

@@ -6,13 +6,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import date
 from functools import partial
 from typing import Final, NamedTuple
 
 from executor.core.tables import table_beside
 from mcl.model.cues import TextPlace, free
-from mcl.plugins.files.selection import named_day, suffix
+from mcl.plugins.files.selection import day_of, named_day, suffix
 
 _PIECE: Final = r"""(?:"[^"\n]+"|“[^”\n]+”|'[^'\n]+'|‘[^’\n]+’|[^\s,;:"“”]+)"""
 _DATE: Final = r"(?P<date>DATE)|(?P<year>YEAR)|(?P<month>MONTH)|(?P<x>PIECE)"
@@ -181,10 +181,8 @@ def _put(match: re.Match[str], *, before: bool) -> Iterator[Renaming]:
         yield Renaming(rule, (place,))
 
 
-def _day(one: Renamed) -> datetime:
-    said = named_day(one.name, whole=False)
-    changed = datetime.fromtimestamp(one.modified // 10**9, UTC)
-    return datetime(said.year, said.month, said.day, tzinfo=UTC) if said else changed
+def _day(one: Renamed) -> date:
+    return named_day(one.name, whole=False) or day_of(one.modified)
 
 
 def _by_example(prose: str, stems: dict[str, str]) -> Iterator[Renaming]:

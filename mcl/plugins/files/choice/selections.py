@@ -370,15 +370,14 @@ class FileChoice:
             reader = ClauseReader(clauses, sets, self._today, own, targeted=False, keeps=False)
             selections = Selections(clauses, sets, reader, contents=True)
             found = selections.chosen()
-            chosen = (
-                set(found.paths) if found is not None and not found.unsure else self._having(rule, clauses)
-            )
+            sure = found if found is not None and not found.unsure else None
+            chosen = set(sure.paths) if sure else self._having(rule, clauses)
             files = [one for one in sets.files if one.path in chosen]
             targets = _places(files, rule)
             moved = [(one.path, to) for one, to in zip(files, targets, strict=True) if to != one.path]
             if not moved or len(moved) > self._lists[0].most or len({to for _, to in moved}) < len(moved):
                 continue
-            said = found.place if found is not None and not found.unsure else rule.places[0]
+            said = sure.place if sure else rule.places[0]
             read = found.read if found is not None else ()
             yield [
                 FilledInput(self._lists[0].name, said, tuple(one for one, _ in moved)),

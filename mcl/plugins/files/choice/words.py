@@ -7,23 +7,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from functools import cache
 from typing import Final, NamedTuple
 
 from executor.core.tables import table_beside
 from executor.core.words import unaccented
 from mcl.compiler.stages.word_forms import stems
+from mcl.plugins.files.selection import day_of, named_day
+from mcl.values.durations import in_english
 from mcl.values.numbers import read_number
+from mcl.values.periods import MONTHS
 
 _TOKEN: Final = re.compile(
     r"\"[^\"\n]+\"|“[^”\n]+”|«[^»\n]+»|(?<!\w)['‘][^'’\n]{2,}['’](?!\w)|[^\s,;!?()\"“”«»]+|[,;!?]"
 )
-_DAY: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_. ]?(0[1-9]|1[0-2])[-_. ]?(0[1-9]|[12]\d|3[01])(?!\d)")
-_MONTH: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_](0[1-9]|1[0-2])(?!\d)")
 _YEAR: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _NUMBER: Final = re.compile(r"\d[\d .,]*\d|\d")
-_NS: Final = 10**9
 _STATED: Final = re.compile(r"^[^\W\d][\w ]{0,30}:[ \t]+([^\W\d_]+)", re.MULTILINE)
 
 
@@ -121,27 +121,19 @@ def _between(first: date, last: date) -> Test:
             return False
         if said is not None and first <= said[0] and said[1] <= last:
             return True
-        return first <= _changed(facts) <= last
+        return first <= day_of(facts.modified) <= last
 
     return test
 
 
-def _changed(facts: Facts) -> date:
-    return datetime.fromtimestamp(facts.modified // _NS, UTC).date()
-
-
 def _named_days(name: str) -> tuple[date, date] | None:
     """The days that a name says: one, those of a month, or of a year."""
-    for pattern in (_DAY, _MONTH, _YEAR):
-        if match := pattern.search(name):
-            year, month, day = (*map(int, match.groups()), 0, 0)[:3]
-            try:
-                if day:
-                    return date(year, month, day), date(year, month, day)
-            except ValueError:
-                continue
-            return _months(year, month, 1) if month else _months(year, 1, 12)
-    return None
+    if day := named_day(name, whole=True):
+        return day, day
+    if day := named_day(name, whole=False):
+        return _months(day.year, day.month, 1)
+    year = _YEAR.search(name)
+    return _months(int(year[1]), 1, 12) if year else None
 
 
 def _months(year: int, month: int, many: int) -> tuple[date, date]:
@@ -176,7 +168,7 @@ def _days(tokens: Sequence[SaidWord], place: int, today: date, *, led: bool) -> 
         return many, *_months(today.year - (month > today.month), month, 3)
     word = tokens[place].text if place < len(tokens) else ""
     if word in said.sets["months" if led else "bare_months"]:
-        number = _month_number(word)
+        number = MONTHS[in_english(word)]
         after = tokens[place + 1].text if place + 1 < len(tokens) else ""
         if re.fullmatch(r"(?:19|20)\d\d", after):
             return 2, *_months(int(after), number, 1)
@@ -185,12 +177,6 @@ def _days(tokens: Sequence[SaidWord], place: int, today: date, *, led: bool) -> 
         days = _named_days(word)
         return (1, *days) if days is not None else None
     return None
-
-
-@cache
-def _month_number(name: str) -> int:
-    begins = ("jan", "feb", "mar", "apr", "ma", "jun", "jul", "aug", "sep", "o", "nov", "dec")
-    return next(number for number, start in enumerate(begins, 1) if name.startswith(start))
 
 
 def age(tokens: Sequence[SaidWord], place: int, today: date) -> Read | None:
@@ -215,7 +201,7 @@ def age(tokens: Sequence[SaidWord], place: int, today: date) -> Read | None:
     def test(facts: Facts) -> bool:
         day = _named_days(facts.path.rpartition("/")[2])
         exact = day is not None and day[0] == day[1]
-        return (day[0] if day is not None and exact else _changed(facts)) <= last
+        return (day[0] if day is not None and exact else day_of(facts.modified)) <= last
 
     return at - place, test
 
@@ -223,13 +209,13 @@ def age(tokens: Sequence[SaidWord], place: int, today: date) -> Read | None:
 def _count(tokens: Sequence[SaidWord], at: int) -> tuple[float | None, int]:
     said = words()
     if at < len(tokens) and tokens[at].text in said.sets["half"]:
-        return 0.5, at + 1 + (at + 1 < len(tokens) and tokens[at + 1].text in ("a", "an"))
+        return 0.5, at + 1 + (at + 1 < len(tokens) and tokens[at + 1].text in said.sets["indefinite"])
     if at + 1 < len(tokens) and tokens[at + 1].text in said.sets["half"]:
         return 0.5, at + 2
     if at >= len(tokens):
         return None, at
     text = tokens[at].text
-    if text in ("a", "an", "en", "ett", "one"):
+    if text in said.sets["indefinite"]:
         return 1.0, at + 1
     if text == "halvår":
         return 1.0, at
@@ -245,7 +231,7 @@ def amount(tokens: Sequence[SaidWord], place: int) -> Read | None:
     if at == place or at >= len(tokens) or tokens[at].text in said.sets["thing"]:
         return None
     wanted, at = stems(tokens[at].text), at + 1
-    if at < len(tokens) and tokens[at].text in ("is", "of", "är", "på"):
+    if at < len(tokens) and tokens[at].text in said.sets["amounting"]:
         at += 1
     above = said.at("above", tokens, at)
     many = above or said.at("below", tokens, at)
@@ -253,7 +239,7 @@ def amount(tokens: Sequence[SaidWord], place: int) -> Read | None:
     if number is None:
         return None
     at += many + 1
-    if at < len(tokens) and re.fullmatch(r"kr|kronor|sek|eur|euros?|usd|dollars?|:-", tokens[at].text):
+    if at < len(tokens) and tokens[at].text in said.sets["money"]:
         at += 1
     bound = float(number)
 

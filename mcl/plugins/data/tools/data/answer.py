@@ -120,7 +120,9 @@ def _share(made: Sequence[TableAnswer], decimals: int | None) -> TableAnswer:
     one, other = made[-2:]
 
     def percent(part: Decimal | None, whole: Decimal | None) -> Decimal | None:
-        return round(100 * part / whole, 2 if decimals is None else decimals) if part and whole else part
+        if part is None or not whole:
+            return None
+        return round(100 * part / whole, 2 if decimals is None else decimals)
 
     figure = f"{one.figure} in percent of {other.figure}"
     if one.single:

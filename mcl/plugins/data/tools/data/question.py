@@ -12,7 +12,6 @@ from datetime import date
 from typing import NamedTuple
 
 from mcl.plugins.data.tools.data.asked import TableQuestion, Term
-from mcl.plugins.data.tools.data.periods import Periods
 from mcl.plugins.data.tools.data.question_figures import FigureWords
 from mcl.plugins.data.tools.data.question_rows import RowWords
 from mcl.plugins.data.tools.data.question_words import QuestionWord, words_of
@@ -80,9 +79,8 @@ def is_asked(said: str, schema: TableSchema) -> bool:
 
 def names_times(said: str, schema: TableSchema) -> bool:
     """Whether a text names times, which mean others on another day."""
-    words = words_of(said, schema)
-    plain, today = [one.word for one in words], date(2000, 1, 1)
-    return any(not one.bare_year for one in Periods(plain, [one.said for one in words], today).found())
+    reader = _Reader(words_of(said, schema), schema, date(2000, 1, 1), None)
+    return any(not one.bare_year for one in reader.times)
 
 
 class SpokenOf(NamedTuple):
@@ -178,8 +176,7 @@ class _Reader(RowWords, FigureWords):
     def strange(self) -> int:
         """How many words of the clauses that ask say nothing of the table, nor of how it is asked."""
         asking = {one.clause for at, one in enumerate(self.words) if self.asks_at(at)}
-        found = Periods(self.plain, [one.said for one in self.words], self.today).found()
-        times = {at for one in found for at in range(one.start, one.end)}
+        times = {at for one in self.times for at in range(one.start, one.end)}
         many = 0
         for at, one in enumerate(self.words):
             known = at in times or one.number is not None or not one.word[0].isalnum()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Final
 
 from executor.core.words import unaccented
@@ -70,9 +71,13 @@ class RowWords(QuestionWords):
 
         return test
 
+    @cached_property
+    def times(self) -> Sequence[Period]:
+        """The times that are named."""
+        return list(Periods(self.plain, [one.said for one in self.words], self.today).found())
+
     def _periods(self) -> None:
-        found = list(Periods(self.plain, [one.said for one in self.words], self.today).found())
-        found = [one for one in found if not self.used.intersection(range(one.start, one.end))]
+        found = [one for one in self.times if not self.used.intersection(range(one.start, one.end))]
         tests: list[Test] = []
         for one in found:
             if one.bare_year and not self._takes_year(one):
@@ -578,24 +583,20 @@ class RowWords(QuestionWords):
     def beside(self) -> int:
         """How much a text that speaks of a table says of it beside: times that its rows have, what was spent
         where they have amounts, what was used where they are readings."""
-        found = Periods(self.plain, [one.said for one in self.words], self.today).found()
-        times = bool(self.schema.of("date") or self.schema.about({"month"}))
-        said = any(not one.weak for one in found) and times
+        dated = bool(self.schema.of("date") or self.schema.about({"month"}))
+        said = dated and any(not one.weak for one in self.times)
+        places = range(len(self.words))
         spent = any(
             length_of("spending", self.plain, at) or member_of("figure", self.plain, at)[0] == "sum"
-            for at in self._places
+            for at in places
         )
-        used = any(length_of("consumed", self.plain, at) for at in self._places)
+        used = any(length_of("consumed", self.plain, at) for at in places)
         meters = any(one.is_meter for one in self.schema.columns)
         told = any(
             length_of("source", self.plain, at) and self.schema.is_own(self.plain[self._skip(at + 1)])
-            for at in self._places[:-1]
+            for at in places[:-1]
         )
         return said + 2 * told + (spent and self._amount(quiet=True) is not None) + 3 * (used and meters)
-
-    @property
-    def _places(self) -> range:
-        return range(len(self.words))
 
     def unnamed(self) -> int:
         """Of the name of the table, what is not said, or only in other words."""

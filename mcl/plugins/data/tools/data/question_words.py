@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, NoReturn
 
 from executor.core.errors import ToolError
+from executor.core.words import one_slip
 from mcl.plugins.data.tools.data.asked import Having, TableQuestion, Term, Test
 from mcl.plugins.data.tools.data.schema import SchemaColumn, TableSchema
 from mcl.plugins.data.tools.data.table import read_number
@@ -22,7 +23,6 @@ from mcl.plugins.data.tools.data.words import (
     lexicon,
     member_of,
     members_of,
-    one_slip,
     spellings,
     with_accents,
     words_in,

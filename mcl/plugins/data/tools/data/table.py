@@ -176,7 +176,7 @@ def open_table(
             )
         first, _, rest = sample.partition("\n")
         named = first.strip().lower().startswith("sep=") and len(first.strip()) == 5
-        delimiter = first.strip()[4] if named else _delimiter(sample, path)
+        delimiter = first.strip()[4] if named else delimiter_of(sample, path)
         rows = list(_sampled(rest if named else sample, delimiter))
         known = _has_header(rows, delimiter) if header is None else header
         yield Table(path, descriptor, TableForm(codec, encoding, delimiter, named, known), check)
@@ -189,7 +189,7 @@ def parsed(text: str, path: str) -> tuple[tuple[str, ...], list[list[str]], bool
         raise ToolError(
             "EMPTY_TABLE", f"there is no row in {path!r}", place=path, fix="name a file with rows"
         )
-    delimiter = _delimiter(text, path)
+    delimiter = delimiter_of(text, path)
     rows = list(_sampled(text, delimiter, most=_MOST_PARSED))
     names = _names(rows[0] if rows else [], header=_has_header(rows[:_SAMPLE_ROWS], delimiter))
     whole = [row[: len(names)] + [""] * (len(names) - len(row)) for row in rows[1:]]
@@ -245,7 +245,7 @@ def _sampled(text: str, delimiter: str, most: int = _SAMPLE_ROWS) -> Iterator[li
         return
 
 
-def _delimiter(text: str, path: str) -> str:
+def delimiter_of(text: str, path: str) -> str:
     """The separator that cuts the rows into the same number of cells, more than one, most often."""
     best, delimiter = (0.0, 0), "\t" if path.lower().endswith((".tsv", ".tab")) else ","
     for candidate in (delimiter, *_DELIMITERS):

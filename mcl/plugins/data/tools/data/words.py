@@ -103,18 +103,6 @@ def spellings(first: str) -> tuple[str, ...]:
     return tuple(one for one in sorted(whole | begun) if one.startswith(first) and len(one) > 3)
 
 
-def one_slip(one: str, other: str) -> bool:
-    """Whether one letter too many, too few, another, or two in the wrong order is all the difference."""
-    if len(one) > len(other):
-        one, other = other, one
-    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-    if len(one) < len(other):
-        return len(other) - len(one) == 1 and one[at:] == other[at + 1 :]
-    return one[at + 1 :] == other[at + 1 :] or (
-        one[at + 2 :] == other[at + 2 :] and one[at : at + 2] == other[at : at + 2][::-1]
-    )
-
-
 def _fits(said: str, word: str) -> bool:
     return said == word or (_goes_on(said) and word.startswith(said[:-1]))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from anyio import from_thread, to_thread
@@ -13,6 +12,7 @@ from executor.tools.manifest import Mode
 from executor.tools.tool import Bench
 from mcl.plugins.files.selection import (
     FileChoice,
+    day_of,
     files_in,
     named,
     named_day,
@@ -70,4 +70,4 @@ def folder_for(entry: Entry, by: str) -> str:
     if by == "ending":
         return suffix(name).lower().removeprefix(".") or "other"
     said = named_day(name, whole=by == "day")
-    return (said or datetime.fromtimestamp(entry.modified // 10**9, UTC).date()).strftime(_FORMS[by])
+    return (said or day_of(entry.modified)).strftime(_FORMS[by])

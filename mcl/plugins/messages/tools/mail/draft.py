@@ -31,14 +31,14 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 def _draft(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     people = [_person(one) for one in split_people(str(args.get("to", "")))]
-    each = args.get("apart") == "each" and bool(people)
+    letters = [[one] for one in people] if args.get("apart") == "each" and people else [people]
     subject = visible(str(args.get("subject", "")).strip())
-    written = (
-        [_put(args, to, bench) for to in ([one] for one in people)] if each else [_put(args, people, bench)]
-    )
-    names = [visible(one if isinstance(one, str) else str(one)) for one in people]
-    to = zip(written, names, strict=True) if each else [(written[0], ", ".join(names) or "nobody yet")]
-    told = [f"wrote {one.path}, to {name}: {subject or '(no subject)'}" for one, name in to]
+    written = [_put(args, to, bench) for to in letters]
+    names = [visible(str(one)) for one in people]
+    told = []
+    for one, to in zip(written, letters, strict=True):
+        whom = visible(", ".join(map(str, to))) or "nobody yet"
+        told.append(f"wrote {one.path}, to {whom}: {subject or '(no subject)'}")
     if missing := [visible(one) for one in people if isinstance(one, str)]:
         told.append(f"without an address yet: {', '.join(missing)}")
     size = sum(one.size for one in written)

@@ -21,7 +21,8 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     """Make the branch, then let HEAD name it.
 
     Raises:
-        ToolError: BAD_BRANCH_NAME, BRANCH_EXISTS, GIT_FAILED, and what ``repository`` raises.
+        ToolError: BAD_BRANCH_NAME, BRANCH_EXISTS, STARTS_ELSEWHERE, GIT_FAILED, and what ``repository``
+            raises.
     """
     name = str(args["name"])
     async with repository(bench.workspace, str(args.get("repo", ".")), branch=name) as git:
@@ -32,6 +33,11 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
             )
         named = text((await git.run("symbolic-ref", "--quiet", "HEAD")).out).strip()
         before, commit = named.removeprefix(_BRANCHES), await _commit(git, "HEAD")
+        start = str(args.get("start", ""))
+        if start and (await _commit(git, start) or None) != commit:
+            message = f"{start!r} is not what is checked out, and files stay as they are"
+            fix = f"check out {start} first, or make the branch without switching to it"
+            raise ToolError("STARTS_ELSEWHERE", message, place=start, fix=fix)
         if commit:  # before the first commit there is nothing that a branch could name
             await git.answer("branch", "--no-track", "--end-of-options", name, commit)
         moved = await git.run(

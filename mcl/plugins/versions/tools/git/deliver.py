@@ -15,15 +15,13 @@ from pathlib import Path
 from anyio import to_thread
 
 from executor.core.errors import ToolError
-from executor.sandbox.environment import drop_scratch, make_scratch
-from executor.sandbox.git import Git, text
 from executor.sandbox.reach import covers, walk_to
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from mcl.plugins.versions.tools.git.push import lay_out, pushed
+from mcl.plugins.versions.tools.git.push import pushed, send
 from mcl.plugins.versions.tools.git.remote import folder_of
 from mcl.plugins.versions.tools.repo.inspect import remotes_of
-from mcl.plugins.versions.work import BRANCHES, need_commit, on_branch
+from mcl.plugins.versions.work import on_branch
 
 _PARTS = ("HEAD", "config", "objects", "refs")  # of a bare repository
 # What a repository could name to be run as commits arrive; hooks are looked for before.
@@ -58,15 +56,13 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
             )
         await to_thread.run_sync(_check, place, bench)
         branch = str(args.get("branch", current))
-        commit = await need_commit(git, BRANCHES + branch)
-        if git.keeps("shallow"):
-            raise ToolError(
-                "SHALLOW", "this clone has only a part of the history", place=".", fix="git fetch --unshallow"
-            )
-        already = await _send(git, place, commit, branch)
+        settings = " ".join(f"-c {shlex.quote(f'{key}={value}')}" for key, value in _SETTINGS.items())
+        receives = f"--receive-pack={shlex.quote(git.program)} {settings} receive-pack"
+        commit, ended = await send(git, branch, place, "file", receives)
+        is_new = pushed(ended, place, branch)
         await git.run("update-ref", f"refs/remotes/{name}/{branch}", commit)
-    told = f"{visible(place)} has {branch} at {commit[:8]}" + (" already" if already else " now")
-    return {"path": place, "branch": branch, "commit": commit, "pushed": not already, "text": told}
+    told = f"{visible(place)} has {branch} at {commit[:8]}" + (" now" if is_new else " already")
+    return {"path": place, "branch": branch, "commit": commit, "pushed": is_new, "text": told}
 
 
 def _check(place: str, bench: Bench) -> None:
@@ -110,20 +106,3 @@ def _mode(name: str, folder: int) -> int:
     except OSError:
         return 0
     return 0 if stat.S_ISLNK(mode) else mode
-
-
-async def _send(git: Git, place: str, commit: str, branch: str) -> bool:
-    """Whether it was there already. Raises ToolError."""
-    form = text((await git.answer("rev-parse", "--show-object-format")).out).strip()
-    scratch, held = await to_thread.run_sync(make_scratch)
-    settings = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in _SETTINGS.items())
-    try:
-        lay_out(scratch, form)
-        ended = await git.borrowed(
-            scratch, "push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
-            "--recurse-submodules=no", f"--receive-pack={shlex.quote(git.program)} {settings} receive-pack",
-            "--", place, f"{commit}:{BRANCHES}{branch}", protocol="file",
-        )  # fmt: skip
-    finally:
-        await to_thread.run_sync(drop_scratch, scratch, held)
-    return not pushed(ended, place, branch)

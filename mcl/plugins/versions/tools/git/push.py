@@ -40,18 +40,17 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     header = _header(args, url)
     async with on_branch(bench.workspace, str(args.get("repo", "."))) as (git, current):
         branch = str(args.get("branch", current))
-        commit = await need_commit(git, BRANCHES + branch)
-        if git.keeps("shallow"):
+        settings = f'[http "{url.origin}/"]\n\textraHeader = "{header}"' if header else ""
+        commit, ended = await send(git, branch, str(url), url.origin.scheme, settings=settings)
+        said = visible(text(ended.err).strip()[-600:])
+        if ended.status != 0 and any(one in said for one in _REFUSED):
             raise ToolError(
-                "SHALLOW", "this clone has only a part of the history", place=".", fix="git fetch --unshallow"
+                "CREDENTIAL_NEEDED",
+                f"{url.origin} wants to know who pushes: {said.splitlines()[-1][:200]}",
+                place=str(url.origin),
+                fix="name the variable that holds a token for it: token = $env:GIT_TOKEN",
             )
-        form = text((await git.answer("rev-parse", "--show-object-format")).out).strip()
-        place, held = await to_thread.run_sync(make_scratch)
-        try:
-            lay_out(place, form, f'[http "{url.origin}/"]\n\textraHeader = "{header}"' if header else "")
-            is_new = await _push(git, place, url, f"{commit}:{BRANCHES}{branch}", branch)
-        finally:
-            await to_thread.run_sync(drop_scratch, place, held)
+        is_new = pushed(ended, str(url.origin), branch)
         if remote := str(args.get("remote", "")):
             await git.run("update-ref", f"refs/remotes/{remote}/{branch}", commit)
     return {
@@ -77,7 +76,33 @@ def _header(args: Mapping[str, object], url: Url) -> str:
     return f"Authorization: Basic {packed}"
 
 
-def lay_out(place: Path, form: str, more: str = "") -> None:
+async def send(
+    git: Git, branch: str, to: str, protocol: str, *options: str, settings: str = ""
+) -> tuple[str, Finished]:
+    """The commit of a branch, and how its push ended. settings: of the repository that it is sent from.
+
+    Raises:
+        ToolError: UNKNOWN_COMMIT, SHALLOW.
+    """
+    commit = await need_commit(git, BRANCHES + branch)
+    if git.keeps("shallow"):
+        raise ToolError(
+            "SHALLOW", "this clone has only a part of the history", place=".", fix="git fetch --unshallow"
+        )
+    form = text((await git.answer("rev-parse", "--show-object-format")).out).strip()
+    place, held = await to_thread.run_sync(make_scratch)
+    try:
+        _lay_out(place, form, settings)
+        ended = await git.borrowed(
+            place, "push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
+            "--recurse-submodules=no", *options, "--", to, f"{commit}:{BRANCHES}{branch}", protocol=protocol,
+        )  # fmt: skip
+    finally:
+        await to_thread.run_sync(drop_scratch, place, held)
+    return commit, ended
+
+
+def _lay_out(place: Path, form: str, more: str) -> None:
     """An empty repository in a folder that is this user's alone, with what is needed of a configuration."""
     for folder in ("objects", "refs/heads"):
         (place / folder).mkdir(parents=True)
@@ -87,23 +112,6 @@ def lay_out(place: Path, form: str, more: str = "") -> None:
     config = place / "config"
     config.touch(mode=0o600)
     config.write_text("\n".join((*lines, more)) + "\n")
-
-
-async def _push(git: Git, place: Path, url: Url, what: str, branch: str) -> bool:
-    """Whether it was not there already. Raises ToolError."""
-    ended = await git.borrowed(
-        place, "push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags",
-        "--recurse-submodules=no", "--", str(url), what, protocol=url.origin.scheme,
-    )  # fmt: skip
-    said = visible(text(ended.err).strip()[-600:])
-    if any(one in said for one in _REFUSED):
-        raise ToolError(
-            "CREDENTIAL_NEEDED",
-            f"{url.origin} wants to know who pushes: {said.splitlines()[-1][:200]}",
-            place=str(url.origin),
-            fix="name the variable that holds a token for it: token = $env:GIT_TOKEN",
-        )
-    return pushed(ended, str(url.origin), branch)
 
 
 def pushed(ended: Finished, where: str, branch: str) -> bool:
