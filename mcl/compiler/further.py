@@ -78,7 +78,7 @@ def with_wishes(read: Extraction, skill: Skill, context: WishContext) -> Extract
     clauses = Clauses(request.prose, skill, context.words)
     givers: list[Giver | None] = [_giver(skill, _draft(request, read.frame))]
     for place in read.wishes if len(read.wishes) <= _MOST else ():
-        there = request.files.after(_left(filter(None, givers), request.files))
+        there = request.files.after(_paths_made(filter(None, givers), request.files))
         beside = replace(context, request=replace(request, files=there))
         made = _Wish(place, clauses, givers, beside, skill).made(read.frame)
         if made is None:
@@ -135,7 +135,7 @@ class _Wish:
         skill = _skill_of(outcome, self.context.skills)
         # The words that point fill one input; in another that might take them they say nothing more.
         takes = {name for name, _ in skill.given} if skill is not None and given else set()
-        folder = self._place_of(folder=True) if asked.prose != said else ""
+        folder = self._place_of(folder=True, most=1) if asked.prose != said else ""
         objects = tuple(
             one.model_copy(update={"value": folder}) if _ends_with(one.value, folder) else one
             for one in outcome.intent.frame.objects
@@ -256,8 +256,8 @@ class _Wish:
             spoken = (pointed or words or [""])[0]
             kinds = [kind for name, kind in skill.given if name == slot]
             one, several = pointing.means_one(spoken), spoken.casefold() in pointing.plural
-            first = pointing.answers(asked.prose)
-            found = self._bound(slots[slot], kinds, one=one, several=several, each=each, first=first)
+            output = pointing.answers(asked.prose)
+            found = self._bound(slots[slot], kinds, one=one, several=several, each=each, output=output)
             if found is None:
                 continue
             found = found.model_copy(update={"words": spoken})
@@ -280,9 +280,8 @@ class _Wish:
         if key not in found:
             for _, giver in self._latest():
                 folder = self._of_giver(giver, folder=True, most=1)
-                file = next(
-                    (path for path in _left([giver], self.context.request.files) if _FILE.search(path)), ""
-                )
+                made = _paths_made([giver], self.context.request.files)
+                file = next(filter(_FILE.search, made), "")
                 if (folder or file) and (said := pointing.into(words, folder, file)):
                     found[key] = (said,)
                     break
@@ -363,7 +362,7 @@ class _Wish:
         changed = self.context.request.files.changed(skill)
         return frozenset(one.name for one in skill.slots if one.most > 1 and changed.get(one.name))
 
-    def _place_of(self, *, folder: bool, most: int = 1, named: str = "") -> str:
+    def _place_of(self, *, folder: bool, most: int, named: str = "") -> str:
         """The files, or the folder, that the last wish with some is about; at most so many. named: only of an
         input that is called so."""
         latest = self._latest()
@@ -371,14 +370,14 @@ class _Wish:
         return next(filter(None, found), "")
 
     def _of_giver(self, giver: Giver, *, folder: bool, most: int, named: str = "") -> str:
-        """The files that a wish is about and leaves where they are, of one the one that it makes, or its
-        folder; "" where there is none."""
+        """The files that a wish is about and leaves where they are, or its folder; "" where there is none.
+        Where one file is wanted, that which it makes comes first."""
         files = self.context.request.files
         uses, moved, names = files.uses(giver.skill), files.changed(giver.skill), files.there
         default = {(one.name, text) for one in giver.skill.slots for text in one.default}
         there: dict[str, list[str]] = {}
-        made = sorted(giver.intent.frame.objects, key=lambda one: most == 1 and uses.get(one.name) == "there")
-        for one in made:
+        objects = giver.intent.frame.objects
+        for one in sorted(objects, key=lambda one: most == 1 and uses.get(one.name) == "there"):
             held = uses.get(one.name, "")
             mine = one.name in _FOLDERS or (held == "folder" and not _FILE.search(one.value))
             if held == "there" and not mine and names is not None and not names.has(one.value):
@@ -413,16 +412,16 @@ class _Wish:
         ]
 
     def _bound(
-        self, slot: Slot, kinds: Sequence[str], *, one: bool, several: bool, each: bool, first: str
+        self, slot: Slot, kinds: Sequence[str], *, one: bool, several: bool, each: bool, output: str
     ) -> Given | None:
         """What the last wish that gives what a slot takes gives.
 
         one: the words mean one file, which several are not; several: they mean more than one. each: is the
-        wish done once for each member? first: the kind of output that they speak of.
+        wish done once for each member? output: the kind that they speak of, "" for any.
         """
         for place, giver in self._latest():
-            for kind in sorted(kinds, key=lambda one: first not in _TAKEN[one]):
-                for its in sorted(_TAKEN[kind], key=lambda one: one != first):
+            for kind in sorted(kinds, key=lambda one: output not in _TAKEN[one]):
+                for its in sorted(_TAKEN[kind], key=lambda one: one != output):
                     many = its in ("files", "list") and kind in ("file", "text") and slot.most == 1
                     name = next((name for name, own in giver.kinds.items() if own == its), "")
                     if several and its == "file" and slot.most > 1:
@@ -446,7 +445,7 @@ class _Wish:
         return all(word in words.empty or (bool(found) and words.is_verb(word)) for word in said)
 
 
-def _left(givers: Iterable[Giver], files: FileReading) -> dict[str, str]:
+def _paths_made(givers: Iterable[Giver], files: FileReading) -> dict[str, str]:
     """What wishes make: each path, with the file that it is a copy of, "" for none and for a folder."""
     made: dict[str, str] = {}
     for giver in givers:

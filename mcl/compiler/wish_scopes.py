@@ -28,10 +28,10 @@ def scope_of(
     the source does.
     """
     mine = list(called_by(skill, intent))
-    stands = {one.value for one in intent.frame.objects if one.name in given}
+    stands = frozenset(one.value for one in intent.frame.objects if one.name in given)
     effects = sorted({"read"} | {str(call["side_effect_class"]) for call in mine})
     places = dict.fromkeys(_places(list(called_by(source, listed)), frozenset(), registry))
-    places |= dict.fromkeys(_places(mine, frozenset(stands), registry))
+    places |= dict.fromkeys(_places(mine, stands, registry))
     if None in places:
         return f"{SCOPE}{'+'.join(effects)}"
     named = "&".join(f"{kind}={quote(value, safe='/*')}" for kind, value in filter(None, places))

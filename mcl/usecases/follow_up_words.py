@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from executor.core.tables import table_beside
 
@@ -26,7 +25,7 @@ def follow_up_in(goal: str) -> FollowUpWords | None:
     folded = said.casefold()
     if folded in words_of("undo"):
         return FollowUpWords(undo=True)
-    if len(said.split()) > int(_table()["longest"]):
+    if len(said.split()) > int(table_beside(__file__, "follow_up")["longest"]):
         return None
     left, dropped = _without_lead(said)
     if not left or not (dropped or begins(left, words_of("leads"))):
@@ -52,8 +51,4 @@ def begins(said: str, leads: frozenset[str]) -> str:
 @cache
 def words_of(name: str) -> frozenset[str]:
     """A list of the table."""
-    return frozenset(_table()[name])
-
-
-def _table() -> Mapping[str, Any]:
-    return table_beside(__file__, "follow_up")
+    return frozenset(table_beside(__file__, "follow_up")[name])

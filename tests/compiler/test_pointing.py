@@ -76,3 +76,16 @@ def test_a_pronoun_is_named_by_what_there_is(words: PointingWords) -> None:
     assert words.named("räkna ihop dem", there) == "räkna ihop csv-filerna"
     assert words.named("copy a.txt", there) == ""
     assert words.named("copy it", {}) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "output"),
+    [
+        ("add the sum to a.md", "number"),
+        ("skriv namnen i a.md", "files"),
+        ("skriv efternamnen i a.md", ""),
+        ("lägg kapitalet till a.md", ""),
+    ],
+)
+def test_only_whole_words_mean_an_answer(words: PointingWords, text: str, output: str) -> None:
+    assert words.answers(text) == output

@@ -22,8 +22,8 @@ from executor.sandbox.redaction import visible
 from executor.tools.manifest import CHANGING, Effect, Manifest
 
 _OUTWARD: Final = frozenset({"network", "chain"})
-# Rules that are kept whatever another agent does: the handing over itself is all there is to count or name.
 _ALSO: Final = {"git/push": "git/deliver"}  # what does the same by another way
+# Rules that are kept whatever another agent does: the handing over itself is all there is to count or name.
 _OF_THE_CALL: Final = ("ask before each", "at most calls", "no tool", "only tool")
 
 

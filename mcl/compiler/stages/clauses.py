@@ -255,8 +255,8 @@ class Clauses:
     def _asks_on(self, start: int) -> bool:
         """Whether a clause of a goal that is taken as it was said goes on with what its skill does: "show the
         biggest first", or with no verb of a wish."""
-        head = _HEAD.match(self.prose, start)
-        return head is None or not self._heads(self.prose[start:]) or head[0].casefold() in self.own_words
+        text = self.prose[start:]
+        return not self._heads(text) or _first_word(text) in self.own_words
 
     def makes(self, span: Span) -> bool:
         """Whether a word in the clause before a name says that something is put there."""
@@ -267,17 +267,15 @@ class Clauses:
     def _places(self, clause: Clause, inputs: Sequence[TextPlace]) -> bool:
         """Whether a clause only says where the result goes, and that is an input of the skill."""
         text = self.said(clause.place)
-        head = _HEAD.match(text)
-        placed = head is not None and head[0].casefold() in self.words.placing
+        placed = _first_word(text) in self.words.placing
         placed = placed and not self._notes(text) and not self.words.pointing.points_into(text)
         placed = placed and self.words.wished.search(text) is None
         return placed and not self.takes_any and not free(clause.place, inputs)
 
     def _notes(self, text: str) -> bool:
         """Whether a clause says where the answer to an earlier wish is written: "add the sum to notes.md"."""
-        head = _HEAD.match(text)
         answer = self.words.pointing.answer.search(text)
-        adds = head is not None and head[0].casefold() in self.words.noting | self.words.placing
+        adds = _first_word(text) in self.words.noting | self.words.placing
         return adds and answer is not None and bool(text[answer.end() :].strip(TIDY))
 
     def _leads(self, clause: Clause) -> bool:
@@ -286,8 +284,7 @@ class Clauses:
         before = self.all[at - 1] if at else None
         if before is None or before is not self.main or clause.begins or "then" in clause.joined:
             return False
-        head = _HEAD.match(self.said(before.place))
-        return head is not None and head[0].casefold() in self.words.leading
+        return self.head(before) in self.words.leading
 
     @cached_property
     def main(self) -> Clause | None:
@@ -334,8 +331,7 @@ class Clauses:
 
     def head(self, clause: Clause) -> str:
         """The first word of a clause."""
-        head = _HEAD.match(self.said(clause.place))
-        return head[0].casefold() if head is not None else ""
+        return _first_word(self.said(clause.place))
 
     def _plain(self, place: TextPlace) -> bool:
         """Whether a clause says more than please and hello."""
@@ -437,6 +433,11 @@ class Clauses:
     def said(self, place: TextPlace) -> str:
         """The words at a place."""
         return self.prose[place.start : place.end]
+
+
+def _first_word(text: str) -> str:
+    head = _HEAD.match(text)
+    return head[0].casefold() if head is not None else ""
 
 
 def quotes_of(prose: str) -> Iterator[tuple[TextPlace, TextPlace]]:

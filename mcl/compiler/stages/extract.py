@@ -257,10 +257,10 @@ def _named_files(
     words of a fixed phrase stand: "a mail" is no folder of that name."""
     taken = [place_of(one) for one in spans if one.start is not None]
     taken += said if recipients(skill) else ()
+    given = {*request.slots, *read_apart(skill, request.slots)}
     for slot in skill.slots:
         field = f"slot.{slot.name}"
-        given = slot.name in request.slots or field in request.answers
-        if slot.default or given or slot.name in read_apart(skill, request.slots):
+        if slot.default or slot.name in given or field in request.answers:
             continue
         if any(one.field == field or (one.field == "slot.pattern" and not slot.required) for one in spans):
             continue

@@ -149,10 +149,11 @@ class FileNames:
         words = text.casefold().split()
         if words[0] in _EMPTY or words[-1] in _EMPTY:
             return None
-        found = self.meant(text, "there", most)
+        if (found := self.meant(text, "there", most)) is None:
+            return None
         first = folded(text).split()[:1]
         said = [first, [_in_names(one, self.entries) for one in first]]
-        whole = found is not None and all(any(_has(one, _name(path)) for one in said) for path in found.paths)
+        whole = all(any(_has(one, _name(path)) for one in said) for path in found.paths)
         return found if whole else None
 
     def of_kind(self, text: str, default: str) -> Meant | None:
@@ -216,10 +217,12 @@ class FileNames:
         if by_name:
             return by_name
         by_path = [one.path for one in there if _has(words, one.path) and _is_like(words, one.path)]
-        same = [_in_names(word, there) for word in words]
-        if same != words and not by_path:
-            return [one.path for one in there if _has(same, _name(one.path)) and _is_like(same, one.path)]
-        return by_path or self._near(bare, there)
+        if by_path:
+            return by_path
+        other = [_in_names(word, there) for word in words]
+        if other != words:
+            return [one.path for one in there if _has(other, _name(one.path)) and _is_like(other, one.path)]
+        return self._near(bare, there)
 
     @staticmethod
     def _is_wanted(one: NamedFile, wanted: _Wanted, use: PathUse) -> bool:
@@ -284,7 +287,7 @@ def _in_names(word: str, there: Sequence[NamedFile]) -> str:
     """A word as names here have it in the other language: inköpslistan is shopping.txt."""
     said = [folded(word), *(folded(word).removesuffix(end) for end in CALLED)]
     meant = frozenset[str]().union(*(stems(one) - stems(one, same=False) for one in said if one))
-    parts = (part for one in there for part in folded(_name(one.path)).split())
+    parts = (part for one in there if meant for part in folded(_name(one.path)).split())
     return next((part for part in parts if not part.isdigit() and stems(part, same=False) & meant), word)
 
 

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from mcl.compiler.stages.request import GoalRequest
 
 STAYS: Final = "!"  # no slot: the words say what is left out, of a goal that is not understood
-_BESIDE: Final = (  # inputs that would say the same in other ways
-    *("pattern", "folder", "scope", "days", "find", "replacement", "prefix", "how"),
-)
+# Inputs that would say the same in other ways.
+_BESIDE: Final = ("pattern", "folder", "scope", "days", "find", "replacement", "prefix", "how")
 _SURE: Final = 0.97
 _FILLED: Final = "@filled"
 

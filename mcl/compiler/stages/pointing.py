@@ -46,9 +46,9 @@ class PointingWords:
     nothing behind it says which; behind: what says which; conditions: by their kind. nouns: for what is
     pointed at, by what that is, in English and in Swedish; adverb, last: what stands behind the verb of a
     wish, or at its end, and adds nothing; then: what ends a condition; places: what points at a folder,
-    behind what leads to its name; within: what leads to that of a file; answer: what
-    means the answer to an earlier one; front: what says before a verb where that is done; plural, swedish: of
-    the words that point, those for several, and those of that language."""
+    behind what leads to its name; within: what leads to that of a file; answer: what means the answer to an
+    earlier one; front: what says before a verb where that is done; things: what means a folder, a file;
+    plural, swedish: of the words that point, those for several, and those of that language."""
 
     plain: tuple[str, ...]
     things: tuple[str, ...]
@@ -78,7 +78,7 @@ class PointingWords:
             tuple(module.phrases(f"into.{number}") for number in range(1, 5)),
             module.phrases("into.file"),
             compiled(
-                rf"(?:(?P<number>{either(module.phrases('pointing.number'))})"
+                rf"(?<![\w-])(?:(?P<number>{either(module.phrases('pointing.number'))})"
                 rf"|(?P<files>{either(module.phrases('pointing.names'))}))"
                 rf"(?=\s+{either(module.phrases('pointing.answers'))}(?!\w)|[\s.!?]*$)"
             ),
@@ -100,7 +100,7 @@ class PointingWords:
         beside = rf"(?!\s+{either(self.behind)}(?!\w))"
         return compiled(
             rf"(?<![\w-])(?:{either(self.plain)}(?![\w-])|{either(self.things)}(?![\w-]){beside}"
-            rf"|{re.sub(r'[?]P<[a-z]+>', '?:', self.answer.pattern)})"
+            rf"|{self.answer.pattern})"
         )
 
     @cached_property
@@ -167,7 +167,7 @@ class PointingWords:
         match = answer or self._pronouns.search(text)
         if match is None or not kinds:
             return ""
-        if self.answers(text) == "files":
+        if answer and answer.lastgroup == "files":
             return text
         place = TextPlace.of(match)
         word = text[place.start : place.end].casefold()

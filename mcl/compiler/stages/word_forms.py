@@ -1,6 +1,6 @@
 """Words that are one, whatever their ends, case and accents, or in the other language. Pure."""
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from executor.core.tables import table_beside
@@ -8,6 +8,7 @@ from executor.core.words import unaccented
 from mcl.language.bm25 import WORD
 
 
+@lru_cache(maxsize=20_000)  # the names of a folder are looked through for every word
 def folded(text: str) -> str:
     """Its words in small letters without accents."""
     return " ".join(WORD.findall(unaccented(text.casefold())))
@@ -21,6 +22,7 @@ def alike(word: str, other: str) -> bool:
     return word == other or compound or (shorter >= 4 and begins and abs(len(word) - len(other)) <= 2)
 
 
+@lru_cache(maxsize=20_000)
 def stems(word: str, *, same: bool = True) -> frozenset[str]:
     """A word, and it without each of the endings that it may have; same: and other words for it."""
     shorter = {word[: -len(end)] for end in forms().endings if word.endswith(end)}
@@ -31,7 +33,7 @@ def stems(word: str, *, same: bool = True) -> frozenset[str]:
 
 
 class Forms(NamedTuple):
-    """The endings of words, the longest first; and by word, those that mean the same."""
+    """The endings of words; and by word, those that mean the same."""
 
     endings: tuple[str, ...]
     others: dict[str, frozenset[str]]

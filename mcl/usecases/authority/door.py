@@ -232,7 +232,7 @@ def _told_by_ps() -> Iterator[Process]:
 
 
 def _by_variable(variables: Mapping[str, str]) -> tuple[str, str] | None:
-    for name, row in _table().items():
+    for name, row in table_beside(__file__, "hosts").items():
         for one in row.get("variables", ()):
             variable, sign, value = one.partition("=")
             if variables.get(variable) and (not sign or variables[variable] == value):
@@ -247,7 +247,7 @@ def _by_program(process: Process) -> str:
         program = next((word for word in process.words[1:] if word and not word.startswith("-")), "")
         names.add(_stem(program))
     folders = f"{program}\0{process.words[0] if process.words else ''}"
-    for name, row in _table().items():
+    for name, row in table_beside(__file__, "hosts").items():
         if names & set(row.get("programs", ())):
             return name
         if any(f"node_modules/{package}/" in folders for package in row.get("packages", ())):
@@ -258,7 +258,3 @@ def _by_program(process: Process) -> str:
 def _stem(path: str) -> str:
     name = PurePosixPath(path).name
     return next((name.removesuffix(end) for end in _ENDS if name.endswith(end)), name)
-
-
-def _table() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    return table_beside(__file__, "hosts")
