@@ -32,7 +32,8 @@ def read_people(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     lead = pattern("whom").search(prose)
     if lead is None:
         return ()
-    said = prose[lead.start() :]
+    letter = pattern("letter").search(prose, lead.end())
+    said = prose[lead.start() : letter.start() if letter else len(prose)]
     found = _table(said, names, {one.path for one in tables_named(prose, names) if one.there})
     if found is None or names_times(said, found[0]):
         return ()
@@ -41,7 +42,7 @@ def read_people(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         asked = read_question(said, schema, _SOME_DAY)
     except ToolError:
         return ()
-    if any(one.limit or one.having or {name for name, _ in one.figures} - {"sum"} for one in asked):
+    if any(one.limit or one.having or {name for name, _ in one.figures} - {"sum", "count"} for one in asked):
         return ()  # not each row says by itself whether it is meant: the oldest
     tests = [test for one in asked for test in one.tests]
     meant = [row[column.place].strip() for row in rows if all(test.holds(row) for test in tests)]
