@@ -190,6 +190,19 @@ def test_files_are_staged_and_an_undo_takes_them_out_again(repo: Walks) -> None:
     assert repo.ask(tool("n1", "git/add", "write"))["count"] == 2
 
 
+def test_after_an_undo_git_sees_a_change_of_the_same_size_in_the_same_moment(repo: Walks) -> None:
+    repo.git("config", "core.trustctime", "false")
+    file, moment = repo.workspace / "a.txt", 1_600_000_000
+    os.utime(file, (moment, moment))
+    repo.git("update-index", "--refresh")
+    repo.write("a.txt", "two\n")
+    for path in (file, repo.workspace / ".git/index"):
+        os.utime(path, (moment, moment))
+    outcome = repo.go(tool("n1", "git/add", "write", paths='["a.txt"]'))
+    undo(repo.home, outcome.intent_id)
+    assert short(repo) == [" M a.txt"]
+
+
 def side(repo: Walks, name: str = "side", file: str = "side.txt", text: str = "s\n") -> None:
     """A branch with a commit of its own."""
     repo.git("checkout", "-q", "-b", name)
