@@ -16,11 +16,15 @@ from typing import Any
 import pytest
 import typer.main
 
+from executor.core.tables import table_beside
 from executor.store.home import UNATTENDED, Home
 from ir import MclError
 from mcl.cli.app import app_for
+from mcl.usecases.authority import door
 from mcl.usecases.authority.commands import command_in, commands
-from mcl.usecases.authority.door import TURNED_AWAY, Process, _table, agent_host
+from mcl.usecases.authority.door import TURNED_AWAY, Process, agent_host
+
+HOSTS = table_beside(door.__file__, "hosts")
 
 ROOT = Path(__file__).resolve().parents[2]
 MCL = [sys.executable, "-m", "mcl"]
@@ -37,7 +41,7 @@ def leaves(command: Any = None, path: tuple[str, ...] = ()) -> list[str]:
 
 def clean(home: Path, **more: str) -> dict[str, str]:
     """Variables in which no host of agents has left a mark."""
-    marks = {one.partition("=")[0] for row in _table().values() for one in row.get("variables", ())}
+    marks = {one.partition("=")[0] for row in HOSTS.values() for one in row.get("variables", ())}
     kept = {name: text for name, text in os.environ.items() if name not in marks}
     return {**kept, "MCL_HOME": str(home), "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **more}
 
@@ -214,7 +218,7 @@ def test_where_no_home_is_none_is_made_to_refuse(tmp_path: Path) -> None:
 
 
 @pytest.mark.attended
-@pytest.mark.parametrize("variable", [one for row in _table().values() for one in row.get("variables", ())])
+@pytest.mark.parametrize("variable", [one for row in HOSTS.values() for one in row.get("variables", ())])
 def test_a_host_is_known_by_what_it_sets(variable: str, persons: Path) -> None:
     name, _, value = variable.partition("=")
     found = agent_host({name: value or "1"}, ())
@@ -227,11 +231,11 @@ def test_a_host_is_known_by_what_it_sets(variable: str, persons: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        *(((f"/opt/x/{one}", "-p"), ()) for row in _table().values() for one in row.get("programs", ())),
-        *(((one,), ()) for row in _table().values() for one in row.get("programs", ())),
+        *(((f"/opt/x/{one}", "-p"), ()) for row in HOSTS.values() for one in row.get("programs", ())),
+        *(((one,), ()) for row in HOSTS.values() for one in row.get("programs", ())),
         *(
             (("node", "--no-warnings", f"/usr/lib/node_modules/{one}/dist/index.js"), ("node",))
-            for row in _table().values()
+            for row in HOSTS.values()
             for one in row.get("packages", ())
         ),
         (("node", "/usr/bin/gemini"), ("node", "/usr/bin/node")),

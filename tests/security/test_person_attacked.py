@@ -22,11 +22,14 @@ from pathlib import Path
 import pytest
 
 import mcl
+from executor.core.tables import table_beside
 from executor.store.home import Home
 from ir.errors import MclError
-from mcl.usecases.authority import unlocked
-from mcl.usecases.authority.door import _table, agent_host, processes_above
+from mcl.usecases.authority import door, unlocked
+from mcl.usecases.authority.door import agent_host, processes_above
 from tests.cli.test_cli_door import clean
+
+HOSTS = table_beside(door.__file__, "hosts")
 
 pytestmark = [
     pytest.mark.attended,
@@ -212,7 +215,7 @@ def test_what_stands_in_the_environment_is_no_persons_word(agent: Path) -> None:
 
 def test_every_host_of_the_table_is_caught_by_its_process_alone() -> None:
     """The same by name: no variable of a host, and its program above."""
-    for row in _table().values():
+    for row in HOSTS.values():
         for program in row.get("programs", ()):
             code = "import os; from mcl.usecases.authority.door import below_agent; print(below_agent())"
             around = {**clean(Path("/nonexistent"))}
