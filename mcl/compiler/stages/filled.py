@@ -110,7 +110,8 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
 
 def _verbs(skill: Skill) -> set[str]:
     """The words that fixed phrases of a skill begin with."""
-    return {word for phrase in skill.phrases for word in phrase.split()[0].split("|") if "{" not in word}
+    firsts = (first for phrase in skill.phrases for first in phrase.split()[:1])
+    return {word for first in firsts for word in first.split("|") if "{" not in word}
 
 
 def _told(request: GoalRequest, skill: Skill, clauses: Clauses) -> tuple[str, ...] | None:

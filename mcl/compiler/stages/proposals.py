@@ -160,7 +160,8 @@ def _says(choosing: Choosing, skill: Skill, clause: Clause | None) -> bool:
     and not where it goes."""
     words = choosing.rules.coverage
     verb = choosing.clauses.head(clause) if clause is not None and choosing.clauses.does(clause) else ""
-    begins = (text.casefold().split()[0].split("|") for text in (*skill.examples, *skill.phrases))
+    texts = (*skill.examples, *skill.phrases)
+    begins = (first.split("|") for text in texts for first in text.casefold().split()[:1])
     return verb not in {"", *words.placing, *words.leading} and any(verb in one for one in begins)
 
 
