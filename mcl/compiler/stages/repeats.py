@@ -1,6 +1,7 @@
-"""How often something is to be, for a skill that takes that itself, as a calendar does. Pure."""
+"""When and how often something is to be, for a skill that takes that itself, as a calendar does."""
 
 import difflib
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -18,6 +19,7 @@ FIRST: Final = "first"  # and the one that takes its first local moment
 WHEN: Final = "when"  # the one for a single moment
 LISTED: Final = ("from", "to")  # beside these, between which days is listed
 PLACED: Final = ("sources", "targets")  # files, and the place that each gets
+_TIDY: Final = re.compile(r"[^ ,](?:.*[^ ,])?", re.DOTALL)  # words without what stood around them
 
 
 def read_apart(skill: Skill, given: Collection[str]) -> frozenset[str]:
@@ -90,8 +92,7 @@ def as_said(read: Extraction, without: str, said: str) -> Extraction:
     kept = set(at.values())
     cut = [one for one in range(len(said)) if one not in kept]
     named = next((n for n, one in enumerate(read.frame.objects) if one.name in (WHEN, REPEATS)), None)
-    if cut and named is not None and cut[-1] - cut[0] == len(cut) - 1:
-        start = cut[0] + len(said[cut[0] : cut[-1] + 1]) - len(said[cut[0] : cut[-1] + 1].lstrip(" ,"))
-        end = start + len(said[start : cut[-1] + 1].rstrip(" ,"))
-        marks.append(SpanMark(field=f"frame.objects[{named}]", start=start, end=end))
+    together = bool(cut) and cut[-1] - cut[0] == len(cut) - 1
+    if together and named is not None and (words := _TIDY.search(said, cut[0], cut[-1] + 1)):
+        marks.append(SpanMark(field=f"frame.objects[{named}]", start=words.start(), end=words.end()))
     return replace(read, spans=tuple(sorted(marks, key=lambda one: (one.start, one.end))))

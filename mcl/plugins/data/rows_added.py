@@ -55,7 +55,7 @@ def _places(prose: str, table: NamedTable) -> Iterator[TextPlace]:
         line = prose.find("\n", colon.end())
         yield TextPlace(colon.end(), line if line > 0 else len(prose.rstrip(" .!")))
     yield from (inner for _, inner in quotes_of(prose))
-    yield from (TextPlace(*one.span()) for one in re.finditer(r"[^\s,;]+(?:[,;][^\s,;]+)+", prose))
+    yield from (TextPlace.of(one) for one in re.finditer(r"[^\s,;]+(?:[,;][^\s,;]+)+", prose))
     verb = pattern("adds").search(prose)
     link = re.compile(rf"\s+(?:{pattern('into').pattern})\s*$", re.IGNORECASE).search(
         prose, 0, table.place.start

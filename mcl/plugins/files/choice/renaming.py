@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from executor.core.tables import table_beside
+from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free
 from mcl.plugins.files.selection import day_of, named_day, suffix
 
@@ -206,7 +207,7 @@ def _by_example(prose: str, stems: dict[str, str]) -> Iterator[Renaming]:
 
 def _like(old: str, new: str) -> tuple[Rule, str] | None:
     """What one name and its new one say of others: a piece is another, or its parts are in another order."""
-    parts, others = re.findall(r"[^\W_]+", old), re.findall(r"[^\W_]+", new)
+    parts, others = WORD.findall(old), WORD.findall(new)
     if len(parts) > 1 and sorted(parts) == sorted(others) and len({*parts}) == len(parts):
         runs = _runs(old, new)
         return ((lambda files: [_turned(one.name, runs) or one.name for one in files]), "") if runs else None
