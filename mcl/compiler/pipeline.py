@@ -294,7 +294,7 @@ class _Goal:
     classified: Classified
     understood: Understanding
     verdict: ScoreVerdict
-    told: Mapping[str, str]  # of a moment, beside the inputs
+    moment: Mapping[str, str]  # what is told of it beside the inputs
 
     def __init__(self, pipeline: Pipeline, request: GoalRequest, model: Model, snapshot: Snapshot) -> None:
         self.pipeline, self.rules = pipeline, pipeline.rules
@@ -334,7 +334,7 @@ class _Goal:
             self.request = self.recall.fields(self.request, self.classified.skill, self.rules)
         chosen, said = self.classified, self.request
         repeated = with_repeats(self.request, chosen.skill)
-        self.request, self.told = with_moments(repeated, chosen.skill, chosen.verb)
+        self.request, self.moment = with_moments(repeated, chosen.skill, chosen.verb)
         keys = self.pipeline.keys(self.request)
         rules, model = self.rules, self.model
         declared = partial(declared_in, self.pipeline.home.path)
@@ -352,7 +352,7 @@ class _Goal:
             read = corrected(
                 read, self.request, self.classified, self.bundle, model, rules, known, keys, declared
             )
-        if unread := self.told.get("unread"):
+        if unread := self.moment.get("unread"):
             read = replace(read, look=True, rest=(*read.rest, unread))
         if self.request.prose != said.prose:
             read = as_said(read, self.request.told, said.told)
@@ -375,7 +375,7 @@ class _Goal:
         left = any(gap.field.startswith(PROMISE) for gap in self.understood.extraction.gaps)
         undone = left and known is not None and always_undone(skill, known().find)
         self.verdict = score(self.understood, self.rules, undone=undone)
-        if asked := self.told.get("asked"):
+        if asked := self.moment.get("asked"):
             gaps = self.verdict.gaps
             gaps = tuple(replace(one, prompt=asked) if one.field == f"slot.{WHEN}" else one for one in gaps)
             self.verdict = replace(self.verdict, gaps=gaps)
