@@ -19,13 +19,13 @@ from executor import AlwaysApprove, Home, Outcome
 from mcl.catalog.definitions import Definitions, Observed
 from mcl.catalog.outside import OutsideTools
 from mcl.core.home import open_home
+from mcl.plugins.authoring.checks import validate_skill
 from mcl.upstream.servers import Servers
 from mcl.upstream.upstreams import Upstreams
 from mcl.usecases.call import call_tool
 from mcl.usecases.plans import check_file as check_plan_file
 from mcl.usecases.plans import show as plan
 from mcl.usecases.run import run
-from mcl.usecases.skills.checks import validate_skill
 from mcl.usecases.tools import approve as approve_tool
 from mcl.usecases.tools import reject as reject_tool
 from mcl.usecases.tools import show as find_tool
