@@ -159,7 +159,7 @@ def _classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) 
             return OutOfScope(others, shares, choice.kind)
         chosen = offered[0]
     verb, certainty = _verb(request, chosen, choice, rules)
-    gaps = () if certainty >= rules.verb_certain else (_verb_gap(chosen, verb, rules),)
+    gaps = () if certainty >= rules.verb_certain or chosen.takes_goal else (_verb_gap(chosen, verb, rules),)
     skill_probability = 1.0 if request.skill else choice.skill_probability
     begins = choice.begins
     return Classified(chosen, verb, skill_probability, certainty, others, gaps, shares, begins)

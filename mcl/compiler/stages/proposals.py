@@ -4,7 +4,7 @@ one. The first of `PROPOSALS` that says something counts."""
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, TypeAlias
 
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
@@ -82,6 +82,11 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     near = [] if sure else choosing.ranked(found, _HEARD if own is not None else 0.0)
     if own is not None and own.takes_goal and main is not None and not _says(choosing, own, main):
         near += [one for one in choosing.ranked(found, 0.0) if _says(choosing, one, main)]
+    near = [
+        one
+        for one in near
+        if not (one.gives_way and choosing.request.files.answering(choosing.request.prose))
+    ]
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
 
@@ -90,11 +95,12 @@ def _by_answering_file(choosing: Choosing, found: Found) -> Classified | None:
     """The skill that takes a goal as it was said, where what a file that is here holds answers it, and no
     verb says that more is wanted."""
     request, own = choosing.request, _skill(found)
-    if choosing.is_sure(found) or not request.files.answering(request.prose):
+    gives_way = own is not None and own.gives_way
+    if (choosing.is_sure(found) and not gives_way) or not request.files.answering(request.prose):
         return None
     skill = next((one for one in choosing.skills if one.takes_goal and request.files.reads(one)), None)
-    main = choosing.clauses.main
-    if skill is None or (own and _says(choosing, own, main) and not _says(choosing, skill, main)):
+    main, says = choosing.clauses.main, partial(_says, choosing)
+    if skill is None or (own and not gives_way and says(own, main) and not says(skill, main)):
         return None
     return choosing.taken(skill, found)
 
