@@ -56,9 +56,12 @@ class Choosing:
         return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
 
     def ranked(self, found: Found, least: float) -> list[Skill]:
-        """The skills whose shares are at least so much, the likeliest first."""
+        """The skills whose shares are at least so much, the likeliest first; none that gives way here."""
         near = (self.skills.get(id) for id, share in found.shares if share >= least)
-        return [one for one in near if one is not None and not one.takes_any]
+        wanted = [one for one in near if one is not None and not one.takes_any]
+        return [
+            one for one in wanted if not (one.gives_way and self.request.files.answering(self.request.prose))
+        ]
 
 
 def settled(choosing: Choosing, found: Found) -> Found:
@@ -82,11 +85,6 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     near = [] if sure else choosing.ranked(found, _HEARD if own is not None else 0.0)
     if own is not None and own.takes_goal and main is not None and not _says(choosing, own, main):
         near += [one for one in choosing.ranked(found, 0.0) if _says(choosing, one, main)]
-    near = [
-        one
-        for one in near
-        if not (one.gives_way and choosing.request.files.answering(choosing.request.prose))
-    ]
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
 
@@ -119,8 +117,8 @@ def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     """What is chosen for the first wish of a goal alone, where the goal as a whole makes it less sure."""
     clauses, pointing = choosing.clauses, choosing.rules.coverage.pointing
     prose, whole = choosing.request.prose, isinstance(found, Classified) and found.skill.takes_goal
-    spoken = pointing.conditional(prose) or any(pointing.found(prose))
-    if choosing.is_sure(found) and (whole or not spoken):
+    spoken, told = pointing.conditional(prose) or any(pointing.found(prose)), _told_before(clauses)
+    if choosing.is_sure(found) and (whole or not spoken or told):
         return None
     sure, begins = (found.skill_probability, found.begins) if isinstance(found, Classified) else (0.0, ())
     wishes, main = clauses.wishes(begins), clauses.main
@@ -128,7 +126,6 @@ def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     led = main is not None and not any(pointing.found(clauses.said(main.place)))
     begun = (one for one in clauses.all if clauses.does(one) and (one is main if led else one.begins))
     start = next((one.place.start for one in begun), 0)
-    told = _told_before(clauses)
     end = next((one.start for one in wishes if one.start > max(start, told)), len(prose))
     first = clauses.ended(TextPlace(start, end))
     if not (wishes or start) or first.end <= first.start:

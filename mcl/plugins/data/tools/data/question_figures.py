@@ -92,7 +92,8 @@ class FigureWords(OrderWords):
 
     def _is_way(self, at: int, length: int, ways: Mapping[str, tuple[str, ...]]) -> bool:
         words = tuple(self.plain[at : at + length])
-        return bool(members_of("things", words) & ways.keys()) or words in ways.values()
+        said = bool(members_of("things", words) & ways.keys()) or words in ways.values()
+        return said and len(words) == length
 
     def _names(self, at: int) -> bool:
         """Whether a word may name what is computed: none of a column of another kind."""
