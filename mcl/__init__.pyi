@@ -14,6 +14,7 @@ from mcl.compiler.compiler import Refused as Refused
 from mcl.core.home import open_home as open_home
 from mcl.plugins.authoring import skills as skills
 from mcl.plugins.mcp import activity as activity
+from mcl.plugins.mcp import servers as servers
 from mcl.plugins.memories import memories as memories
 from mcl.usecases import config as config
 from mcl.usecases import corrections as corrections
@@ -23,7 +24,6 @@ from mcl.usecases import models as models
 from mcl.usecases import plans as plans
 from mcl.usecases import policy as policy
 from mcl.usecases import runs as runs
-from mcl.usecases import servers as servers
 from mcl.usecases import tools as tools
 from mcl.usecases.accept import Acceptance as Acceptance
 from mcl.usecases.accept import accept as accept

@@ -29,7 +29,6 @@ NOUNS: Final = {
     "key": ("key",),
     "grant": ("grant", "policy"),
     "agent": ("agent",),
-    "server": ("server",),
     "tool": ("tool",),
     "skill": ("skill",),
     "model": ("model",),
