@@ -91,6 +91,7 @@ DECLARED: Final = {
     ("mcl/cli/output.py", "a tool's module"),
     # What a question may be read against: tables are read by their reader, no adapter is run.
     ("mcl/plugins/data/answering.py", "a tool's module"),
+    ("mcl/plugins/data/cells.py", "a tool's module"),
     ("mcl/plugins/data/people.py", "a tool's module"),
     ("mcl/plugins/data/rows_added.py", "a tool's module"),
     ("mcl/plugins/data/rows_said.py", "a tool's module"),
