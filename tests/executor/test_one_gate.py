@@ -183,7 +183,7 @@ def test_there_are_rooms_of_tools() -> None:
         "mcl/plugins/versions/tools/git",
         "executor/tools/http",
         "executor/tools/process",
-        "mcl/catalog/tools/cortex",
+        "mcl/plugins/memories/tools/cortex",
         "mcl/plugins/review/tools/review",
     } <= set(ROOMS)
 
