@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from typing import Final
 
 from mcl.compiler.stages.clauses import Clause, Clauses
@@ -39,7 +40,7 @@ NO_PLACE: Final = TextPlace(0, 0)
 @dataclass
 class Noun:
     """A run of words that names files together. all, one, many: a word beside it says how many; tests: what
-    must hold of them."""
+    must hold of them; newest: of how many of them the newest are meant, the oldest where it is negative."""
 
     tokens: list[SaidWord] = field(default_factory=list)
     all: bool = False
@@ -47,6 +48,12 @@ class Noun:
     many: int = 0
     folder: str = ""
     tests: list[Test] = field(default_factory=list)
+    newest: int = 0
+
+    @property
+    def names(self) -> bool:
+        """Whether it says of itself which files."""
+        return bool(self.tokens or self.newest)
 
 
 @dataclass
@@ -106,7 +113,7 @@ class ClauseReader:
 
         def end_noun() -> None:
             nonlocal noun
-            if noun.tokens:
+            if noun.names:
                 said.nouns.append(noun)
             noun = Noun()
 
@@ -129,6 +136,18 @@ class ClauseReader:
                 at = len(tokens)
                 break
             step, test = self._held(tokens, at)
+            if not step and not noun.newest and (step := self._ranked(tokens, at, noun)):
+                said.marked(token)
+                at += step
+                continue
+            if token.text in self.copied and at + 1 < len(tokens):  # “the copy of the plan”, and not of all
+                of = tokens[at + 1].text in self.words.sets["copy_of"]
+                if of and test is not None:
+                    end_noun()
+                    noun.tests.append(test)
+                    said.marked(token)
+                    at += 2
+                    continue
             if step:
                 end_noun()
                 group = said.nouns[tested:] or group
@@ -199,7 +218,7 @@ class ClauseReader:
                     said.left = token.text  # “the three blue pictures” are known by their number
                     break
         end_noun()
-        said.nouns = [one for one in said.nouns if one.tokens or one.folder]
+        said.nouns = [one for one in said.nouns if one.names or one.folder]
         said.end = tokens[at - 1].end if at else 0
         return said
 
@@ -248,7 +267,7 @@ class ClauseReader:
             noun.tokens.append(token)
             said.marked(token)
         elif token.text in sets["file"]:
-            said.pronoun = said.pronoun or not noun.tokens
+            said.pronoun = said.pronoun or not noun.names
             noun.all = noun.all or (bool(noun.tokens) and PLURAL.search(token.text) is not None)
         else:
             more = sets["thing"] | (sets["behind"] if noun.tokens else frozenset())
@@ -282,6 +301,10 @@ class ClauseReader:
             return found
         if tokens[at].text in self.words.sets["photographed"]:
             return 1, _is_picture
+        for name, test in (("begins", str.startswith), ("ends", _ends)):
+            lead = self.words.at(name, tokens, at)
+            if lead and at + lead < len(tokens):
+                return lead + 1, partial(_is_called, test, tokens[at + lead].text)
         if tokens[at].text in self.copied:
             return 1, _is_copy
         if found := self._stated(tokens, at):
@@ -306,6 +329,21 @@ class ClauseReader:
             if quoted or sure:
                 return self._content(tokens, at, lead)
         return 0, None
+
+    def _ranked(self, tokens: Sequence[SaidWord], at: int, noun: Noun) -> int:
+        """How many words say that only the newest or oldest are meant: “the 3 newest”, “de två äldsta”."""
+        said = [
+            read_number(one.text) if one.text.isdigit() or one.text in self.words.sets["numerals"] else None
+            for one in tokens[at : at + 3]
+        ]
+        led = bool(said and said[0])
+        for name, sign in (("newest", 1), ("oldest", -1)):
+            if step := self.words.at(name, tokens, at + led):
+                behind = not led and step < len(said) and bool(said[step])
+                many = said[0] if led else said[step] if behind else noun.many
+                noun.newest, noun.many = sign * int(many or 1), 0
+                return led + step + behind
+        return 0
 
     def _stated(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test] | None:
         """What files say of themselves, in a line with a name: “unpaid and overdue”, “not paid”."""
@@ -519,6 +557,14 @@ def _both(*tests: Test) -> Test:
 
 def _either(*tests: Test) -> Test:
     return lambda facts: any(test(facts) for test in tests)
+
+
+def _is_called(test: Callable[[str, str], bool], text: str, facts: Facts) -> bool:
+    return test(facts.path.rpartition("/")[2].casefold(), text)
+
+
+def _ends(name: str, text: str) -> bool:
+    return name.endswith(text) or name.rpartition(".")[0].endswith(text)
 
 
 def _is_copy(facts: Facts) -> bool:

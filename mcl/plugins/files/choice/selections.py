@@ -24,7 +24,7 @@ from mcl.plugins.files.choice.clauses import NO_PLACE, ClauseReader, Noun, Said
 from mcl.plugins.files.choice.names import NamedSets, base
 from mcl.plugins.files.choice.renaming import Renamed, Renaming, read_renaming, read_tidying
 from mcl.plugins.files.choice.words import Facts, SaidWord, Test, tokens_of
-from mcl.plugins.files.selection import suffix
+from mcl.plugins.files.selection import day_of, named_day, suffix
 
 _POINTED: Final = 20  # characters of “that one photo”
 
@@ -168,20 +168,22 @@ class Selections:
             for noun in one.nouns:
                 noun.tests += one.tests
         tests = [test for _, one in goal.said if not one.nouns for test in one.tests]
-        tests += [test for noun in nouns if not noun.tokens for test in noun.tests]
-        folder = next((noun.folder for noun in nouns if not noun.tokens), "")
+        tests += [test for noun in nouns if not noun.names for test in noun.tests]
+        folder = next((noun.folder for noun in nouns if not noun.names), "")
         points = any(one.pronoun for _, one in goal.said)
         everything = any(one.everything for _, one in goal.said)
         about = next((noun for noun in goal.topic.nouns if noun.tokens), None) if goal.topic else None
-        if about is not None and not any(noun.tokens for noun in nouns):
+        if about is not None and not any(noun.names for noun in nouns):
             if self._is_folder(about):
                 folder = folder or self.sets.folder(about.tokens[0].text)
             elif points or tests:
                 nouns.append(about)
         whole = [noun for noun in nouns if noun.tokens and self._is_folder(noun)]
         others = len(nouns) > len(whole)  # beside others one that is told more of is none: “årets protokoll”
-        whole = [noun for noun in whole if not (noun.many or (others and (noun.tests or noun.all)))]
-        wanted = [noun for noun in nouns if noun.tokens and noun not in whole]
+        whole = [
+            noun for noun in whole if not (noun.many or noun.newest or (others and (noun.tests or noun.all)))
+        ]
+        wanted = [noun for noun in nouns if noun.names and noun not in whole]
         inside = tests or wanted or goal.but or goal.only or any(noun.tests for noun in whole)
         if whole and (inside or self.contents):
             tests += [test for noun in whole for test in noun.tests]
@@ -210,13 +212,23 @@ class Selections:
         kept = {path for one in goal.only for path in self._all_of(one)}
         for noun in wanted:
             bounds = [*tests, *noun.tests]
-            found = [path for path in self._files(noun, bounds, narrow=True) if path not in excluded]
+            narrow = not noun.newest
+            found = [path for path in self._files(noun, bounds, narrow=narrow) if path not in excluded]
             if goal.only:
                 found = [path for path in found if path in kept]
-            several = self._several(noun, len(found), bounded=bool(bounds or goal.only))
+            if noun.newest:
+                found = self._newest(found, noun.newest)
+            several = len(found) == abs(noun.newest)
+            several = several or self._several(noun, len(found), bounded=bool(bounds or goal.only))
             unsure = unsure or not found or ((len(found) > 1 or noun.many > 1) and not several)
             paths += [path for path in found if path not in paths]
         return Selection(place, tuple(paths), unsure, goal.target, tuple(self._all_read()))
+
+    def _newest(self, paths: Sequence[str], many: int) -> list[str]:
+        """So many of the files, the newest first; the oldest where it is negative."""
+        modified = {one.path: one.modified for one in self.sets.files}
+        days = {path: (named_day(base(path), whole=False) or day_of(modified[path]), modified[path]) for path in paths}
+        return sorted(paths, key=days.__getitem__, reverse=many > 0)[: abs(many)]
 
     def _pointed(self, place: TextPlace) -> Selection:
         """What “it” and “the file” mean: the one file that there is."""
@@ -234,7 +246,7 @@ class Selections:
             for one in self.sets.files
             if one.path.startswith(below)
             and all(one.path in each for each in sets)
-            and (named or not tests or template.isdisjoint(folded(base(one.path)).split()))
+            and (named or not (tests or noun.newest) or template.isdisjoint(folded(base(one.path)).split()))
             and all(test(Facts(one.path, one.modified, self.sets.names.text)) for test in tests)
         ]
         if narrow and not tests and all(_is_unnamed(noun, path) for path in found):
