@@ -93,6 +93,7 @@ DECLARED: Final = {
     ("mcl/plugins/data/answering.py", "a tool's module"),
     ("mcl/plugins/data/people.py", "a tool's module"),
     ("mcl/plugins/data/rows_added.py", "a tool's module"),
+    ("mcl/plugins/data/rows_said.py", "a tool's module"),
     ("mcl/plugins/data/told.py", "a tool's module"),  # which tables and columns are meant
     (
         "mcl/plugins/data/spoken.py",
