@@ -6,6 +6,7 @@ nothing. Where one does none of it, nothing is chosen: what it says may leave fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,6 +27,7 @@ from mcl.plugins.files.choice.renaming import Renamed, Renaming, read_renaming, 
 from mcl.plugins.files.choice.words import Facts, SaidWord, Test, tokens_of
 from mcl.plugins.files.selection import day_of, named_day, suffix
 
+_ONE: Final = re.compile(r"[^s]er$")  # of one letter, behind “the”
 _POINTED: Final = 20  # characters of “that one photo”
 
 
@@ -116,6 +118,13 @@ class Selections:
     def _take(self, clause: Clause, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
         """Add what a clause says. Gives whether what is wanted is known by it."""
         main, does = clause is self.clauses.main, self.clauses.does(clause)
+        if goal.said and not goal.target.end and len(tokens) == 1 and self.reader.is_fresh(tokens[0]):
+            goal.target = clause.place  # “to a new folder, photos/july”
+            goal.aside.append(clause.place)
+            return False
+        if len(tokens) == 1 and tokens[0].text.isdigit() and self._numbers(tokens[0], goal):
+            goal.aside.append(clause.place)
+            return False
         one = self.reader.read(tokens)
         if one.left and (main or does):
             one = self.reader.read(tokens[self.reader.verb(tokens) :])
@@ -143,6 +152,15 @@ class Selections:
             goal.parent = goal.parent or one.nouns[0].folder  # “in songs make a folder old”
             return False
         return (main or does) and one.speaks
+
+    def _numbers(self, token: SaidWord, goal: _Goal) -> bool:
+        """Take a number in brackets as part of the name before it: “lux (1)”."""
+        for one in (*goal.but, *(said for _, said in goal.said)):
+            for noun in one.nouns:
+                if noun.tokens and self.clauses.prose[noun.tokens[-1].end : token.start] == " (":
+                    noun.tokens.append(token)
+                    return True
+        return False
 
     def _places(self, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
         """Whether a clause with a verb only says what is done with what was named: “lägg dem i x”."""
@@ -172,6 +190,8 @@ class Selections:
         folder = next((noun.folder for noun in nouns if not noun.names), "")
         points = any(one.pronoun for _, one in goal.said)
         everything = any(one.everything for _, one in goal.said)
+        if folder and goal.target.end and any(one.there for _, one in goal.said):
+            goal.parent = goal.parent or folder  # “in projects … to the subfolder old there”
         about = next((noun for noun in goal.topic.nouns if noun.tokens), None) if goal.topic else None
         if about is not None and not any(noun.names for noun in nouns):
             if self._is_folder(about):
@@ -227,7 +247,10 @@ class Selections:
     def _newest(self, paths: Sequence[str], many: int) -> list[str]:
         """So many of the files, the newest first; the oldest where it is negative."""
         modified = {one.path: one.modified for one in self.sets.files}
-        days = {path: (named_day(base(path), whole=False) or day_of(modified[path]), modified[path]) for path in paths}
+        days = {
+            path: (named_day(base(path), whole=False) or day_of(modified[path]), modified[path])
+            for path in paths
+        }
         return sorted(paths, key=days.__getitem__, reverse=many > 0)[: abs(many)]
 
     def _pointed(self, place: TextPlace) -> Selection:
@@ -266,14 +289,14 @@ class Selections:
         whole = bool(path) and named[0].text.rstrip("/") == path.casefold()
         return whole or (bool(path) and len(named) < len(noun.tokens))
 
-    @staticmethod
-    def _several(noun: Noun, count: int, *, bounded: bool) -> bool:
+    def _several(self, noun: Noun, count: int, *, bounded: bool) -> bool:
         """Whether a noun means all files that it fits, of which there are so many. bounded: something more
         must hold of them."""
         last = noun.tokens[-1].text if noun.tokens else ""
         if noun.many:
             return count == noun.many
-        if noun.all or not last or PLURAL.search(last):
+        plural = PLURAL.search(last) is not None or last.removesuffix("en") in self.words.sets["neuters"]
+        if noun.all or not last or (plural and not (noun.one and _ONE.search(last))):
             return True
         return bounded and not last.endswith("et") and not (noun.one and not last.endswith("en"))
 
@@ -320,7 +343,13 @@ class FileChoice:
         self._changed = changed.get(slot.name, "") if slot is not None else next(iter(changed.values()), "")
         own = frozenset(_words(skill, whole=True))
         self._reader = ClauseReader(
-            clauses, sets, today, own, targeted=bool(self._into), keeps=not self._changed
+            clauses,
+            sets,
+            today,
+            own,
+            targeted=bool(self._made),
+            keeps=not self._changed,
+            makes=not self._into,
         )
 
     def stays(self, clause: Clause) -> bool:
@@ -330,7 +359,7 @@ class FileChoice:
 
     def chosen(self) -> Sequence[FilledInput] | None:
         """The files, and where they go; of no slot where a goal is not understood that changes some."""
-        request, slot, into = self._request, self._slot, self._into
+        request, slot, into = self._request, self._slot, self._made
         if any(one.name in request.slots or f"slot.{one.name}" in request.answers for one in self._lists):
             return None
         if any(one.name == PLACED[1] for one in self._skill.slots):
@@ -348,7 +377,7 @@ class FileChoice:
         filled += [FilledInput("", one) for one in found.read]
         if found.target.end and into not in request.slots:
             name = self._clauses.said(found.target)
-            path = f"{goal.parent}/{name.rstrip('/')}" + "/" * ("." not in name)
+            path = f"{goal.parent}/{name.rstrip('/')}" + "/" * ("." not in name and bool(self._into))
             filled.append(FilledInput(into, found.target, (path,), plain=not goal.parent))
         filled += self._named() if not found.target.end else ()
         return filled
@@ -370,6 +399,9 @@ class FileChoice:
         """The files and the new place of each, by each rule of the goal that some files fit."""
         prose, names = self._request.prose, [base(one.path) for one in self._reader.sets.files]
         tidied = "by" in {one.name for one in self._skill.slots}
+        stays = self._reader.words.sets["originals"] | self._reader.words.sets["copying"]
+        stay = next((one for one in tokens_of(prose, 0, len(prose)) if tidied and one.text in stays), None)
+        kept = [FilledInput("originals", TextPlace(stay.start, stay.end), ("keep",))] if stay else []
         for rule in read_tidying(prose) if tidied else read_renaming(prose, names):
             rest = prose
             for start, end in rule.places:
@@ -379,7 +411,7 @@ class FileChoice:
                 rest = rest[:start] + plural.ljust(end - start) + rest[end:]
             clauses, sets = Clauses(rest, self._skill, self._clauses.words), self._reader.sets
             own = frozenset(_words(self._skill, whole=False))  # not “the pictures”
-            reader = ClauseReader(clauses, sets, self._today, own, targeted=False, keeps=False)
+            reader = ClauseReader(clauses, sets, self._today, own, targeted=False, keeps=bool(stay))
             selections = Selections(clauses, sets, reader, contents=True)
             found = selections.chosen()
             sure = found if found is not None and not found.unsure else None
@@ -398,6 +430,7 @@ class FileChoice:
                     max(rule.places, key=lambda one: one.end - one.start),
                     tuple(to for _, to in moved),
                 ),
+                *kept,
                 *(FilledInput("", one) for one in (*rule.places, *read)),
             ]
 
