@@ -90,6 +90,36 @@ def test_branches_are_merged_and_deleted_in_words(home: Home, bundled: Model, re
     assert git(repository, "branch").split() == ["*", "main"]
 
 
+def test_branches_are_switched_dropped_and_tags_told_in_words(
+    home: Home, bundled: Model, repository: Path
+) -> None:
+    for name in ("side/menu", "old/one", "old/two"):
+        git(repository, "branch", name)
+    git(repository, "tag", "v1.0")
+    done(home, bundled, "byt till grenen menu", "branch-switch")
+    assert git(repository, "branch", "--show-current").strip() == "side/menu"
+    done(home, bundled, "delete old/one then go back to main", "branch-delete")
+    assert git(repository, "branch").split() == ["*", "main", "old/two", "side/menu"]
+    done(home, bundled, "drop the branches that are already merged, but not side/menu", "branch-delete")
+    assert git(repository, "branch").split() == ["*", "main", "side/menu"]
+    done(home, bundled, "make a branch late/one from side/menu and switch to it", "repo-branch")
+    assert git(repository, "branch", "--show-current").strip() == "late/one"
+    assert "v1.0" in said(done(home, bundled, "vilka taggar finns det", "tag-list"))
+
+
+def test_changes_of_a_file_are_given_up_and_a_wish_behind_the_message_of_a_commit_is_done(
+    home: Home, bundled: Model, repository: Path
+) -> None:
+    git(repository, "branch", "side/menu")
+    (repository / "notes.md").write_text("# Notes\nwrong\n")
+    done(home, bundled, "throw away my changes in notes.md", "changes-discard")
+    assert (repository / "notes.md").read_text() == "# Notes\n"
+    (repository / "list.txt").write_text("bread\n")
+    done(home, bundled, "commit everything as a new list and switch to side/menu", "git-commit")
+    assert git(repository, "log", "-1", "--format=%s", "main").strip() == "a new list"
+    assert git(repository, "branch", "--show-current").strip() == "side/menu"
+
+
 def test_a_standup_tells_what_was_done_and_what_is_coming(
     home: Home, bundled: Model, repository: Path
 ) -> None:

@@ -19,6 +19,7 @@ PLUGIN = Plugin(
         "git/remote",
         "git/show",
         "git/status",
+        "git/switch",
         "git/tag",
         "repo/inspect",
         "repo/tree",
@@ -26,7 +27,9 @@ PLUGIN = Plugin(
     skills=True,
     fills={
         "branch-delete": "mcl.plugins.versions.spoken:read_drop",
+        "branch-switch": "mcl.plugins.versions.spoken:read_switch",
         "branch-merge": "mcl.plugins.versions.spoken:read_merge",
+        "changes-discard": "mcl.plugins.versions.spoken:read_discard",
         "commit-search": "mcl.plugins.versions.spoken:read_log",
         "git-commit": "mcl.plugins.versions.spoken:read_commit",
         "git-tag": "mcl.plugins.versions.spoken:read_tag",

@@ -38,7 +38,8 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     """Which branch is merged, into which, and whether it goes then."""
     named = _branches(prose, names)
     merge = _pattern("merge").search(prose)
-    if _pattern("merges").search(prose) is None and _pattern("branch").search(prose) is None:
+    speaks = _pattern("merges").search(prose) or _pattern("branch").search(prose)
+    if not speaks or _pattern("merged").search(prose):
         return ()
     lead = re.compile(rf"(?<!\w)(?:{_table()['into']})\s+(?:the\s+)?$", re.IGNORECASE)
     apart = [one for one in named if not lead.search(prose, 0, one.start)]
@@ -69,10 +70,39 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
 
 
 def read_drop(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
-    """Which branch goes: the one that is named."""
-    speaks = _pattern("drops").search(prose) and _pattern("makes").search(prose) is None
-    named = [one for one in _branches(prose, names) if speaks and "/" in prose[slice(*one)]]
-    return [FilledInput("branch", named[0], (prose[slice(*named[0])],))] if len(named) == 1 else ()
+    """Which branch goes: the one that is named, or those that are merged."""
+    if not _pattern("drops").search(prose) or _pattern("makes").search(prose):
+        return ()
+    if (merged := _pattern("merged").search(prose)) is not None:
+        place = TextPlace.of(merged, "into") if merged["into"] else TextPlace.of(merged)
+        said = [TextPlace.of(merged), *map(TextPlace.of, _pattern("anyway").finditer(prose))]
+        kept = [one for one in _branches(prose, names) if free(one, said)]
+        said += [one.place for one in clauses if any(not free(one.place, [branch]) for branch in kept)]
+        return [
+            FilledInput("branch", place, (merged["into"] or "HEAD",)),
+            FilledInput("which", TextPlace.of(merged), ("each",)),
+            *(FilledInput("but", one, (prose[slice(*one)],)) for one in kept),
+            *(FilledInput("", one) for one in said),
+        ]
+    named = [one for one in _branches(prose, names) if "/" in prose[slice(*one)]]
+    named = [one for one in named if one not in _checked_out(prose, named)]
+    if len(named) != 1:
+        return ()
+    return [FilledInput("branch", named[0], (prose[slice(*named[0])],)), FilledInput("which", named[0])]
+
+
+def read_switch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """Which branch that is there is checked out."""
+    found = _checked_out(prose, _branches(prose, names))
+    if len(found) != 1 or _pattern("makes").search(prose):
+        return ()
+    return [FilledInput("branch", found[0], (prose[slice(*found[0])],))]
+
+
+def _checked_out(prose: str, named: Sequence[TextPlace]) -> list[TextPlace]:
+    """Those names of branches that stand behind what leads to one that is checked out."""
+    lead = re.compile(rf"(?<![\w/-])(?:{_table()['switches']})\s+$", re.IGNORECASE)
+    return [one for one in named if lead.search(prose, 0, one.start)]
 
 
 def _branches(prose: str, names: FileNames) -> list[TextPlace]:
@@ -216,10 +246,16 @@ def read_tag(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
 def read_branch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """Whether a new branch is checked out."""
     found = [TextPlace.of(one) for one in _pattern("switch").finditer(prose)]
-    if not found or _pattern("new").search(prose) is None or _pattern("from").search(prose) is not None:
+    if not found or _pattern("new").search(prose) is None:
         return ()
-    filled = [FilledInput("then", found[0], ("switch",)), FilledInput("start", found[0])]
-    return [*filled, *(FilledInput("", one) for one in found)]
+    lead = re.compile(rf"(?<!\w)(?:{_table()['from']})\s+(?:the\s+)?(?:(?:{_table()['branch']})\s+)?$", re.I)
+    start = next((one for one in _branches(prose, names) if lead.search(prose, 0, one.start)), None)
+    began = (
+        FilledInput("start", found[0])
+        if start is None
+        else FilledInput("start", start, (prose[slice(*start)],))
+    )
+    return [FilledInput("then", found[0], ("switch",)), began, *(FilledInput("", one) for one in found)]
 
 
 # ---- whose
@@ -235,3 +271,13 @@ def read_log(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
                 FilledInput("", TextPlace.of(match)),
             ]
     return ()
+
+
+# ---- what was changed
+
+
+def read_discard(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """The one file whose changes are given up."""
+    said = _pattern("discards").search(prose)
+    found = list(_files(prose, names, ())) if said else []
+    return [FilledInput("file", found[0][0], (found[0][1],))] if len(found) == 1 else ()
