@@ -240,14 +240,7 @@ CHANGES = {
 }
 # What changes a history because a person wants just that: tools of the plug-in versions.
 VERSIONS = {
-    "git/add",
-    "git/commit",
-    "git/deliver",
-    "git/drop",
-    "git/merge",
-    "git/push",
-    "git/switch",
-    "git/tag",
+    *("git/add", "git/commit", "git/deliver", "git/drop", "git/merge", "git/push", "git/switch", "git/tag")
 }
 MAY_CHANGE = {"branch", "update-ref", "symbolic-ref"}  # of git/branch and git/checkout: a new name, no commit
 

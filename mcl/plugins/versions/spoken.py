@@ -250,11 +250,8 @@ def read_branch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         return ()
     lead = re.compile(rf"(?<!\w)(?:{_table()['from']})\s+(?:the\s+)?(?:(?:{_table()['branch']})\s+)?$", re.I)
     start = next((one for one in _branches(prose, names) if lead.search(prose, 0, one.start)), None)
-    began = (
-        FilledInput("start", found[0])
-        if start is None
-        else FilledInput("start", start, (prose[slice(*start)],))
-    )
+    place = start or found[0]
+    began = FilledInput("start", place, (prose[slice(*place)],) if start else ())
     return [FilledInput("then", found[0], ("switch",)), began, *(FilledInput("", one) for one in found)]
 
 

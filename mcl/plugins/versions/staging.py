@@ -109,7 +109,7 @@ async def stage(git: Git, repo: str, paths: Sequence[str], bench: Bench, *, trac
 
 
 async def require_committed(git: Git, repo: str, files: Sequence[str], *, all_staged: bool = False) -> None:
-    """Refuse what is not committed of files that will be written over; all_staged: or is staged, whatever it is.
+    """Refuse what is not committed of files that will be written over. all_staged: and all that is staged.
 
     Raises:
         ToolError: UNCOMMITTED.
@@ -130,7 +130,7 @@ async def require_committed(git: Git, repo: str, files: Sequence[str], *, all_st
 
 
 async def files_between(git: Git, ours: str, tree: str, repo: str, bench: Bench) -> list[str]:
-    """The files that differ between two commits. Raises ScopeError PROTECTED_PATH where one is a secret file."""
+    """The files that differ between two commits. Raises ScopeError PROTECTED_PATH of a secret file."""
     said = await git.answer(
         "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", ours, tree, "--"
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from executor.core.errors import ToolError
 from executor.sandbox.git import repository, text
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
@@ -35,8 +34,12 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
             files = await files_between(git, await need_commit(git, "HEAD"), theirs, repo, bench)
             await require_committed(git, repo, files)
             await git.answer("checkout", "--quiet", "--no-guess", "--no-overwrite-ignore", name, "--")
-    told = (
-        f"on branch {name}, {counted(len(files), 'file')} changed" if before != name else f"on {name} already"
-    )
-    answer = {"branch": name, "from": visible(before), "commit": theirs, "files": listed(files)}
+    told = f"on branch {name}, {counted(len(files), 'file')} changed"
+    told = told if before != name else f"on {name} already"
+    answer: dict[str, object] = {
+        "branch": name,
+        "from": visible(before),
+        "commit": theirs,
+        "files": listed(files),
+    }
     return {**answer, "count": len(files), "text": visible(told)}
