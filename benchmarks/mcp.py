@@ -185,12 +185,12 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     from executor.call import Call, Declaration
     from executor.gate.decide import decide
     from executor.tools.names import outside_uri
-    from mcl.catalog.activity import Activity, CallRecord
     from mcl.core.home import open_home
-    from mcl.serve.calls import call
+    from mcl.plugins.mcp.calls import call
+    from mcl.plugins.mcp.process import opened as serving
+    from mcl.plugins.mcp.records import Activity, CallRecord
+    from mcl.plugins.mcp.service import GoalCompiler
     from mcl.serve.exchange import Caller
-    from mcl.serve.process import opened as serving
-    from mcl.serve.service import GoalCompiler
     from mcl.upstream.channels import SILENT
 
     said = {"name": "bench:echo", "args": {"token": "t"}, "intent": {"operation_type": "read"}}
@@ -249,7 +249,7 @@ def _committing(place: Path) -> Callable[[], Awaitable[None]]:
 
 async def finding(folder: Path, mode: str, tools: int, rounds: int) -> dict[str, float]:
     """Retrieving from many tools, ms a question: asked over MCP, and the index by itself."""
-    from mcl.serve.shelf import ToolIndex, ToolText
+    from mcl.plugins.mcp.shelf import ToolIndex, ToolText
 
     said = "compare list find show count the invoice calendar weather customer photo parcel recipe of a day"
     words = said.split()

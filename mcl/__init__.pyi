@@ -12,7 +12,7 @@ from mcl.compiler.compiler import Clarify as Clarify
 from mcl.compiler.compiler import Compiled as Compiled
 from mcl.compiler.compiler import Refused as Refused
 from mcl.core.home import open_home as open_home
-from mcl.usecases import activity as activity
+from mcl.plugins.mcp import activity as activity
 from mcl.usecases import config as config
 from mcl.usecases import corrections as corrections
 from mcl.usecases import gates as gates

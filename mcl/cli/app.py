@@ -30,12 +30,10 @@ NOUNS: Final = {
     "grant": ("grant", "policy"),
     "agent": ("agent",),
     "server": ("server",),
-    "activity": ("activity",),
     "tool": ("tool",),
     "skill": ("skill",),
     "model": ("model",),
     "memory": ("memory",),
-    "mcp": ("mcp",),
 }
 # The panels of the help, in their order; what a plug-in of somebody else's adds stands under "More".
 PANELS: Final = {
@@ -150,9 +148,9 @@ def app_for(word: str = "") -> typer.Typer:
     app.callback()(all_commands)
     added = {words: (plugin, named) for plugin in plugins() for words, named in plugin.commands.items()}
     nouns = [noun for noun, names in NOUNS.items() if word in names]
-    verbs = [words for words in added if words.split(" ")[0] == word]
+    verbs = sorted((words for words in added if words.split(" ")[0] == word), key=_depth)
     if not (nouns or verbs):
-        nouns, verbs = [*NOUNS], [*added]
+        nouns, verbs = [*NOUNS], sorted(added, key=_depth)
     for noun in nouns:
         for group in import_module(f"mcl.cli.{noun}").GROUPS:
             app.add_typer(_own(group))
@@ -161,6 +159,10 @@ def app_for(word: str = "") -> typer.Typer:
         plugin, named = added[words]
         plugin.load_named(named)(_below(app, noun) if verb else app)
     return app
+
+
+def _depth(words: str) -> int:
+    return words.count(" ")  # a noun is there before its verbs, whoever adds them
 
 
 def _own(group: typer.Typer) -> typer.Typer:

@@ -60,7 +60,7 @@ DECLARED: Final = {
     ("executor/walker/nodes.py", "invoke"),
     ("executor/walker/handover.py", "invoke"),
     ("executor/walker/criteria.py", "invoke"),
-    ("mcl/serve/calls.py", "invoke"),
+    ("mcl/plugins/mcp/calls.py", "invoke"),
     ("mcl/plugins/agents/work/criteria.py", "invoke"),  # addresses that criteria of signed work name
     ("mcl/plugins/probing/calls.py", "invoke"),  # the walker's call, watched
     # Who puts manifests and adapters together.
@@ -93,13 +93,14 @@ DECLARED: Final = {
     ("mcl/plugins/data/answering.py", "a tool's module"),
     ("mcl/plugins/data/people.py", "a tool's module"),
     ("mcl/plugins/data/rows_added.py", "a tool's module"),
+    ("mcl/plugins/data/rows_said.py", "a tool's module"),
     ("mcl/plugins/data/told.py", "a tool's module"),  # which tables and columns are meant
     (
         "mcl/plugins/data/spoken.py",
         "a tool's module",
     ),  # how a calendar is read, of which a moment is looked up
     # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
-    ("mcl/serve/proxy/handlers.py", "upstreams.complete"),
+    ("mcl/plugins/mcp/proxy/handlers.py", "upstreams.complete"),
     # Whether a package is there at all.
     ("mcl/core/distribution.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
@@ -112,7 +113,7 @@ DECLARED: Final = {
     ("mcl/usecases/runs.py", "by name"),
     ("mcl/usecases/file_names.py", "by name"),
     ("mcl/serve/folders.py", "by name"),
-    ("mcl/serve/offered/tools.py", "by name"),
+    ("mcl/plugins/mcp/offered/tools.py", "by name"),
     ("mcl/usecases/installed.py", "by name"),
     ("mcl/usecases/servers.py", "by name"),
     ("mcl/model/llama/weights.py", "by name"),
@@ -284,7 +285,7 @@ BYPASSES: Final = {
         "async def f(upstreams): return await upstreams.call('github', 'delete_repo', {})",
     ),
     "a tool of another server, by a field": (
-        "mcl/serve/offered/tools.py",
+        "mcl/plugins/mcp/offered/tools.py",
         "async def f(session): return await session.upstreams.call('github', 'delete_repo', {})",
     ),
     "a resource of another server": ("mcl/usecases/run.py", "f = lambda ups: ups.read_resource('s', 'u')"),

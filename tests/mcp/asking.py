@@ -21,9 +21,9 @@ from executor.gate.verdict import Ask
 from executor.tools.registry import Registry
 from mcl.catalog.calls import read_call
 from mcl.catalog.tools.registry import shipped_tools
-from mcl.serve.call_questions import ApprovedCall, CallQuestions, DeniedCall, Pending, Settled
+from mcl.plugins.mcp.call_questions import ApprovedCall, CallQuestions, DeniedCall, Pending, Settled
+from mcl.plugins.mcp.session import Session
 from mcl.serve.exchange import Caller, Filled, Form
-from mcl.serve.session import Session
 from mcl.upstream.channels import Channels
 
 

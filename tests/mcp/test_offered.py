@@ -28,12 +28,12 @@ from executor.gate.grants import Grants
 from mcl import serve
 from mcl.catalog.definitions import Definitions
 from mcl.core.home import open_home
+from mcl.plugins.mcp.offered.tools import OFFERED
+from mcl.plugins.mcp.process import opened
+from mcl.plugins.mcp.server import Face
+from mcl.plugins.mcp.service import GoalCompiler
 from mcl.serve.exchange import Reply
-from mcl.serve.offered.tool import Offered
-from mcl.serve.offered.tools import OFFERED
-from mcl.serve.process import opened
-from mcl.serve.server import Face
-from mcl.serve.service import GoalCompiler
+from mcl.serve.offered import Offered
 from mcl.upstream.servers import Servers
 from mcl.usecases.accept import accept
 from tests.cli.skill_writing import SKILL, STEP
@@ -474,7 +474,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
     """In the source: of what a person does with an intent only what needs no person is imported, and the two
     places that sign in a person's name are where the answer to a form is taken."""
     mcl = Path(serve.__file__).parents[1]
-    roots = ("serve", "catalog", "plugins/agents/governance", "plugins/agents/mcp_tools")
+    roots = ("serve", "plugins/mcp", "catalog", "plugins/agents/governance", "plugins/agents/mcp_tools")
     nodes = [
         (file.name, node)
         for root in roots
@@ -507,6 +507,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
         ),
         *(f"mcl.plugins.agents.writes.{one}" for one in ("callers", "images")),
         "mcl.plugins.agents.governance",
+        "mcl.plugins.agents.install.hosts",  # what their programs are called
         "mcl.plugins.agents.usecases",
     }
     completing = [node for node in called_as("complete", nodes) if node.keywords or node.args]

@@ -185,7 +185,7 @@ def test_a_malformed_call_is_kept_and_told_under_the_tool_that_was_called(varian
 
     import anyio
 
-    from mcl.serve.calls import call as make_call
+    from mcl.plugins.mcp.calls import call as make_call
     from mcl.serve.exchange import Caller, error_text
     from mcl.upstream.channels import SILENT
 

@@ -1,0 +1,12 @@
+"""Tools and work offered over MCP, and the record of every call."""
+
+from mcl.plugins.hooks import Plugin
+
+PLUGIN = Plugin(
+    "mcp",
+    __name__,
+    commands={
+        "mcp": "mcl.plugins.mcp.cli.mcp:register",
+        "activity": "mcl.plugins.mcp.cli.activity:register",
+    },
+)
