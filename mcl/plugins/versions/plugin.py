@@ -28,10 +28,12 @@ PLUGIN = Plugin(
     fills={
         "branch-delete": "mcl.plugins.versions.spoken:read_drop",
         "branch-switch": "mcl.plugins.versions.spoken:read_switch",
+        "branch-unmerged": "mcl.plugins.versions.spoken:read_unmerged",
         "branch-merge": "mcl.plugins.versions.spoken:read_merge",
         "changes-discard": "mcl.plugins.versions.spoken:read_discard",
         "commit-search": "mcl.plugins.versions.spoken:read_log",
         "git-commit": "mcl.plugins.versions.spoken:read_commit",
+        "git-push": "mcl.plugins.versions.spoken:read_push",
         "git-tag": "mcl.plugins.versions.spoken:read_tag",
         "repo-branch": "mcl.plugins.versions.spoken:read_branch",
     },

@@ -12,7 +12,7 @@ from executor.tools.tool import Bench
 from mcl.core.text import counted
 from mcl.plugins.versions.staging import files_between, listed, require_committed
 from mcl.plugins.versions.tools.git.branch import local_branches
-from mcl.plugins.versions.work import commit_of, committer, need_commit, on_branch
+from mcl.plugins.versions.work import BRANCHES, commit_of, committer, need_commit, on_branch
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
@@ -58,11 +58,19 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 
 async def called(git: Git, name: str) -> str:
-    """The one branch of whose name it is a part, where nothing has it whole: typo is fix/typo-in-docs."""
+    """The one branch that the words of a name say, where nothing has it whole: typo is fix/typo-in-docs, and
+    annas that of which Anna made the last commit."""
     if await commit_of(git, name):
         return name
-    names = [one["name"] for one in await local_branches(git)]
-    found = [one for one in names if name in re.split(r"[/_-]", one)]
+    form = "--format=%(refname:lstrip=2)%00%(authorname)"
+    listed = text((await git.answer("for-each-ref", form, BRANCHES)).out).casefold().splitlines()
+    words = set(re.split(r"[/_-]", name.casefold()))
+    whole = [one["name"] for one in await local_branches(git)]
+    found = [
+        whole[at]
+        for at, (own, _, who) in enumerate(line.partition("\0") for line in listed)
+        if words <= {*re.split(r"[/_-]", own), *(f"{part}s" for part in who.split()), *who.split()}
+    ]
     return found[0] if len(found) == 1 else name
 
 
