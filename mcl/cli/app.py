@@ -29,11 +29,9 @@ NOUNS: Final = {
     "key": ("key",),
     "grant": ("grant", "policy"),
     "agent": ("agent",),
-    "server": ("server",),
     "tool": ("tool",),
     "skill": ("skill",),
     "model": ("model",),
-    "memory": ("memory",),
 }
 # The panels of the help, in their order; what a plug-in of somebody else's adds stands under "More".
 PANELS: Final = {
@@ -146,23 +144,19 @@ def app_for(word: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(all_commands)
-    added = {words: (plugin, named) for plugin in plugins() for words, named in plugin.commands.items()}
-    nouns = [noun for noun, names in NOUNS.items() if word in names]
-    verbs = sorted((words for words in added if words.split(" ")[0] == word), key=_depth)
-    if not (nouns or verbs):
-        nouns, verbs = [*NOUNS], sorted(added, key=_depth)
-    for noun in nouns:
+    # By what adds it, a noun before its verbs: one function may add several.
+    added = {named: (words, plugin) for plugin in plugins() for words, named in plugin.commands.items()}
+    ours = [noun for noun, names in NOUNS.items() if word in names]
+    theirs = [one for one in added.items() if one[1][0].partition(" ")[0] == word]
+    if not (ours or theirs):
+        ours, theirs = [*NOUNS], [*added.items()]
+    for noun in ours:
         for group in import_module(f"mcl.cli.{noun}").GROUPS:
             app.add_typer(_own(group))
-    for words in verbs:
+    for named, (words, plugin) in sorted(theirs, key=lambda one: " " in one[1][0]):
         noun, _, verb = words.partition(" ")
-        plugin, named = added[words]
         plugin.load_named(named)(_below(app, noun) if verb else app)
     return app
-
-
-def _depth(words: str) -> int:
-    return words.count(" ")  # a noun is there before its verbs, whoever adds them
 
 
 def _own(group: typer.Typer) -> typer.Typer:

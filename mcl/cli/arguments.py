@@ -165,13 +165,13 @@ def complete_tool(incomplete: str) -> Iterator[tuple[str, str]]:
     from executor.store.home import Home
     from executor.tools.names import short_name
     from mcl.catalog.tools import registry
-    from mcl.catalog.tools.foreign import Foreign
+    from mcl.catalog.tools.foreign import outside_tools
     from mcl.core.home import locate
 
     known = [(short_name(one.uri), one.description) for one in registry().manifests]
     if (place := locate()) and (place / "mcl.db").exists():
         with Home.open(place) as home:
-            known += [(one.name, one.manifest.description) for one in Foreign(home).known()]
+            known += [(one.name, one.manifest.description) for one in outside_tools(home)]
     for name, description in known:
         if name.startswith(incomplete):
             yield name, description.partition(".")[0]

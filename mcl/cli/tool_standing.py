@@ -26,9 +26,9 @@ verbs = typer.Typer()
 
 def nothing_known(server: str, home: "Home") -> str:
     """What to do where nothing is known of a server's tools, as nobody connected to it yet; else ""."""
-    from mcl.catalog.tools.foreign import Foreign
+    from mcl.catalog.tools.foreign import outside_tools
 
-    if any(one.manifest.outside and one.manifest.outside.server == server for one in Foreign(home).known()):
+    if any(one.manifest.outside and one.manifest.outside.server == server for one in outside_tools(home)):
         return ""
     return f"nothing is known of its tools yet; mcl server check {server} connects to it and sees"
 
@@ -148,7 +148,7 @@ def _chosen(home: "Home", names: Sequence[str], server: str, every: bool, pin: s
             {one.manifest.uri: one for one in (acts.show(name, home=home) for name in names)}.values()
         )
     if server:
-        from mcl.upstream.servers import Servers
+        from mcl.catalog.servers import Servers
 
         Servers(home).require(server)
     waiting = [one for one in acts.list(home=home) if one.waits]

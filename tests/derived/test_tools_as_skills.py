@@ -142,7 +142,7 @@ def test_one_that_does_not_stand_any_more_is_gone_at_once(shelf: Shelf, way: str
     elif way == "gone":
         definitions.observe("github", [])
     else:
-        from mcl.upstream.servers import Servers
+        from mcl.catalog.servers import Servers
 
         Servers(shelf.home).remove("github")
     assert shelf.derived.by_id == {}

@@ -20,7 +20,7 @@ from executor.gate.approvals import Approvals
 from executor.gate.grants import Grants
 from mcl.core.home import open_home
 from mcl.memory import MemoryStore
-from mcl.memory.verification import verify_home
+from mcl.plugins.memories.verification import verify_home
 from mcl.usecases.replay import replay
 
 HERE = Path(__file__).parent

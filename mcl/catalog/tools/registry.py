@@ -34,7 +34,7 @@ def registry(
 
     home: opened at the first call of a tool that needs it, not before. commands: the folder of a home, whose
     operator may have declared commands (commands.toml): each is a tool too. outside: the tools of other
-    servers (``mcl.catalog.outside``).
+    servers (``mcl.plugins.mcp.outside``).
 
     A command that cannot be used is none (``Registry.broken``).
     """

@@ -17,7 +17,7 @@ from mcl.memory.lessons import is_on, setting
 from mcl.memory.proof import Proof, ProofCheck
 from mcl.memory.proof import prove as made_proof
 from mcl.memory.store import unknown_memory
-from mcl.memory.verification import MemoryReport, verify_home
+from mcl.plugins.memories.verification import MemoryReport, verify_home
 
 _MOST_TOLD = 20  # wrong lines of one file
 _LONGEST_LINE = 1_000_000  # bytes

@@ -12,24 +12,22 @@ from typing import TYPE_CHECKING, Final
 from executor.gate.grants import Grants
 from executor.store.home import Home
 from ir.results import as_json
+from mcl.catalog.servers import USUAL, Server, Servers
 from mcl.core.errors import McpError
 from mcl.core.event_loop import at_once
 from mcl.core.home import open_home
-from mcl.upstream.servers import Server, Servers
 
 if TYPE_CHECKING:
     from mcl.catalog.definitions import Definitions, DescribedTool
     from mcl.catalog.suspicion import Suspicion
-    from mcl.upstream.upstream import Status
-    from mcl.upstream.upstreams import Upstreams
+    from mcl.plugins.mcp.upstream.upstream import Status
+    from mcl.plugins.mcp.upstream.upstreams import Upstreams
 
-# What most programs need to find others and their own settings; everything else is named by the person.
-USUAL: Final = ("PATH", "HOME")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownServer:
     """A server with the tools that are known of it, also those that are gone. needs: side-effect classes of
     these tools that the agent was not granted; calls of them are denied until it is."""
 
@@ -137,14 +135,14 @@ def list(home: Home | None = None) -> tuple[Server, ...]:
     return Servers(home or open_home()).list()
 
 
-def show(name: str, home: Home | None = None) -> Shown:
+def show(name: str, home: Home | None = None) -> ShownServer:
     """A server and its tools. Raises McpError SERVER_UNKNOWN."""
     from mcl.catalog.definitions import Definitions
 
     home = home or open_home()
     server = Servers(home).require(name)
     tools = tuple(one for one in Definitions(home).known() if one.server == name)
-    return Shown(server, tools, _needs(home, tools))
+    return ShownServer(server, tools, _needs(home, tools))
 
 
 def trust(name: str, home: Home | None = None) -> Server:
@@ -179,9 +177,9 @@ async def _check_all(home: Home, names: Sequence[str]) -> tuple[Checked, ...]:
     import anyio
 
     from mcl.catalog.definitions import Definitions, Observed
-    from mcl.catalog.outside import OutsideTools
     from mcl.catalog.suspicion import examine_server
-    from mcl.upstream.upstreams import Upstreams
+    from mcl.plugins.mcp.outside import OutsideTools
+    from mcl.plugins.mcp.upstream.upstreams import Upstreams
 
     servers = Servers(home)
     entries = {name: servers.require(name) for name in dict.fromkeys(names)}
@@ -222,7 +220,7 @@ async def _offers(
     upstreams: Upstreams, server: str, definitions: Definitions
 ) -> tuple[dict[str, int], dict[str, str], tuple[str, ...]]:
     """How many of each kind, which kinds it could not list, and which tools cannot be used, with reasons."""
-    from mcl.upstream.answers import KINDS
+    from mcl.plugins.mcp.upstream.answers import KINDS
 
     offers, flaws, bad = dict[str, int](), dict[str, str](), tuple[str, ...]()
     for kind in KINDS:

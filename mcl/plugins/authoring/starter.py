@@ -11,7 +11,7 @@ from pathlib import Path
 from executor.gate.effects import over_ceiling
 from ir import VERBS, valid_verb
 from mcl.core.errors import InputError, SkillError
-from mcl.usecases.skills.files import PLAN_FILE, SKILL_FILE
+from mcl.plugins.authoring.files import PLAN_FILE, SKILL_FILE
 
 # ---- The texts of a new skill (`new_skill.mtx` and a plan): what they say teaches how to say something else.
 

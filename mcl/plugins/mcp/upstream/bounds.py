@@ -13,8 +13,8 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
-from mcl.upstream.answers import Fault, down, lied
-from mcl.upstream.streams import MessageReader, Stream
+from mcl.plugins.mcp.upstream.answers import Fault, down, lied
+from mcl.plugins.mcp.upstream.streams import MessageReader, Stream
 
 BURST: Final = 1000  # messages of a server that nobody asked for, at once
 RATE: Final = 500.0  # and a second

@@ -31,10 +31,17 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from mcl.upstream.answers import Fault, FaultError, down, lied, slow, too_large
-from mcl.upstream.bounds import BoundedReading, BoundedWriting, ConnectionWatch
-from mcl.upstream.process import ServerProcess
-from mcl.upstream.streams import ENDLESS, MAX_LINE, LineReader, LineWriter, MessageReader, Overlong
+from mcl.plugins.mcp.upstream.answers import Fault, FaultError, down, lied, slow, too_large
+from mcl.plugins.mcp.upstream.bounds import BoundedReading, BoundedWriting, ConnectionWatch
+from mcl.plugins.mcp.upstream.process import ServerProcess
+from mcl.plugins.mcp.upstream.streams import (
+    ENDLESS,
+    MAX_LINE,
+    LineReader,
+    LineWriter,
+    MessageReader,
+    Overlong,
+)
 
 # Error codes that we put in the place of an answer that cannot be used; a server that sends them itself says
 # no more than that of its answer.

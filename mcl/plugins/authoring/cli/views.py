@@ -12,10 +12,10 @@ from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, columns, joined, 
 from mcl.core.text import counted, cut, safe
 from mcl.language.mtx.ast import File, Node
 from mcl.language.mtx.source import MtxFinding, show
-from mcl.usecases.skills.examples import TriedExample, TriedSkill
+from mcl.plugins.authoring.examples import TriedExample, TriedSkill
 
 if TYPE_CHECKING:
-    from mcl.usecases.skills.checks import CheckedFile
+    from mcl.plugins.authoring.checks import CheckedFile
 
 _SAID_BY_ABSENCE = (None, False, ())
 _DEEPEST = 24  # levels that are still indented

@@ -28,6 +28,8 @@ REFERENCE: Final = re.compile(r"\$env:([A-Za-z_][A-Za-z0-9_]{0,127})", re.ASCII)
 MOST_SERVERS: Final = 256
 MOST_PARTS: Final = 256  # arguments, variables, headers
 MOST_TEXT: Final = 8192  # characters of each
+# What most programs need to find others and their own settings; everything else is named by the person.
+USUAL: Final = ("PATH", "HOME")
 
 _TABLES: Final = (
     # command, environment and headers are JSON.

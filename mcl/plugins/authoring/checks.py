@@ -13,7 +13,7 @@ from mcl.core.errors import SkillError
 from mcl.language.mtx.codec import file_digest
 from mcl.language.mtx.files import invalid
 from mcl.language.mtx.source import MtxFinding
-from mcl.usecases.skills.files import (
+from mcl.plugins.authoring.files import (
     PLAN_FILE,
     SKILL_FILE,
     ReadFile,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mcl.language.plans.checks import CheckedTools
     from mcl.language.skills import Skill, Skills
     from mcl.model import Model
-    from mcl.usecases.skills.examples import TriedSkill
+    from mcl.plugins.authoring.examples import TriedSkill
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ def _tried(
     folders: Sequence[Path],
     home: Home | None,
 ) -> TriedSkill:
-    from mcl.usecases.skills.examples import try_examples
+    from mcl.plugins.authoring.examples import try_examples
 
     folder = file.path.parent
     [tried] = try_examples([folder], model=model, ai=ai, folders=folders, home=home)

@@ -13,12 +13,13 @@ import anyio
 from anyio.abc import TaskGroup
 
 from executor.core.hashing import json_size
+from mcl.catalog.servers import Server, Servers, unknown
 from mcl.core.distribution import require_sdk
 from mcl.core.errors import McpError
-from mcl.upstream.answers import FaultError, Json, Kind, Result, as_result, check_structured
-from mcl.upstream.channels import LEVELS, SILENT, Channel
-from mcl.upstream.servers import Server, Servers, unknown
-from mcl.upstream.upstream import OnListing, OnUpdated, Status, Upstream
+from mcl.plugins.mcp.upstream.answers import FaultError, Json, Kind, Result, as_result, check_structured
+from mcl.plugins.mcp.upstream.channels import LEVELS, SILENT
+from mcl.plugins.mcp.upstream.upstream import OnListing, OnUpdated, Status, Upstream
+from mcl.serve.exchange import Channel
 
 if TYPE_CHECKING:
     import mcp_types as types

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Annotated, Final, Literal
+from typing import IO, Annotated, Literal
 
 import typer
 
@@ -95,8 +95,8 @@ def put(
         return
     if not type or not text:
         raise typer.BadParameter("give TYPE and TEXT, or --file")
-    from mcl.cli.views.memory import memory_view
-    from mcl.usecases import memories
+    from mcl.plugins.memories import memories
+    from mcl.plugins.memories.views import memory_view
 
     said = memories.add(
         type,
@@ -129,8 +129,8 @@ def forget(
     never changed. On a terminal it asks first.
     """
     from ir.errors import REFUSED
-    from mcl.cli.views.memory import memory_view
-    from mcl.usecases import memories
+    from mcl.plugins.memories import memories
+    from mcl.plugins.memories.views import memory_view
 
     home, out = use_home(signs=True), Output(as_json)
     found = memories.show(full(uri).partition("@")[0], home=home)
@@ -154,7 +154,7 @@ def learning(
 
     Off, nothing new is learned and what was learned is not made use of; it is not forgotten.
     """
-    from mcl.usecases import memories
+    from mcl.plugins.memories import memories
 
     wanted = None if switch is None else switch == "on"
     on = memories.learning(wanted, home=use_home(signs=switch is not None))
@@ -164,7 +164,7 @@ def learning(
 
 
 def _put_file(file: Path, out: Output) -> None:
-    from mcl.usecases import memories
+    from mcl.plugins.memories import memories
 
     home = use_home(signs=True)
     with _lines(file) as lines, progress_bar("remembering") as progress:
@@ -211,8 +211,8 @@ def find(
     as_json: AsJson = False,
 ) -> None:
     """Find memories that share words with WORDS, the best first."""
-    from mcl.cli.views.memory import tell_list
-    from mcl.usecases import memories
+    from mcl.plugins.memories import memories
+    from mcl.plugins.memories.views import tell_list
 
     home = use_home()
     found = memories.find(near, types=types or (), tags=tag or (), limit=limit, at=at or None, home=home)
@@ -228,8 +228,8 @@ def list_memories(
     as_json: AsJson = False,
 ) -> None:
     """List memories, the most important and newest first."""
-    from mcl.cli.views.memory import tell_list
-    from mcl.usecases import memories
+    from mcl.plugins.memories import memories
+    from mcl.plugins.memories.views import tell_list
 
     found = memories.list(types=types or (), tags=tag or (), limit=limit, at=at or None, home=use_home())
     tell_list(found, Output(as_json))
@@ -243,8 +243,8 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one memory."""
-    from mcl.cli.views.memory import history_view, memory_view
-    from mcl.usecases import memories
+    from mcl.plugins.memories import memories
+    from mcl.plugins.memories.views import history_view, memory_view
 
     home, out = use_home(), Output(as_json)
     if history:
@@ -269,7 +269,7 @@ def snapshot(
     """Name the memories as they are now, or were then: how many changes there were, and their Merkle root."""
     from ir.results import fields_json
     from mcl.memory import MemoryStore
-    from mcl.usecases import memories
+    from mcl.plugins.memories import memories
 
     home, out = use_home(), Output(as_json)
     found = memories.snapshot(which or None, home=home)
@@ -308,8 +308,8 @@ def prove(
     The proof holds its text, its path in the Merkle tree, and the agent's signature over the root.
     `mcl memory verify FILE` checks it anywhere, without this home.
     """
-    from mcl.cli.views.memory import checks_view
-    from mcl.usecases import memories
+    from mcl.plugins.memories import memories
+    from mcl.plugins.memories.views import checks_view
 
     proof = memories.prove(full(uri), at=at or None, since=since or None, home=use_home())
     told = Output(as_json)
@@ -340,7 +340,7 @@ def verify(
         raise typer.BadParameter("--key goes with files")
     from ir.errors import UNVERIFIED
     from ir.results import fields_json
-    from mcl.usecases import memories
+    from mcl.plugins.memories import memories
 
     out, home = Output(as_json), use_home()
     with progress_bar("checking") as progress:
@@ -358,8 +358,8 @@ def verify(
 
 def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
     from ir.errors import UNVERIFIED
-    from mcl.cli.views.memory import checks_view
-    from mcl.usecases import memories
+    from mcl.plugins.memories import memories
+    from mcl.plugins.memories.views import checks_view
 
     reports = [(path, memories.verify_proof(path, key=key)) for path in proofs]
     ok = all(report.ok for _, report in reports)
@@ -371,4 +371,6 @@ def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
     return 0 if ok else UNVERIFIED
 
 
-GROUPS: Final = (memory,)
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(memory)

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from mcl.cli.arguments import AsJson, argument, folder, noun, option, verb
 from mcl.cli.home import use_home
@@ -13,8 +15,8 @@ from mcl.core.text import safe
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from mcl.upstream.servers import Server
-    from mcl.usecases.servers import Checked
+    from mcl.catalog.servers import Server
+    from mcl.plugins.mcp.servers import Checked
 
 Name = Annotated[str, argument("NAME", "Small letters, digits and dashes.")]
 _ADD = (
@@ -75,7 +77,7 @@ def add(
     Its tools are quarantined until you approve them, and what it says of them is not believed until you trust
     it. No secret is written down: name the variable that holds it.
     """
-    from mcl.usecases.servers import add as add_server
+    from mcl.plugins.mcp.servers import add as add_server
 
     if openapi is not None:
         _add_described(name, openapi, url, header or (), command or env or directory, as_json=as_json)
@@ -104,7 +106,7 @@ def _add_described(
     name: str, document: Path, url: str, headers: Sequence[str], more: object, *, as_json: bool
 ) -> None:
     from mcl.core.errors import McpError
-    from mcl.usecases.servers import add_described
+    from mcl.plugins.mcp.servers import add_described
 
     if more:
         message = "--openapi goes with --url and --header, and with nothing else"
@@ -119,7 +121,7 @@ def _add_described(
 @verb(servers, "list", "mcl server list")
 def list_all(as_json: AsJson = False) -> None:
     """List the servers."""
-    from mcl.usecases.servers import list as list_servers
+    from mcl.plugins.mcp.servers import list as list_servers
 
     found, out = list_servers(home=use_home()), Output(as_json)
     out.document({"servers": found})
@@ -141,7 +143,7 @@ def list_all(as_json: AsJson = False) -> None:
 @verb(servers, "show", "mcl server show github")
 def show(name: Name, as_json: AsJson = False) -> None:
     """Show how a server is started or reached, and the tools that are known of it."""
-    from mcl.usecases.servers import show as show_server
+    from mcl.plugins.mcp.servers import show as show_server
 
     shown, out = show_server(name, home=use_home()), Output(as_json)
     server = shown.server
@@ -175,7 +177,7 @@ def trust(name: Name, as_json: AsJson = False) -> None:
 
     Tools that you approved stay approved; the calls of some need less than before.
     """
-    from mcl.usecases.servers import trust as trust_server
+    from mcl.plugins.mcp.servers import trust as trust_server
 
     Output(as_json).document(trust_server(name, home=use_home(signs=True)))
     note(f"trusted: {name}; take it back with mcl server untrust {name}")
@@ -184,7 +186,7 @@ def trust(name: Name, as_json: AsJson = False) -> None:
 @verb(servers, "untrust", "mcl server untrust time")
 def untrust(name: Name, as_json: AsJson = False) -> None:
     """Believe it no more: its hints may raise what a tool counts as, and never lower it."""
-    from mcl.usecases.servers import untrust as untrust_server
+    from mcl.plugins.mcp.servers import untrust as untrust_server
 
     Output(as_json).document(untrust_server(name, home=use_home(signs=True)))
     note(f"not trusted: {name}")
@@ -196,7 +198,7 @@ def remove(name: Name, as_json: AsJson = False) -> None:
 
     A server that is entered under the same name later is another one: its tools are approved anew.
     """
-    from mcl.usecases.servers import remove as remove_server
+    from mcl.plugins.mcp.servers import remove as remove_server
 
     Output(as_json).document(remove_server(name, home=use_home(signs=True)))
     note(f"removed: {name}")
@@ -212,8 +214,8 @@ def check(
     Ends with 5 where one of them does not come up.
     """
     from ir.errors import FAILED
+    from mcl.plugins.mcp.servers import check as check_servers
     from mcl.usecases.policy import unverified_note
-    from mcl.usecases.servers import check as check_servers
 
     home, out = use_home(signs=True), Output(as_json)
     checked = check_servers(*(names or ()), home=home)
@@ -271,4 +273,6 @@ def _next(name: str, waiting: bool, needs: Sequence[str]) -> list[tuple[str, str
     return [*([approve] * waiting), *([grant] * bool(needs))]
 
 
-GROUPS: Final = (servers,)
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(servers)

@@ -18,7 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from executor.core.hashing import json_size
 from executor.sandbox.redaction import Redactor
-from mcl.upstream.answers import (
+from mcl.catalog.servers import Server
+from mcl.plugins.mcp.upstream.answers import (
     METHODS,
     Fault,
     FaultError,
@@ -35,11 +36,10 @@ from mcl.upstream.answers import (
     slow,
     too_large,
 )
-from mcl.upstream.bounds import ConnectionWatch
-from mcl.upstream.channels import SILENT, Channel, Relay
-from mcl.upstream.process import ServerProcess, filled, gives_secrets, redactor_of, running
-from mcl.upstream.servers import Server
-from mcl.upstream.transports import (
+from mcl.plugins.mcp.upstream.bounds import ConnectionWatch
+from mcl.plugins.mcp.upstream.channels import SILENT, Relay
+from mcl.plugins.mcp.upstream.process import ServerProcess, filled, gives_secrets, redactor_of, running
+from mcl.plugins.mcp.upstream.transports import (
     ENCODED,
     LIED,
     STATUS,
@@ -49,6 +49,7 @@ from mcl.upstream.transports import (
     over_http,
     over_stdio,
 )
+from mcl.serve.exchange import Channel
 
 _RAW: Final[Any] = TypeAdapter(
     dict[str, Any]

@@ -14,8 +14,8 @@ from mcl.core.home import open_home
 from mcl.language.mtx.core import Core, load_core
 from mcl.language.mtx.files import head_of
 from mcl.language.skills import Skill, Skills, load_skill
+from mcl.plugins.authoring.files import SKILL_FILE, skill_files
 from mcl.usecases.installed import installed, the_skill
-from mcl.usecases.skills.files import SKILL_FILE, skill_files
 
 # The compiler and the tools are imported where examples are tried: the other verbs of skills need neither.
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from mcl.cli.views.layout import DIM, GOOD, joined
 
 if TYPE_CHECKING:
     from mcl.core.errors import SkillError
-    from mcl.usecases.skills.files import FormattedFile, SkillFile
+    from mcl.plugins.authoring.files import FormattedFile, SkillFile
 
 verbs = typer.Typer()
 
@@ -45,7 +45,7 @@ def format_skills(
     Exit code 6 when a file has errors, or with --check or --diff when one would change.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.views.skill import finding_document
+    from mcl.plugins.authoring.cli.views import finding_document
 
     dry = check or diff
     counts = {"changed": 0, "unchanged": 0, "bad": 0}
@@ -69,7 +69,7 @@ def _each(given: str, *, write: bool) -> Iterator["FormattedFile"]:
     """The files of a path; one that cannot be read or written has that as its error."""
     from mcl.core.errors import SkillError
     from mcl.language.mtx.source import MAX_BYTES
-    from mcl.usecases.skills.files import format_bytes, format_file_at, skill_files
+    from mcl.plugins.authoring.files import format_bytes, format_file_at, skill_files
 
     if given == "-":
         yield format_bytes(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>")
@@ -88,7 +88,7 @@ def _each(given: str, *, write: bool) -> Iterator["FormattedFile"]:
 
 def _failed(path: str, error: "SkillError") -> "FormattedFile":
     from mcl.language.mtx.source import MtxFinding
-    from mcl.usecases.skills.files import FormattedFile
+    from mcl.plugins.authoring.files import FormattedFile
 
     return FormattedFile(path, "", "", False, (MtxFinding(0, 0, error.code, error.message, "", error.fix),))
 
@@ -96,7 +96,7 @@ def _failed(path: str, error: "SkillError") -> "FormattedFile":
 def _tell(file: "FormattedFile", given: str, *, dry: bool, diff: bool) -> None:
     """What came of one file: its text for standard input, else a line where there is something to say."""
     if not file.ok:
-        from mcl.cli.views.skill import findings_view
+        from mcl.plugins.authoring.cli.views import findings_view
 
         Output(as_json=True).tell(findings_view(file.errors, file.path, file.before))  # standard error
     elif diff:
@@ -127,7 +127,7 @@ def hash_skills(paths: Hashed, skills: SkillDirectories = None, as_json: AsJsonL
     """
     from ir import MclError
     from ir.errors import UNVERIFIED
-    from mcl.usecases.skills.files import hash_file
+    from mcl.plugins.authoring.files import hash_file
 
     bad = False
     for given in paths:
@@ -148,8 +148,8 @@ def hash_skills(paths: Hashed, skills: SkillDirectories = None, as_json: AsJsonL
 
 def _files(given: str, extra: list[Path] | None) -> Iterator["SkillFile"]:
     """The files of a path, or that of an installed skill where there is no such path."""
+    from mcl.plugins.authoring.files import SKILL_FILE, SkillFile, skill_files
     from mcl.usecases import installed
-    from mcl.usecases.skills.files import SKILL_FILE, SkillFile, skill_files
 
     if not Path(given).exists() and (skill := installed.list_skills(extra or ()).get(given)) is not None:
         yield SkillFile(str(skill.path / SKILL_FILE))
@@ -170,9 +170,9 @@ def parse_skill(
     A file with errors has the tree of what could be read. Exit code 6 then.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.views.skill import findings_view, tree_lines
     from mcl.language.mtx.codec import tree_text
-    from mcl.usecases.skills.files import read_skill_file, skill_files
+    from mcl.plugins.authoring.cli.views import findings_view, tree_lines
+    from mcl.plugins.authoring.files import read_skill_file, skill_files
 
     read, out = read_skill_file(skill_files(path)[0]), Output(as_json)
     if as_json:
@@ -196,8 +196,8 @@ def validate_skills(paths: Paths, strict: Strict = False, as_json: AsJsonLines =
     Exit code 6 when any file has errors.
     """
     from ir.errors import UNVERIFIED
-    from mcl.cli.views.skill import checked_document, findings_view, summary
-    from mcl.usecases.skills.checks import validate_skill
+    from mcl.plugins.authoring.checks import validate_skill
+    from mcl.plugins.authoring.cli.views import checked_document, findings_view, summary
 
     out, checked = Output(as_json), []
     for path in paths:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import anyio
 
 from executor.tools.schemas import ForeignChecker
-from mcl.upstream.answers import KINDS, Fault, FaultError, Kind, down, slow
-from mcl.upstream.servers import Server
-from mcl.upstream.subscriptions import ServerSubscriptions, follow_lists
+from mcl.catalog.servers import Server
+from mcl.plugins.mcp.upstream.answers import KINDS, Fault, FaultError, Kind, down, slow
+from mcl.plugins.mcp.upstream.subscriptions import ServerSubscriptions, follow_lists
 
 if TYPE_CHECKING:
-    from mcl.upstream.connection import Connection
+    from mcl.plugins.mcp.upstream.connection import Connection
 
 
 # ---- How long to wait before a server is started again: longer each time, and never for all at once.
@@ -237,7 +237,7 @@ class Upstream:
 
     async def _one_life(self, *, handshake: bool) -> tuple[Fault, bool]:
         """A start and what follows; why it ended, and whether the process did so by itself."""
-        from mcl.upstream.connection import connected
+        from mcl.plugins.mcp.upstream.connection import connected
 
         fault: Fault | None = None
         with anyio.CancelScope(deadline=anyio.current_time() + START_S) as scope:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
-from mcl.upstream.answers import Fault, FaultError, slow
+from mcl.plugins.mcp.upstream.answers import Fault, FaultError, slow
 
 if TYPE_CHECKING:
-    from mcl.upstream.answers import Kind
-    from mcl.upstream.connection import Connection
+    from mcl.plugins.mcp.upstream.answers import Kind
+    from mcl.plugins.mcp.upstream.connection import Connection
 
 MOST: Final = 1_000  # resources of one server
 _ASK_S: Final = 10.0

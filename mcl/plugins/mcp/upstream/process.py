@@ -14,8 +14,8 @@ import anyio
 from executor.sandbox.child import Child, TreeLeash, start
 from executor.sandbox.process import end, ended
 from executor.sandbox.redaction import Redactor
-from mcl.upstream.answers import FaultError, down
-from mcl.upstream.servers import REFERENCE, Server
+from mcl.catalog.servers import REFERENCE, Server
+from mcl.plugins.mcp.upstream.answers import FaultError, down
 
 _WORDS: Final = 4096  # bytes kept of what it says on its standard error, the last ones
 _PIECE: Final = 1 << 16  # bytes read at once

@@ -21,11 +21,12 @@ from mcl.catalog.definitions import Definitions, Observed
 from mcl.catalog.manifests import GET, READ, is_pseudo, pseudo_definitions
 from mcl.catalog.suspicion import revealed
 from mcl.core.text import cut
-from mcl.upstream.channels import Channel, Channels, Overheard
+from mcl.plugins.mcp.upstream.channels import Channels, Overheard
+from mcl.serve.exchange import Channel
 
 if TYPE_CHECKING:
-    from mcl.upstream.answers import Kind
-    from mcl.upstream.upstreams import Upstreams
+    from mcl.plugins.mcp.upstream.answers import Kind
+    from mcl.plugins.mcp.upstream.upstreams import Upstreams
 
 # Whoever makes the call limits its time: a plan's node, or its tool's manifest.
 _LONGEST_S: Final = 7200.0

@@ -1,0 +1,5 @@
+"""Memories as a person has them before them."""
+
+from mcl.plugins.hooks import Plugin
+
+PLUGIN = Plugin("memories", __name__, commands={"memory": "mcl.plugins.memories.cli:register"})
