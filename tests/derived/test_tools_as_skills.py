@@ -13,7 +13,7 @@ from mcl.catalog import approval
 from mcl.catalog.definitions import Definitions
 from mcl.compiler.compiler import Clarify, Compiled
 from mcl.language.plans.planner import make_plan
-from mcl.usecases.classify import classify as classify_tool
+from mcl.plugins.mcp.classify import classify as classify_tool
 from tests.derived.conftest import DEFINITIONS, Shelf, tool
 
 ISSUE = tool(

@@ -464,7 +464,7 @@ def _until(true: Any) -> None:
 
 # ---- whatever is given ----
 
-STORES = {"approval.py", "definitions.py", "servers.py"}  # what a person's commands write to
+STORES = {"approval.py", "classify.py", "definitions.py", "servers.py"}  # what a person's commands write to
 DOORS = {"approve", "reject", "grant", "classify", "trust", "accept", "decide_gate", "call_tool"}
 SIGNS = {"correct", "sign_correction"}
 DOORS |= SIGNS

@@ -9,6 +9,8 @@ PLUGIN = Plugin(
         "mcp": "mcl.plugins.mcp.cli.mcp:register",
         "activity": "mcl.plugins.mcp.cli.activity:register",
         "server": "mcl.plugins.mcp.cli.server:register",
+        "tool classify": "mcl.plugins.mcp.cli.tools:register",
+        "tool unclassify": "mcl.plugins.mcp.cli.tools:register",
     },
     outside="mcl.plugins.mcp.foreign:Foreign",
 )

@@ -1,7 +1,7 @@
 """`mcl model`: which weights the compiler asks."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
@@ -131,6 +131,3 @@ def _cache() -> dict[str, object]:
     tapes = Tapes.of(locate())
     entries, size = tapes.size()
     return {"folder": str(tapes.folder), "entries": entries, "bytes": size}
-
-
-GROUPS: Final = (models,)
