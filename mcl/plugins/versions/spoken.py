@@ -140,7 +140,7 @@ def _in_words(prose: str, words: Sequence[TextPlace]) -> int:
     for one in reversed(words[-_FEW:-1]):
         text, between = prose[slice(*one)], prose[one.end : start]
         verb = any(_pattern(name).fullmatch(text) for name in ("empty", "verb", "drops", "merge", "branch"))
-        if between.strip() or verb or one.start == 0:
+        if between.strip("'’ ") or verb or one.start == 0:
             break
         start = one.start
     return start

@@ -66,11 +66,8 @@ async def called(git: Git, name: str) -> str:
     listed = text((await git.answer("for-each-ref", form, BRANCHES)).out).casefold().splitlines()
     words = set(re.split(r"[/_-]", name.casefold()))
     whole = [one["name"] for one in await local_branches(git)]
-    found = [
-        whole[at]
-        for at, (own, _, who) in enumerate(line.partition("\0") for line in listed)
-        if words <= {*re.split(r"[/_-]", own), *(f"{part}s" for part in who.split()), *who.split()}
-    ]
+    parts = [re.split(r"[/_ \0-]", line) for line in listed]
+    found = [whole[at] for at, own in enumerate(parts) if words <= {*own, *(f"{one}s" for one in own)}]
     return found[0] if len(found) == 1 else name
 
 
