@@ -13,15 +13,17 @@ from mcl.compiler.compiler import Compiled as Compiled
 from mcl.compiler.compiler import Refused as Refused
 from mcl.core.home import open_home as open_home
 from mcl.plugins.authoring import skills as skills
+from mcl.plugins.checking.replay import Replay as Replay
+from mcl.plugins.checking.replay import replay as replay
 from mcl.plugins.mcp import activity as activity
 from mcl.plugins.mcp import servers as servers
 from mcl.plugins.memories import memories as memories
+from mcl.plugins.plans import plans as plans
 from mcl.usecases import config as config
 from mcl.usecases import corrections as corrections
 from mcl.usecases import gates as gates
 from mcl.usecases import grants as grants
 from mcl.usecases import models as models
-from mcl.usecases import plans as plans
 from mcl.usecases import policy as policy
 from mcl.usecases import runs as runs
 from mcl.usecases import tools as tools
@@ -39,8 +41,6 @@ from mcl.usecases.intents import Summary as Summary
 from mcl.usecases.intents import cancel as cancel
 from mcl.usecases.intents import list_intents as list_intents
 from mcl.usecases.intents import show as show
-from mcl.usecases.replay import Replay as Replay
-from mcl.usecases.replay import replay as replay
 from mcl.usecases.run import run as run
 from mcl.usecases.runs import undo as undo
 from mcl.usecases.verification import verify as verify

@@ -12,7 +12,7 @@ import pytest
 import mcl
 from executor import Home
 from mcl.compiler.outcome import Clarify, Compiled
-from mcl.usecases.replay import replay
+from mcl.plugins.checking.replay import replay
 
 FILES = {
     "bills/2026-03-04-power.txt": ("Power\nSUM 812.00\nOverdue", "2026-03-04"),

@@ -16,8 +16,8 @@ from mcl.compiler.execution import ModelReasoner, SkillPrompts
 from mcl.core.event_loop import at_once
 from mcl.language.mtx.core import core_of
 from mcl.language.skills import Skill, Skills, as_compiled
+from mcl.plugins.checking.replay_items import ReplayItem, compared, missing
 from mcl.usecases.models import Models
-from mcl.usecases.replay_items import ReplayItem, compared, missing
 
 if TYPE_CHECKING:
     from executor.walker.interfaces import StepAnswer

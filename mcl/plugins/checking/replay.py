@@ -28,13 +28,13 @@ from mcl.language.skills import Skill, Skills, mtx_digest
 from mcl.memory import MemoryStore, Snapshot
 from mcl.model.cues import with_cues
 from mcl.model.protocol import plan_writer
-from mcl.usecases.chain import Chain, CorrectionLink, Hashes
+from mcl.plugins.checking.chain import Chain, CorrectionLink, Hashes
+from mcl.plugins.checking.replay_items import Answer, ReplayItem, compared, missing
 from mcl.usecases.compile import open_model, tools_of
 from mcl.usecases.goal_corrections import corrected_goal
 from mcl.usecases.installed import installed
 from mcl.usecases.intents import find_intent, read_view
 from mcl.usecases.models import Models
-from mcl.usecases.replay_items import Answer, ReplayItem, compared, missing
 
 if TYPE_CHECKING:
     from mcl.model import Model
@@ -99,7 +99,7 @@ def replay(
     again = _Again(home, view, view.intent, view.intent.compile_metadata, found, model)
     items = tuple(again.items(chain))
     if steps:
-        from mcl.usecases.replayed_steps import ReplayedSteps
+        from mcl.plugins.checking.replayed_steps import ReplayedSteps
 
         items += tuple(ReplayedSteps(home, found, again.model).items(home.journal.envelopes(id)))
     return Replay(id, items, "ran" if chain.ran else "accepted" if chain.accepted else "compiled")

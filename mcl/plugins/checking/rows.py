@@ -1,11 +1,12 @@
-"""Rows of the journal, one line each, or one whole."""
+"""Rows of the journal, one line each, or one whole; and what a replay found."""
 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from executor.sandbox.redaction import visible, visible_value
 from executor.store.journal.bodies import names_body
@@ -35,8 +36,11 @@ from ir import (
 )
 from ir.errors import MclError
 from ir.schedule import Schedule
-from mcl.cli.views.layout import BAD, DIM, duration, plain, rows
+from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, duration, joined, plain, rows
 from mcl.core.text import one_line
+
+if TYPE_CHECKING:
+    from mcl.plugins.checking.replay import Replay
 
 _LINES = 200  # of a body that are shown
 
@@ -199,3 +203,39 @@ def _told(body: Body) -> tuple[str, str]:
             return one_line("  ".join(part for part in parts if part), 160), ""
         case _:
             return "", ""
+
+
+# ---- What a replay found, line by line.
+
+
+_STYLES = {"same": GOOD, "different": BAD, "not available": WARN}
+
+
+_OF = {
+    "ran": "what ran is what its goal, answers and corrections make of it",
+    "accepted": "what was accepted; nothing of it has run",
+    "compiled": "what was compiled; nobody accepted it, and nothing of it has run",
+}
+
+
+def replay_view(replay: "Replay") -> Iterator[RenderableType]:
+    """One line an item: same, different or not available; the two values where they differ."""
+    yield joined((("Replay", STRONG), (replay.intent_id, STRONG)))
+    yield ""
+    pairs: list[tuple[str, RenderableType]] = []
+    for item in replay.items:
+        verdict = Text(f"{item.verdict:<15}", style=_STYLES[item.verdict])
+        verdict.append_text(plain(item.recorded if item.verdict == "same" else item.note, DIM))
+        pairs.append((item.name, verdict))
+        if item.verdict == "different" and item.found:
+            pairs.append((item.name, joined((("recorded", DIM), (item.recorded, "")))))
+            pairs.append((item.name, joined((("now     ", DIM), (item.found, "")))))
+    yield rows(pairs)
+    yield ""
+    bad = [item.name for item in replay.items if item.verdict != "same"]
+    said = (
+        f"byte for byte the same: {_OF[replay.of]}"
+        if replay.same
+        else f"not proved the same: {', '.join(bad)}"
+    )
+    yield plain(said, GOOD if replay.same else BAD)

@@ -2,15 +2,15 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from mcl.cli.arguments import (
     AsJson,
     IntentId,
+    ShowsByDefault,
     SkillDirectories,
-    Verbs,
     Workspace,
     argument,
     complete_intent,
@@ -26,20 +26,6 @@ if TYPE_CHECKING:
     from mcl.usecases.plans import Planned
 
 NEEDS_ACCEPT = 10  # the exit code
-
-# ---- Groups of commands whose first word may also be what one of them is about.
-
-
-class ShowsByDefault(Verbs):
-    """`mcl log @last` is `mcl log show @last`: what names no command is shown."""
-
-    does: ClassVar[str] = "show"
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # Typer's Context is its own
-        if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
-            args = [self.does, *args]
-        return super().parse_args(ctx, args)
-
 
 plans = noun(
     "plan",
@@ -94,7 +80,7 @@ def plan_command(
 
 
 def _draw(seen: "Planned", form: GraphForm, place: Path | None, home: "Home") -> None:
-    from mcl.usecases.plans import picture as drawn
+    from mcl.plugins.plans.plans import picture as drawn
 
     picture = drawn(seen, form, home)
     if place is None:
@@ -127,9 +113,9 @@ def check_command(
 
     Exit codes: 0 allowed, 10 needs approval, 11 denied, 12 invalid.
     """
-    from mcl.cli.views.plan import checked_view
-    from mcl.usecases.plans import check as check_plan_of
-    from mcl.usecases.plans import check_file as check_plan_file
+    from mcl.plugins.plans.plans import check as check_plan_of
+    from mcl.plugins.plans.plans import check_file as check_plan_file
+    from mcl.plugins.plans.views import checked_view
 
     home, place, further = use_home(), workspace or Path.cwd(), skills or ()
     if _is_file(what):
@@ -158,7 +144,7 @@ def compare_command(
     Exit codes: 0 no, 10 yes, 2 they cannot be compared.
     """
     from mcl.cli.views.exact import changes_view, verdict_line
-    from mcl.usecases.materiality import compare
+    from mcl.plugins.plans.comparison import compare
 
     out = Output(as_json)
     found = compare(before, after, at=at or None)
@@ -169,4 +155,6 @@ def compare_command(
     return NEEDS_ACCEPT if found.material else 0
 
 
-GROUPS: Final = (plans,)
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(plans)

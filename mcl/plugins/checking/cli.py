@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from mcl.cli.arguments import (
     AsJson,
     IntentId,
     ModelPath,
+    ShowsByDefault,
     SkillDirectories,
     Yes,
     argument,
@@ -22,7 +23,6 @@ from mcl.cli.arguments import (
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.people import agreed
-from mcl.cli.plan import ShowsByDefault
 from mcl.cli.views.layout import BAD, DIM, GOOD, joined, listing, plain, rows
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def show_log(
 
     What is said in a body is shown as text and JSON where it is that; `--export` writes the signed bytes.
     """
-    from mcl.cli.views.log import row_document, row_line, whole_row, whole_row_view
+    from mcl.plugins.checking.rows import row_document, row_line, whole_row, whole_row_view
     from mcl.usecases.intents import find_intent
 
     home, out = use_home(), Output(as_json)
@@ -188,7 +188,7 @@ def forget_body(row: Seq, yes: Yes = False, as_json: AsJson = False) -> int:
     Exit code 4 where you do not agree, or a run may still go on with it.
     """
     from ir.errors import REFUSED
-    from mcl.cli.views.log import row_document
+    from mcl.plugins.checking.rows import row_document
 
     home = use_home(signs=True)
     told = row_document(home.journal, home.journal.numbered(row))
@@ -269,13 +269,13 @@ def replay_command(
     Exit code 6 when anything differs or could not be compared.
     """
     from ir.errors import UNVERIFIED
-    from mcl.usecases.replay import replay
+    from mcl.plugins.checking.replay import replay
 
     out = Output(as_json)
     found = replay(intent, home=use_home(), model=model, skills=skills or (), steps=steps)
     out.document(found)
     if not as_json:
-        from mcl.cli.views.walk import replay_view
+        from mcl.plugins.checking.rows import replay_view
 
         out.tell(replay_view(found))
     return 0 if found.same else UNVERIFIED
@@ -324,4 +324,7 @@ def verify_command(
     return UNVERIFIED if count[False] else 0
 
 
-GROUPS: Final = (log, checks)
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.add_typer(log)
+    app.add_typer(checks)
