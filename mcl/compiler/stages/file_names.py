@@ -472,18 +472,14 @@ class FileReading:
             self.found |= {_ANSWERS: found} if (found := names.answering(prose, self._at)) else {}
         return self.found.get(_ANSWERS, ())
 
-    def moments(
-        self, prose: str, verb: str, zone: str, answer: str = ""
-    ) -> tuple[str, Mapping[str, str]] | None:
+    def moments(self, prose: str, verb: str, zone: str) -> tuple[str, Mapping[str, str]] | None:
         """A goal for a calendar without the words for moments that stand in files here, and what these say
-        by input; None where it has none. answer: what a person said when asked for the moment."""
-        key = f"{_MOMENTS}=answered" if answer else _MOMENTS
-        names = self.there if key not in self.found else None
-        files = names.files if names is not None and not answer else ()  # read beside the words alone
-        read = names.moments(prose, verb, self._at, zone, answer, files) if names is not None else None
+        by input; None where it has none."""
+        names = self.there if _MOMENTS not in self.found else None
+        read = names.moments(prose, verb, self._at, zone, "", names.files) if names is not None else None
         if read is not None:
-            self.found[key] = (read[0], *(part for pair in read[1].items() for part in pair))
-        rest, *pairs = self.found.get(key, ("",))
+            self.found[_MOMENTS] = (read[0], *(part for pair in read[1].items() for part in pair))
+        rest, *pairs = self.found.get(_MOMENTS, ("",))
         return (rest, dict(zip(pairs[::2], pairs[1::2], strict=True))) if rest else None
 
     def answered(self, skill: Skill, slot: str, prose: str) -> Span | None:
