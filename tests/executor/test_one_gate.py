@@ -112,6 +112,7 @@ DECLARED: Final = {
     ("mcl/plugins/hooks.py", "by name"),
     ("mcl/cli/main.py", "by name"),
     ("mcl/usecases/runs.py", "by name"),
+    ("mcl/compiler/stages/repeats.py", "by name"),
     ("mcl/usecases/file_names.py", "by name"),
     ("mcl/serve/folders.py", "by name"),
     ("mcl/catalog/tools/foreign.py", "by name"),
