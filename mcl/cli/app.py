@@ -21,21 +21,11 @@ NOUNS: Final = {
     "do": ("do",),
     "compile": ("compile", "answer"),
     "intent": ("show", "why", "list", "accept", "cancel"),
-    "plan": ("plan",),
     "correct": ("correct",),
     "run": ("run", "undo"),
     "gate": ("gate",),
-    "log": ("log", "replay", "verify"),
-    "key": ("key",),
-    "grant": ("grant", "policy"),
-    "agent": ("agent",),
-    "server": ("server",),
-    "activity": ("activity",),
     "tool": ("tool",),
     "skill": ("skill",),
-    "model": ("model",),
-    "memory": ("memory",),
-    "mcp": ("mcp",),
 }
 # The panels of the help, in their order; what a plug-in of somebody else's adds stands under "More".
 PANELS: Final = {
@@ -148,33 +138,29 @@ def app_for(word: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(all_commands)
-    added = {words: (plugin, named) for plugin in plugins() for words, named in plugin.commands.items()}
-    nouns = [noun for noun, names in NOUNS.items() if word in names]
-    verbs = [words for words in added if words.split(" ")[0] == word]
-    if not (nouns or verbs):
-        nouns, verbs = [*NOUNS], [*added]
-    for noun in nouns:
+    # By what adds it, a noun before its verbs: one function may add several.
+    added = {named: (words, plugin) for plugin in plugins() for words, named in plugin.commands.items()}
+    ours = [noun for noun, names in NOUNS.items() if word in names]
+    theirs = [one for one in added.items() if one[1][0].partition(" ")[0] == word]
+    if not (ours or theirs):
+        ours, theirs = [*NOUNS], [*added.items()]
+    for noun in ours:
         for group in import_module(f"mcl.cli.{noun}").GROUPS:
-            app.add_typer(_own(group))
-    for words in verbs:
+            app.add_typer(group)
+    for named, (words, plugin) in sorted(theirs, key=lambda one: " " in one[1][0]):
         noun, _, verb = words.partition(" ")
-        plugin, named = added[words]
         plugin.load_named(named)(_below(app, noun) if verb else app)
     return app
 
 
-def _own(group: typer.Typer) -> typer.Typer:
-    """A copy of a module's group: plug-ins add verbs below it, of this command line alone."""
-    own = copy(group)
-    own.registered_groups = [*group.registered_groups]
-    return own
-
-
 def _below(app: typer.Typer, noun: str) -> typer.Typer:
-    """Where a plug-in's verb of a noun of the kernel goes: behind those that the noun has."""
-    groups = (one.typer_instance for one in app.registered_groups if one.typer_instance is not None)
-    below = typer.Typer()
-    next(one for one in groups if one.info.name == noun).add_typer(below)
+    """Where a plug-in's verbs of a noun of somebody else go: behind those that it has, of this command line
+    alone."""
+    groups = ((one, one.typer_instance) for one in app.registered_groups)
+    place, group = next((one, group) for one, group in groups if group and group.info.name == noun)
+    place.typer_instance, below = copy(group), typer.Typer()
+    place.typer_instance.registered_groups = [*group.registered_groups]
+    place.typer_instance.add_typer(below)
     return below
 
 

@@ -64,7 +64,7 @@ def list_tools(
         and (one.waits or not waiting)
     ]
     if server and not found and server != OURSELVES:
-        from mcl.upstream.servers import Servers
+        from mcl.catalog.servers import Servers
 
         Servers(home).require(server)
     broken = broken_tools(home=home) if server in ("", OURSELVES) else ()

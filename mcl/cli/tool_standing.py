@@ -1,8 +1,8 @@
-"""`mcl tool approve`, `reject`, `quarantine` and `classify`: a person's word on a tool."""
+"""`mcl tool approve`, `reject` and `quarantine`: a person's word on a tool."""
 
 from collections.abc import Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,6 @@ from mcl.cli.arguments import AsJson, Reason, ToolName, ToolNames, Yes, option, 
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.people import agreed
-from mcl.cli.views.layout import DIM, STRONG, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from executor.store.home import Home
-    from mcl.usecases.classify import ClassifiedTool
     from mcl.usecases.tools import KnownTool
 
 verbs = typer.Typer()
@@ -26,9 +24,9 @@ verbs = typer.Typer()
 
 def nothing_known(server: str, home: "Home") -> str:
     """What to do where nothing is known of a server's tools, as nobody connected to it yet; else ""."""
-    from mcl.catalog.tools.foreign import Foreign
+    from mcl.catalog.tools.foreign import outside_tools
 
-    if any(one.manifest.outside and one.manifest.outside.server == server for one in Foreign(home).known()):
+    if any(one.manifest.outside and one.manifest.outside.server == server for one in outside_tools(home)):
         return ""
     return f"nothing is known of its tools yet; mcl server check {server} connects to it and sees"
 
@@ -148,7 +146,7 @@ def _chosen(home: "Home", names: Sequence[str], server: str, every: bool, pin: s
             {one.manifest.uri: one for one in (acts.show(name, home=home) for name in names)}.values()
         )
     if server:
-        from mcl.upstream.servers import Servers
+        from mcl.catalog.servers import Servers
 
         Servers(home).require(server)
     waiting = [one for one in acts.list(home=home) if one.waits]
@@ -181,107 +179,3 @@ def _document(tool: "KnownTool") -> dict[str, object]:
     if tool.outside is not None:
         said["suspicions"] = tool.suspicions
     return said
-
-
-# ---- `mcl tool classify` and `mcl tool unclassify`: the operator's word on what another server's tool
-# does.
-
-_WORD = {
-    "server": "says its server",
-    "operator": "says an operator",
-    "": "the worst, as nobody is believed",
-}
-
-
-Operation = Literal["read", "write", "destructive"]  # how a tool treats what is there
-
-
-@verb(
-    verbs,
-    "classify",
-    "mcl tool classify github:get_issue read --effects network",
-    "mcl tool classify files:put write --effects read,write",
-)
-def classify_tool(
-    tool: ToolName,
-    operation: Annotated[Operation, typer.Argument(help="What it does to what is there.")],
-    effects: Annotated[str, option("--effects CLASSES", "read, write, network, shell, chain; with commas.")],
-    yes: Yes = False,
-    pin: Annotated[str, option("--pin HASH", "Only if this is what was approved of it.")] = "",
-    reason: Reason = "",
-    as_json: AsJson = False,
-) -> int:
-    """Say what a tool of another server does.
-
-    Your word counts before that of its server, up and down, be the server trusted or not. Holds for the tool
-    as it is described now, until that changes. Shows the tool, asks, and keeps your word in the journal. Exit
-    code 4 when you do not agree.
-    """
-    from ir.errors import REFUSED
-    from mcl.usecases import classify as acts
-
-    classes = [name.strip() for name in effects.split(",") if name.strip()]
-    home, out = use_home(signs=True), Output(as_json)
-    found = acts.classified(tool, home=home)
-    if not (as_json and yes):
-        out.tell(_view(found))
-    says = f"{operation} ({', '.join(sorted(set(classes)))})"
-    if not yes and not agreed(f"Let {found.manifest.name} count as {says}, as it is now?"):
-        out.document({**found.to_json(), "code": "NOT_AGREED"})
-        note("not classified; nothing was changed")
-        return REFUSED
-    after = acts.classify(
-        tool,
-        operation,
-        classes,
-        pin=pin or found.manifest.pin,
-        reason=reason,
-        home=home,
-        unseen=yes,
-    )
-    out.document(after)
-    note(f"{after.manifest.name} counts as {says}; {_consequence(after)}")
-    return 0
-
-
-@verb(verbs, "unclassify", "mcl tool unclassify github:get_issue")
-def unclassify_tool(tool: ToolName, as_json: AsJson = False) -> None:
-    """Take back what was said of a tool.
-
-    It counts as its server says again, where that is trusted; else as destructive.
-    """
-    from mcl.usecases import classify as acts
-
-    after = acts.unclassify(tool, home=use_home(signs=True))
-    Output(as_json).document(after)
-    note(f"{after.manifest.name} counts as {after.effect.operation} again; {_consequence(after)}")
-
-
-def _consequence(said: "ClassifiedTool") -> str:
-    granted = " where the network is granted" if "network" in said.effect.classes else ""
-    asks = "a person is asked about each call" if said.asked else f"calls need nobody{granted}"
-    return f"agents call it by {said.call_with}, and {asks}"
-
-
-def _view(said: "ClassifiedTool") -> "Iterator[RenderableType]":
-    from ir.display import clear
-    from mcl.cli.views.definition import hints_said
-    from mcl.cli.views.exact import exact, field
-
-    outside = said.manifest.outside
-    hints = outside.definition.get("annotations") if outside else None
-    given = ", ".join(hints_said(hints)) if isinstance(hints, dict) else ""
-    silent = not said.by and said.manifest.annotated  # trusted, and says nothing
-    word = "by default, as its server does not say" if silent else _WORD[said.by]
-    effect = f"{said.effect.operation} ({', '.join(sorted(said.effect.classes))}): {word}"
-    yield exact((clear(said.manifest.name), STRONG))
-    yield field(said.manifest.description)
-    yield ""
-    yield rows(
-        [
-            ("hints", exact((given or "none", ""))),
-            ("counts as", exact((effect, ""))),
-            ("calls", exact((_consequence(said), ""))),
-            ("pin", exact((said.manifest.pin, DIM))),
-        ]
-    )

@@ -19,8 +19,9 @@ GROUP = "mcl.plugins"  # of entry points: each leads to a Plugin
 # Command lines that are answered before anything else is loaded: an agent's host waits for each of its calls.
 FIRST = {"hook": "mcl.plugins.agents.hook.entry:main"}
 SHIPPED = (
-    *("agents", "review", "repo", "data", "files", "text", "editor", "train", "weights"),
-    *("probing", "schedules", "derived", "versions", "messages", "desktop", "writing"),
+    *("rights", "plans", "checking", "mcp", "authoring", "memories", "agents", "review", "repo"),
+    *("data", "files", "text", "editor", "train", "weights", "probing", "schedules", "derived"),
+    *("versions", "messages", "desktop", "writing"),
 )
 _others: list[Plugin] | None = None  # those of others; None: not looked for yet
 
@@ -29,10 +30,10 @@ class Plugin:
     """One plug-in, whose package is that of its module.
 
     name: its own, and that of its extra. needs: modules that the extra brings. commands: by their words,
-    what adds them to the command line; `commands.toml` beside the module says who may give them. tools:
-    "namespace/name"; manifest and adapter lie in the package's folder `tools`. serves: tools of the
-    kernel that need the extra too. skills: whether its folder `skills` has some. derived: makes more of
-    what a home knows (`mcl.language.skills.Derived`). services: enters a web
+    what adds them to the command line (one function may add several); `commands.toml` beside the module says
+    who may give them. tools: "namespace/name"; manifest and adapter lie in the package's folder `tools`.
+    serves: tools of the kernel that need the extra too. skills: whether its folder `skills` has some.
+    derived: makes more of what a home knows (`mcl.language.skills.Derived`). services: enters a web
     service by a document that describes it. offered: tools that are offered over MCP.
     checkouts: what has a say about a call in a folder for which work was signed
     (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what answers steps of
@@ -40,7 +41,8 @@ class Plugin:
     that answer a goal. moments: what a goal for a calendar says of moments that stand in files.
     fills: by skill, what reads its inputs in them (`mcl.compiler.stages.filled.Filler`); by another name,
     what one reads for another plug-in. chooses: which of them a goal means
-    (`mcl.compiler.stages.filled.Chooser`); there is one. distribution: its own.
+    (`mcl.compiler.stages.filled.Chooser`); there is one. outside: the tools of other servers
+    (`mcl.catalog.tools.foreign.OutsideAnnex`); there is one. distribution: its own.
     """
 
     def __init__(
@@ -61,13 +63,15 @@ class Plugin:
         answers: str = "",
         moments: str = "",
         chooses: str = "",
+        outside: str = "",
         fills: Mapping[str, str] | None = None,
     ) -> None:
         self.name, self.package, self.needs = name, module.rpartition(".")[0], needs
         self.commands, self.tools, self.serves, self.skills = dict(commands or {}), tools, serves, skills
         self.services = services
         self.derived, self.offered, self.checkouts, self.runs = derived, offered, checkouts, runs
-        self.answers, self.moments, self.chooses, self.fills = answers, moments, chooses, dict(fills or {})
+        self.answers, self.moments, self.chooses, self.outside = answers, moments, chooses, outside
+        self.fills = dict(fills or {})
         self.distribution = ""
         self.folder = os.path.dirname(str(sys.modules[module].__file__))  # noqa: PTH120
 

@@ -1,5 +1,5 @@
-"""`mcl mcp serve`: tools and work offered over MCP, by one process, over stdio or HTTP.
+"""What stands between who serves tools to other programs and plug-ins that offer some or govern folders.
 
-A client declares, the gate decides, a person answers. It knows no command line; folders in which work was
-signed come in by a hook.
+A call and its answer as plain values, a tool that is offered, a folder in which work was signed. Who speaks
+the protocol stands above it.
 """

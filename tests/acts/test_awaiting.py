@@ -105,7 +105,7 @@ def test_an_act_that_waits_is_refused_in_an_event_loop_and_names_its_twin(yard: 
 def test_no_act_opens_a_loop_by_another_door() -> None:
     own = {
         "mcl/core/event_loop.py",
-        "mcl/cli/mcp.py",
+        "mcl/plugins/mcp/cli/mcp.py",
         "mcl/plugins/agents/guard/aftermath.py",
     }  # programs of their own
     probes = {"mcl/plugins/probing/host.py", "mcl/plugins/probing/calls.py"}

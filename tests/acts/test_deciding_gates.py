@@ -21,8 +21,8 @@ from ir import PlanTree, PolicyGateBody, PolicyGateResolveBody, check_plan
 from ir.plan import NO, YES
 from mcl.cli.people import AtTerminal
 from mcl.core.errors import InputError
+from mcl.plugins.mcp.forms import gate_form, read_form
 from mcl.serve.exchange import Filled
-from mcl.serve.forms import gate_form, read_form
 from mcl.usecases.gates import decide_gate, open_gates, show_gate
 
 WORDS = {"options": ["send", "later", "drop it", "nein"], "refuses": ["drop it", "nein"]}

@@ -72,6 +72,59 @@ def test_what_only_tells_something_adds_no_file_to_what_is_gone(
     assert (skill, sorted(files)) == ("files-delete", gone)
 
 
+STAFF = """name,phone,born,hours,paid
+Ada Berg,070-555 01 22,1971-03-02,12,yes
+"Holm, Olle",070-555 19 40,1958-11-30,7.5,no
+Mia Sand,,2003-09-09,12,no
+"""
+OLLE = '"Holm, Olle",070-555 19 40,1958-11-30,7.5,'
+
+
+def table_after(goal: str, home: Home) -> str:
+    """What a table holds when a goal is done; "" where it is not clear what that is."""
+    Path("staff.csv").write_text(STAFF)
+    made = mcl.compile_goal(goal, home=home)
+    if not isinstance(made, Compiled):
+        return ""
+    mcl.accept(made.intent.id, home=home)
+    outcome = mcl.run(made.intent.id, people=AlwaysApprove(), home=home)
+    return "" if outcome.failure else Path("staff.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("goal", "old", "new"),
+    [
+        ("mark Olle as paid in staff.csv", f"{OLLE}no", f"{OLLE}yes"),
+        ("markera Ada som inte betald i staff.csv", "02,12,yes", "02,12,no"),
+        ("set Ada's hours to 14,5 in staff.csv", "02,12,yes", "02,14.5,yes"),
+        ("change the phone of Mia Sand to 070-111 22 33 in staff.csv", "Sand,,", "Sand,070-111 22 33,"),
+        ("Mias telefon är 070-111 22 33, ändra i staff.csv", "Sand,,", "Sand,070-111 22 33,"),
+        ("sätt timmar till 9 för Mia i staff.csv", "09,12,no", "09,9,no"),
+        ("remove Mia Sand from staff.csv", "Mia Sand,,2003-09-09,12,no\n", ""),
+        ("ta bort raden för Ada ur staff.csv", "Ada Berg,070-555 01 22,1971-03-02,12,yes\n", ""),
+    ],
+)
+def test_a_cell_or_a_row_is_changed_and_all_else_stays(home: Home, goal: str, old: str, new: str) -> None:
+    assert table_after(goal, home) == STAFF.replace(old, new), goal
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "change Ada Sjö's hours to 14 in staff.csv",
+        "set the hours to 14 in staff.csv",
+        "change Mia's wage to 14 in staff.csv",
+        "mark everyone except Ada as paid in staff.csv",
+        "remove Ada's phone from staff.csv",
+        "remove Ada Sjö from staff.csv",
+        "ta bort alla utom Mia ur staff.csv",
+        "delete everyone who has not paid from staff.csv",
+    ],
+)
+def test_what_is_not_clear_of_a_row_changes_none(home: Home, goal: str) -> None:
+    assert table_after(goal, home) in ("", STAFF), goal
+
+
 def test_of_what_is_not_named_nothing_is_taken_away(home: Home) -> None:
     made = mcl.compile_goal("delete the logs in logs. it is important that server.log stays", home=home)
     taken = [one.value for one in made.intent.frame.objects] if isinstance(made, Compiled) else []

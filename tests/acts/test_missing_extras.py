@@ -18,8 +18,8 @@ from websites import Site, page, website
 import mcl
 from executor import Agents, Home, Outcome
 from ir import MclError, PlanStepBody, did_of
-from mcl.serve.process import opened
-from mcl.serve.service import GoalCompiler
+from mcl.plugins.mcp.process import opened
+from mcl.plugins.mcp.service import GoalCompiler
 from mcl.usecases.plans import Planned
 
 CHART = {"path": "sales.csv", "out": "chart.svg"}

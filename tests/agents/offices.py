@@ -14,9 +14,9 @@ from mcp.types import Implementation
 
 from executor import Home
 from mcl.plugins.agents.usecases import import_work
-from mcl.serve.process import opened
-from mcl.serve.server import Face
-from mcl.serve.service import GoalCompiler
+from mcl.plugins.mcp.process import opened
+from mcl.plugins.mcp.server import Face
+from mcl.plugins.mcp.service import GoalCompiler
 
 FILE = ".orchestration/active_intents.yaml"
 HEAD = {"created_at": "2026-11-01T10:00:00Z", "updated_at": "2026-11-01T10:00:00Z"}

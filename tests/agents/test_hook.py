@@ -15,7 +15,7 @@ from mcl.plugins.agents.hosts import NAMES
 from mcl.plugins.agents.hosts.host import OURS, host_named
 from mcl.plugins.agents.trace.line import TRACE
 from mcl.plugins.agents.usecases import import_work, trace_work
-from mcl.serve.offered.tools import OFFERED
+from mcl.plugins.mcp.offered.tools import OFFERED
 from tests.agents.conftest import Written, yaml_of
 from tests.agents.hosting import ClaudeCode, GeminiCli, refusals, trace
 

@@ -23,7 +23,7 @@ from mcl.core.errors import InputError
 from mcl.language.skills import Skills
 from mcl.memory import Memory, MemoryStore
 from mcl.memory.lessons import setting
-from mcl.memory.verification import verify_home
+from mcl.plugins.memories.verification import verify_home
 from tests.compiler.conftest import ORDER, PLAN, Compile, Scripted
 
 GOAL = "order something nice"

@@ -12,7 +12,7 @@ from mcl.core.home import open_home
 from mcl.language.skills import find_skills
 from mcl.memory import Memory, MemoryStore
 from mcl.memory.lessons import bundle
-from mcl.memory.verification import verify_home
+from mcl.plugins.memories.verification import verify_home
 from tests.compiler.conftest import ORDER, PLAN, Scripted
 
 

@@ -21,7 +21,7 @@ from mcl.cli.main import main
 from mcl.compiler.stages.request import GoalRequest
 from mcl.core.environment import system_zone
 from mcl.core.errors import InputError
-from mcl.serve.service import GoalCompiler
+from mcl.plugins.mcp.service import GoalCompiler
 from mcl.values.dates import read_moment
 
 ZONES = ("UTC", "Europe/Stockholm", "America/St_Johns")

@@ -10,8 +10,8 @@ from editor_texts import SKILL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mcl.plugins.authoring.checks import validate_skill
 from mcl.plugins.editor.session import EditorSession, Open
-from mcl.usecases.skills.checks import validate_skill
 
 SKILLS = Path(__file__).resolve().parents[2] / "skills"
 

@@ -60,7 +60,7 @@ DECLARED: Final = {
     ("executor/walker/nodes.py", "invoke"),
     ("executor/walker/handover.py", "invoke"),
     ("executor/walker/criteria.py", "invoke"),
-    ("mcl/serve/calls.py", "invoke"),
+    ("mcl/plugins/mcp/calls.py", "invoke"),
     ("mcl/plugins/agents/work/criteria.py", "invoke"),  # addresses that criteria of signed work name
     ("mcl/plugins/probing/calls.py", "invoke"),  # the walker's call, watched
     # Who puts manifests and adapters together.
@@ -71,19 +71,19 @@ DECLARED: Final = {
     # The addresses of declared commands, for goals that name one: manifests are read, nothing is called.
     ("mcl/compiler/stages/commands.py", "a tool's module"),
     ("mcl/compiler/stages/commands.py", "holds declared_commands"),
-    ("mcl/catalog/tools/foreign.py", "holds Tool"),
-    ("mcl/catalog/outside.py", "holds Tool"),
+    ("mcl/plugins/mcp/foreign.py", "holds Tool"),
+    ("mcl/plugins/mcp/outside.py", "holds Tool"),
     ("mcl/catalog/tools/registry.py", "holds builtin_tools"),
     ("mcl/catalog/tools/registry.py", "holds declared_commands"),
     ("mcl/catalog/tools/registry.py", "a tool's module"),
     ("executor/tools/registry.py", "by name"),  # adapters
     ("mcl/catalog/tools/registry.py", "by name"),  # adapters
     # The adapter of other servers' tools, what it does its work with, and the one connection below.
-    ("mcl/catalog/outside.py", "perform"),
-    ("mcl/catalog/outside.py", "read_resource"),
-    ("mcl/catalog/outside.py", "get_prompt"),
-    ("mcl/catalog/outside.py", "upstreams.call"),
-    ("mcl/upstream/connection.py", "send_request"),
+    ("mcl/plugins/mcp/outside.py", "perform"),
+    ("mcl/plugins/mcp/outside.py", "read_resource"),
+    ("mcl/plugins/mcp/outside.py", "get_prompt"),
+    ("mcl/plugins/mcp/outside.py", "upstreams.call"),
+    ("mcl/plugins/mcp/upstream/connection.py", "send_request"),
     # What modules of tools share, which is no adapter: the check of a text before it is edited, HTTP with its
     # refusals, and a program in the foreground (the pager).
     ("mcl/plugins/text/lines.py", "a tool's module"),
@@ -91,6 +91,7 @@ DECLARED: Final = {
     ("mcl/cli/output.py", "a tool's module"),
     # What a question may be read against: tables are read by their reader, no adapter is run.
     ("mcl/plugins/data/answering.py", "a tool's module"),
+    ("mcl/plugins/data/cells.py", "a tool's module"),
     ("mcl/plugins/data/people.py", "a tool's module"),
     ("mcl/plugins/data/rows_added.py", "a tool's module"),
     ("mcl/plugins/data/rows_said.py", "a tool's module"),
@@ -100,7 +101,7 @@ DECLARED: Final = {
         "a tool's module",
     ),  # how a calendar is read, of which a moment is looked up
     # Completing what is typed is no tool; it asks servers of whom a person let resources or prompts in.
-    ("mcl/serve/proxy/handlers.py", "upstreams.complete"),
+    ("mcl/plugins/mcp/proxy/handlers.py", "upstreams.complete"),
     # Whether a package is there at all.
     ("mcl/core/distribution.py", "by name"),
     # By name, from tables of constants none of which is a tool's module: that is looked for too.
@@ -111,11 +112,13 @@ DECLARED: Final = {
     ("mcl/plugins/hooks.py", "by name"),
     ("mcl/cli/main.py", "by name"),
     ("mcl/usecases/runs.py", "by name"),
+    ("mcl/compiler/stages/repeats.py", "by name"),
     ("mcl/usecases/file_names.py", "by name"),
     ("mcl/serve/folders.py", "by name"),
-    ("mcl/serve/offered/tools.py", "by name"),
+    ("mcl/catalog/tools/foreign.py", "by name"),
+    ("mcl/plugins/mcp/offered/tools.py", "by name"),
     ("mcl/usecases/installed.py", "by name"),
-    ("mcl/usecases/servers.py", "by name"),
+    ("mcl/plugins/mcp/servers.py", "by name"),
     ("mcl/model/llama/weights.py", "by name"),
     ("mcl/plugins/probing/calls.py", "by name"),  # what gives a registry; its tools are called as any
     ("mcl/plugins/review/scan/bandit_rules.py", "by name"),  # modules of bandit, from a table of constants
@@ -138,7 +141,7 @@ def found(path: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
                     elif alias.name == "run":
                         yield path, "another tool's run"
                 client = whole == "mcp.Client" or whole == "mcp" or whole.startswith("mcp.client")
-                if client and not path.startswith("mcl/upstream/"):
+                if client and not path.startswith("mcl/plugins/mcp/upstream/"):
                     yield path, "a client of MCP"
                 if alias.name in HOLDERS:
                     yield path, f"holds {alias.name}"
@@ -181,7 +184,7 @@ def test_there_are_rooms_of_tools() -> None:
         "mcl/plugins/versions/tools/git",
         "executor/tools/http",
         "executor/tools/process",
-        "mcl/catalog/tools/cortex",
+        "mcl/plugins/memories/tools/cortex",
         "mcl/plugins/review/tools/review",
     } <= set(ROOMS)
 
@@ -285,13 +288,13 @@ BYPASSES: Final = {
         "async def f(upstreams): return await upstreams.call('github', 'delete_repo', {})",
     ),
     "a tool of another server, by a field": (
-        "mcl/serve/offered/tools.py",
+        "mcl/plugins/mcp/offered/tools.py",
         "async def f(session): return await session.upstreams.call('github', 'delete_repo', {})",
     ),
     "a resource of another server": ("mcl/usecases/run.py", "f = lambda ups: ups.read_resource('s', 'u')"),
     "what the adapter does its work with": (
         "mcl/usecases/run.py",
-        "from mcl.catalog.outside import perform as f",
+        "from mcl.plugins.mcp.outside import perform as f",
     ),
     "a client of one's own": ("mcl/usecases/run.py", "from mcp.client.session import ClientSession"),
     "another client of one's own": ("mcl/usecases/run.py", "from mcp import Client"),

@@ -23,9 +23,9 @@ from typing import Any
 import pytest
 
 from executor import Home
-from mcl.catalog.activity import OPERATIONS, SENSITIVITIES, VERDICTS, Activity, CallRecord
 from mcl.cli.main import main
 from mcl.core.home import open_home
+from mcl.plugins.mcp.records import OPERATIONS, SENSITIVITIES, VERDICTS, Activity, CallRecord
 
 pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
 
@@ -174,7 +174,7 @@ def test_a_bad_filter_is_refused_by_every_verb(run: Run, verb: str) -> None:
 
 
 def test_the_words_that_are_completed_are_those_that_are_read() -> None:
-    from mcl.cli import activity as arguments
+    from mcl.plugins.mcp.cli import activity as arguments
 
     offered = [arguments._SEVERAL[name][2] for name in ("operation", "sensitivity", "status")]
     assert offered == [OPERATIONS, SENSITIVITIES, VERDICTS]

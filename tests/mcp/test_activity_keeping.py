@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from executor import Home, HomeError
 from executor.core.hashing import json_hash
 from executor.sandbox.redaction import Redactor
-from mcl.catalog.activity import Activity, CallRecord, Reader
-from mcl.catalog.activity.writer import body_of
 from mcl.core.home import open_home
+from mcl.plugins.mcp.records import Activity, CallRecord, Reader
+from mcl.plugins.mcp.records.writer import body_of
 
 pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
 
@@ -185,7 +185,7 @@ def test_a_commit_that_fails_fails_every_call_of_it_and_keeps_nothing(home: Home
 
 
 def _all() -> Any:
-    from mcl.catalog.activity import parse_filters
+    from mcl.plugins.mcp.records import parse_filters
 
     return parse_filters({}, now="2026-11-21T10:00:00.000Z")
 
@@ -311,7 +311,7 @@ def test_any_entry_becomes_a_record_that_can_be_written_and_read(
     texts: list[str], args: dict[str, Any], ms: float
 ) -> None:
     from ir import decode_cbor, encode_cbor
-    from mcl.catalog.activity.record import call_of
+    from mcl.plugins.mcp.records.record import call_of
 
     entry = CallRecord(*texts[:8], args=args, latency_ms=ms, upstream_ms=ms, warnings=(texts[8],))
     body = body_of(entry, Redactor(), "did:key:z6Mk")
@@ -325,7 +325,7 @@ KEEPER = """
 import asyncio, sys
 from pathlib import Path
 from mcl.core.home import open_home
-from mcl.catalog.activity import Activity, CallRecord
+from mcl.plugins.mcp.records import Activity, CallRecord
 
 async def main():
     activity = Activity(open_home(Path(sys.argv[1])))

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from executor import Home
 from executor.core.clock import FixedClock
 from ir import MclError
-from mcl.catalog.activity import NAMES, Activity, ActivityFlaw, CallRecord, Filters, Reader, parse_filters
-from mcl.catalog.activity.stats import GROUPS, stats
 from mcl.core.errors import McpError
 from mcl.core.home import open_home
+from mcl.plugins.mcp.records import NAMES, Activity, ActivityFlaw, CallRecord, Filters, Reader, parse_filters
+from mcl.plugins.mcp.records.stats import GROUPS, stats
 
 pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
 

@@ -20,13 +20,13 @@ import mcl
 from executor import Home
 from executor.walker.questions import GateQuestion
 from ir import IntentCorrectBody
-from mcl.serve.corrections import FormCorrections
+from mcl.plugins.mcp.corrections import FormCorrections
+from mcl.plugins.mcp.forms import plan_people
+from mcl.plugins.mcp.process import opened
+from mcl.plugins.mcp.server import Face
+from mcl.plugins.mcp.service import GoalCompiler
+from mcl.plugins.mcp.upstream.channels import SILENT
 from mcl.serve.exchange import Caller, Filled, Form
-from mcl.serve.forms import plan_people
-from mcl.serve.process import opened
-from mcl.serve.server import Face
-from mcl.serve.service import GoalCompiler
-from mcl.upstream.channels import SILENT
 from mcl.usecases.accept import accept
 from mcl.usecases.intents import show
 from tests.cli.skill_writing import SKILL

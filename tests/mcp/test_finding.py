@@ -21,10 +21,10 @@ from executor import Home
 from executor.gate.grants import Grants
 from executor.gate.pins import Pins
 from mcl.catalog.definitions import Definitions
-from mcl.serve.offered.search import sample_args
-from mcl.serve.process import opened
-from mcl.serve.service import GoalCompiler
-from mcl.upstream.servers import Servers
+from mcl.catalog.servers import Servers
+from mcl.plugins.mcp.offered.search import sample_args
+from mcl.plugins.mcp.process import opened
+from mcl.plugins.mcp.service import GoalCompiler
 
 Answer = Mapping[str, Any]
 

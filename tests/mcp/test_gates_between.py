@@ -17,9 +17,9 @@ from executor import Home, Walker
 from executor.core.errors import GateError, WalkError
 from executor.gate.breaker import MOST
 from executor.walker.questions import GateQuestion
-from mcl.serve.call_questions import MAX_OPEN, ApprovedCall, Pending
+from mcl.plugins.mcp.call_questions import MAX_OPEN, ApprovedCall, Pending
+from mcl.plugins.mcp.forms import plan_people
 from mcl.serve.exchange import Filled, Form
-from mcl.serve.forms import plan_people
 from mcl.usecases import call_question as deciding
 from mcl.usecases.call_question import CallQuestion, call_questions
 from mcl.usecases.gates import decide_gate

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from executor.core.clock import instant
 from executor.core.errors import GateError
 from executor.store.journal.record import Record
-from mcl.serve.call_questions import ApprovedCall, CallQuestions, Pending
+from mcl.plugins.mcp.call_questions import ApprovedCall, CallQuestions, Pending
+from mcl.plugins.mcp.forms import States
 from mcl.serve.exchange import Caller, Filled, Form
-from mcl.serve.forms import States
 from mcl.usecases.call_question import CallQuestion, call_questions
 from mcl.usecases.gates import decide_gate, open_gates
 

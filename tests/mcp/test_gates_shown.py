@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executor.core.errors import GateError
+from mcl.plugins.mcp.forms import call_form, read_form
 from mcl.serve.exchange import Filled, Form
-from mcl.serve.forms import call_form, read_form
 from mcl.usecases.call_question import CallQuestion, call_questions
 from mcl.usecases.gates import decide_gate, open_gates, show_gate
 

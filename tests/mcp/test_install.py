@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcl.core.errors import InputError, McpError
-from mcl.serve.install import HOSTS, Host, change_of, entry_for, host_named, write
-from mcl.serve.install.changes import changed, read_object
+from mcl.plugins.agents.install import HOSTS, Host, change_of, entry_for, host_named, write
+from mcl.plugins.agents.install.changes import changed, read_object
 
 
 def entry(host: str, **environment: str) -> Any:

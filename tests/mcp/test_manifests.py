@@ -16,7 +16,7 @@ from mcl.catalog.manifests import OUTPUT, Hints, judge, manifest_of, read_hints
 from mcl.catalog.tools import registry
 from mcl.cli.tool import example_call
 from mcl.core.errors import McpError
-from mcl.serve.offered.search import sample_args
+from mcl.plugins.mcp.offered.search import sample_args
 
 ISSUE: dict[str, Any] = {
     "name": "create_issue",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mcp.types import Prompt, Resource, ResourceTemplate
 
 from executor.sandbox.redaction import Redactor
-from mcl.serve.proxy.lists import fitting, parse_prompt, parse_uri
+from mcl.plugins.mcp.proxy.lists import fitting, parse_prompt, parse_uri
 
 MODELS = {
     "resources": (Resource, "uri"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcl.core.errors import McpError
-from mcl.serve.proxy.lists import (
+from mcl.plugins.mcp.proxy.lists import (
     Cursors,
     is_prompt,
     is_uri,

@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcl.serve.shelf import ToolIndex, ToolText, entry_of, words
+from mcl.plugins.mcp.shelf import ToolIndex, ToolText, entry_of, words
 
 LABELLED = Path(__file__).with_name("retrieval")
 FEW = (
@@ -152,7 +152,7 @@ def test_any_text_is_a_description(texts: list[str], query: str) -> None:
 
 def test_two_processes_tell_the_same() -> None:
     code = (
-        "from mcl.serve.shelf import *\n"
+        "from mcl.plugins.mcp.shelf import *\n"
         "tools = [ToolText(f's:{n % 7}-{n}', 'reads or writes files', (f'a{n % 3}',)) for n in range(60)]\n"
         "print(ToolIndex(tools).find('read the file a1 5', 60))"
     )

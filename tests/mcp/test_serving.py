@@ -23,7 +23,7 @@ import pytest
 from desks import PATIENCE, Desk, Peers, bearing, first_line, running, talk
 
 from mcl.core.errors import McpError
-from mcl.serve.http import TOKEN_FILE, listening, token_of
+from mcl.plugins.mcp.http import TOKEN_FILE, listening, token_of
 
 NOISE = """
 import atexit, os, subprocess, sys, threading, time
@@ -33,7 +33,7 @@ atexit.register(print, "a library says goodbye")
 over = threading.Event()
 
 def noise():
-    while "mcl.serve.server" not in sys.modules:
+    while "mcl.plugins.mcp.server" not in sys.modules:
         time.sleep(0.01)
     subprocess.run(["echo", "a child prints"])
     while not over.wait(0.01):

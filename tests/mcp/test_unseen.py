@@ -12,8 +12,8 @@ import pytest
 from asking import Room, answering, room, says
 
 from executor.walker.questions import GateQuestion
+from mcl.plugins.mcp.forms import plan_people
 from mcl.serve.exchange import Filled
-from mcl.serve.forms import plan_people
 from mcl.usecases.gates import decide_gate, show_gate
 
 pytestmark = pytest.mark.attended
@@ -66,7 +66,7 @@ def test_gates_of_plans_too(here: Room, filled: Any) -> None:
 
 def test_answers_to_what_a_goal_leaves_open_are_signed_unseen(here: Room) -> None:
     from mcl.compiler.compiler import Clarify
-    from mcl.serve.service import GoalCompiler
+    from mcl.plugins.mcp.service import GoalCompiler
 
     async def compiled() -> str:
         compiler = GoalCompiler(here.home, ai=False)

@@ -11,13 +11,13 @@ import pytest
 
 from executor import Home
 from mcl.memory import MemoryStore
-from mcl.memory.verification import verify_home
-from mcl.usecases import memories
+from mcl.plugins.memories import memories
+from mcl.plugins.memories.verification import verify_home
 
 IMPORTER = """
 import json, sys
 from pathlib import Path
-from mcl.usecases import memories
+from mcl.plugins.memories import memories
 from mcl.core.home import open_home
 def told(done, whole):
     if done % 100 == 0:
@@ -29,7 +29,7 @@ memories.add_lines(lines, home=open_home(Path(sys.argv[1])), progress=told)
 WRITER = """
 import sys
 from pathlib import Path
-from mcl.usecases import memories
+from mcl.plugins.memories import memories
 from mcl.core.home import open_home
 home = open_home(Path(sys.argv[1]))
 for n in range(int(sys.argv[3])):

@@ -13,7 +13,7 @@ from ir.errors import UNVERIFIED
 from mcl.core.errors import MemoryStoreError
 from mcl.memory import MemoryStore
 from mcl.memory.proof import Proof, prove
-from mcl.usecases import memories
+from mcl.plugins.memories import memories
 from tests.memory.conftest import AT
 
 

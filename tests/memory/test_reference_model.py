@@ -17,7 +17,7 @@ from executor import FixedClock, Home
 from mcl.memory import Memory, MemoryStore, Snapshot
 from mcl.memory import words as search
 from mcl.memory.proof import Proof, prove
-from mcl.memory.verification import verify_home
+from mcl.plugins.memories.verification import verify_home
 from tests.memory.conftest import AT
 
 WORDS = ("order", "paper", "acme", "oslo", "invoice", "pay", "zwölf", "x1")

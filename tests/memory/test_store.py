@@ -11,7 +11,7 @@ from mcl.core.errors import MemoryStoreError
 from mcl.memory import NEVER_USED, Memory, MemoryStore, Snapshot, new_memory
 from mcl.memory.lessons import bundle
 from mcl.memory.proof import prove
-from mcl.memory.verification import verify_home
+from mcl.plugins.memories.verification import verify_home
 
 
 def test_a_cortex_that_was_never_used_has_the_root_of_zeros(cortex: MemoryStore) -> None:

@@ -17,8 +17,8 @@ from mcl.core.errors import MemoryStoreError
 from mcl.memory import MemoryStore
 from mcl.memory.memory import Memory
 from mcl.memory.proof import prove
-from mcl.memory.verification import MemoryReport, verify_home
 from mcl.memory.words import document_in
+from mcl.plugins.memories.verification import MemoryReport, verify_home
 from tests.memory.conftest import AT
 
 

@@ -20,11 +20,11 @@ from mcl.catalog.tools import registry
 from mcl.core.errors import RepoError
 from mcl.core.repositories import Resolved
 from mcl.language.skills import find_skills, load_skill, skill_folders
+from mcl.plugins.authoring.checks import validate_skill
 from mcl.plugins.repo.contract import COMMANDS, REFUSE, RepoIntent, intent_types, judge
 from mcl.plugins.repo.plan import plan_contract
 from mcl.plugins.repo.usecases import PACK
 from mcl.usecases.packs import PackOrigin
-from mcl.usecases.skills.checks import validate_skill
 
 AGENT = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
 ORIGIN = PackOrigin(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from executor import Home, Workspace
-from mcl.memory.verification import verify_home
+from mcl.plugins.memories.verification import verify_home
 from mcl.plugins.review.memory.history import ReviewMemories
 
 WRITER = """

@@ -12,8 +12,8 @@ from walks import Walks, gate, sequence
 
 import mcl
 from executor import GateAnswer, GateQuestion, Home
-from mcl.catalog.activity import Activity, CallRecord
 from mcl.core.home import open_home
+from mcl.plugins.mcp.records import Activity, CallRecord
 
 # Cut in two, so that this file is no hit of a search for keys itself.
 SECRETS = {

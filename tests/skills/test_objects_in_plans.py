@@ -26,7 +26,7 @@ from mcl.core.errors import SkillError
 from mcl.language.plans.planner import make_plan
 from mcl.language.plans.template import read_shape
 from mcl.language.skills import Skill, load_skill
-from mcl.usecases.skills.checks import validate_skill
+from mcl.plugins.authoring.checks import validate_skill
 
 KINDS: dict[str, dict[str, Any]] = {
     "object": {"type": "object"},

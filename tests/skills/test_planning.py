@@ -15,7 +15,7 @@ from mcl.catalog.tools import registry
 from mcl.core.errors import SkillError
 from mcl.language.plans.planner import make_plan
 from mcl.language.skills import Skill, load_skill
-from mcl.usecases.skills.checks import validate_skill
+from mcl.plugins.authoring.checks import validate_skill
 
 PLAN = """version: 1
 plans:

@@ -18,8 +18,8 @@ from mcl.compiler.outcome import Clarify, Compiled, Refused
 from mcl.language.skills import find_skills, skill_folders
 from mcl.memory import MemoryStore
 from mcl.model import Model
+from mcl.plugins.authoring.examples import try_examples
 from mcl.usecases.models import Models
-from mcl.usecases.skills.examples import try_examples
 
 SHIPPED = find_skills(skill_folders(None)[:1]).ids
 AT = "2026-11-21T10:00:00Z"

@@ -14,7 +14,7 @@ from mcl.language.mtx.parser import parse
 from mcl.language.mtx.source import MtxFinding
 from mcl.language.plans.checks import check_plan_file, scope_of
 from mcl.language.plans.document import YamlFile, read_yaml
-from mcl.usecases.skills.checks import CheckedFile, validate_skill
+from mcl.plugins.authoring.checks import CheckedFile, validate_skill
 
 SKILL = """\
 §SKILL

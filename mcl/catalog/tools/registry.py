@@ -1,7 +1,7 @@
 """All tools there are, by address.
 
-The executor's own lie in executor/tools. What needs a part of mcl lies here, and what a plug-in adds in
-its own folder `tools`, in the same shape: a folder a namespace, a manifest beside each adapter.
+The executor's own lie in executor/tools, and what a plug-in adds in its own folder `tools`, in the same
+shape: a folder a namespace, a manifest beside each adapter.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,8 +23,6 @@ from mcl.language.mtx.files import Cache
 from mcl.plugins.hooks import plugins
 
 COMMANDS: Final = "commands.toml"  # in a home: commands that its operator declared
-_PACKAGE: Final = "mcl.catalog.tools"
-_NAMES: Final = ("cortex/find", "cortex/put")
 
 
 def registry(
@@ -34,7 +32,7 @@ def registry(
 
     home: opened at the first call of a tool that needs it, not before. commands: the folder of a home, whose
     operator may have declared commands (commands.toml): each is a tool too. outside: the tools of other
-    servers (``mcl.catalog.outside``).
+    servers (``mcl.plugins.mcp.outside``).
 
     A command that cannot be used is none (``Registry.broken``).
     """
@@ -44,11 +42,9 @@ def registry(
 
 
 def shipped_tools(home: Callable[[], Home] = open_home, cache: Path | None = None) -> list[Tool]:
-    """Those of the executor, of mcl and of its plug-ins. home: as of ``registry``. cache: the folder in which
+    """Those of the executor and of plug-ins. home: as of ``registry``. cache: the folder in which
     a home keeps what their manifests say."""
-    others = [one for one in plugins() if one.tools]
-    rooms: list[tuple[str, Path, Sequence[str]]] = [(_PACKAGE, Path(__file__).parent, _NAMES)]
-    rooms += [(f"{one.package}.tools", Path(one.folder, "tools"), one.tools) for one in others]
+    rooms = [(f"{one.package}.tools", Path(one.folder, "tools"), one.tools) for one in plugins() if one.tools]
     if cache is not None and cache.is_dir():
         own = [folder / f"{name}.toml" for _, folder, names in rooms for name in names]
         _read([*builtin_manifests(), *own], Cache(cache))

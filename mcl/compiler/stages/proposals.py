@@ -92,10 +92,12 @@ def _skill(found: Found) -> Skill | None:
 
 
 def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
-    """The skill whose inputs what stands in the files here says."""
-    if choosing.is_sure(found):
-        return None
-    near = choosing.ranked(found, _HEARD if _skill(found) is not None else 0.0)
+    """The skill whose inputs what stands in the files here says; beside one that takes a goal as it was said,
+    and is sure, the one that says its verb."""
+    own, main, sure = _skill(found), choosing.clauses.main, choosing.is_sure(found)
+    near = [] if sure else choosing.ranked(found, _HEARD if own is not None else 0.0)
+    if own is not None and own.takes_goal and main is not None and not _says(choosing, own, main):
+        near += [one for one in choosing.ranked(found, 0.0) if _says(choosing, one, main)]
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
 

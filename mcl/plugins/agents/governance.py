@@ -24,12 +24,12 @@ from executor.store.home import Home
 from executor.tools.manifest import Manifest
 from ir import MclError
 from mcl.core.environment import agent_name
+from mcl.plugins.agents.install.hosts import HOSTS
 from mcl.plugins.agents.work.leases import BoundCheckouts, CallCheckouts, Leases
 from mcl.plugins.agents.work.store import SignedWork
 from mcl.plugins.agents.writes.callers import Callers, recover
 from mcl.plugins.agents.writes.images import SeenVersions, WriteCaller, keep, left, trace_writes
 from mcl.serve.folders import Folders, Judged, Watch
-from mcl.serve.install.hosts import HOSTS
 
 if TYPE_CHECKING:
     from mcl.serve.exchange import Caller

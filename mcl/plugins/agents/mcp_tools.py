@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from anyio import to_thread
 
@@ -14,11 +14,19 @@ from mcl.plugins.agents.work.completion import MAX_NOTES, complete
 from mcl.plugins.agents.work.selection import SelectResult, intent_json, select
 from mcl.plugins.agents.work.store import find_root
 from mcl.serve.exchange import Caller, Json, Reply, refused
-from mcl.serve.offered.tool import KEEPS, LOOKS, OBJECT, OBJECTS, TEXT, TEXTS, Offered, gives, takes, text
-
-if TYPE_CHECKING:
-    from mcl.serve.service import Service
-
+from mcl.serve.offered import (
+    KEEPS,
+    LOOKS,
+    OBJECT,
+    OBJECTS,
+    TEXT,
+    TEXTS,
+    Offered,
+    ServedPlace,
+    gives,
+    takes,
+    text,
+)
 
 _NONE: Final = (
     "no person signed work for this folder: files are changed as everywhere else; a person signs what"
@@ -26,13 +34,13 @@ _NONE: Final = (
 )
 
 
-async def _list(session: Service, arguments: Json, caller: Caller) -> Reply:
+async def _list(session: ServedPlace, arguments: Json, caller: Caller) -> Reply:
     status = str(arguments.get("status_filter") or "")
     told = await to_thread.run_sync(_listed, session, status, here_of(session.folders).name_of(caller))
     return Reply(cast(Json, session.redactor.value(told)))
 
 
-def _listed(session: Service, status: str, agent: str) -> dict[str, object]:
+def _listed(session: ServedPlace, status: str, agent: str) -> dict[str, object]:
     from mcl.plugins.agents.usecases import list_work
 
     found = list_work(root=session.workspace.root, home=session.home)
@@ -73,7 +81,7 @@ _SELECT_EXAMPLE: Final = {"intent_id": "INT-001"}
 _LIST_FIX: Final = "list_active_intents says what there is"
 
 
-async def _select(session: Service, arguments: Json, caller: Caller) -> Reply:
+async def _select(session: ServedPlace, arguments: Json, caller: Caller) -> Reply:
     label, agent = str(arguments["intent_id"]), here_of(session.folders).name_of(caller)
     here = here_of(session.folders)
     root = find_root(here.work, session.workspace.root)
@@ -129,7 +137,7 @@ SELECT: Final = Offered(
 _COMPLETE_EXAMPLE: Final = {"verification_notes": "all tests in tests/auth pass"}
 
 
-async def _complete(session: Service, arguments: Json, caller: Caller) -> Reply:
+async def _complete(session: ServedPlace, arguments: Json, caller: Caller) -> Reply:
     here = here_of(session.folders)
     agent, root = here.name_of(caller), find_root(here.work, session.workspace.root)
     label, notes = (str(arguments.get(name) or "") for name in ("intent_id", "verification_notes"))
@@ -171,7 +179,7 @@ COMPLETE: Final = Offered(
 )
 
 
-async def _release(session: Service, arguments: Json, caller: Caller) -> Reply:
+async def _release(session: ServedPlace, arguments: Json, caller: Caller) -> Reply:
     from mcl.plugins.agents.usecases import release_work
 
     agent, root = here_of(session.folders).name_of(caller), session.workspace.root

@@ -8,6 +8,7 @@ PLUGIN = Plugin(
     commands={
         "work": "mcl.plugins.agents.cli.work:register",
         "hook": "mcl.plugins.agents.cli.hook:register",
+        "mcp install": "mcl.plugins.agents.cli.install:register",
     },
     tools=("agent/dispatch", "task/assign"),
     offered=(

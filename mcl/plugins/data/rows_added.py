@@ -72,7 +72,7 @@ def _row(said: str, schema: TableSchema, rows: Sequence[Row], delimiter: str) ->
             continue
         there = zip(cells, schema.columns, strict=True)
         made = [
-            _cell(cell.strip(_TIDY), one, [row[one.place] for row in rows], comma=schema.comma)
+            cell_of(cell.strip(_TIDY), one, [row[one.place] for row in rows], comma=schema.comma)
             for cell, one in there
         ]
         if all(one is not None for one in made):
@@ -82,7 +82,7 @@ def _row(said: str, schema: TableSchema, rows: Sequence[Row], delimiter: str) ->
     return ""
 
 
-def _cell(said: str, column: SchemaColumn, there: Sequence[str], *, comma: bool) -> str | None:
+def cell_of(said: str, column: SchemaColumn, there: Sequence[str], *, comma: bool) -> str | None:
     """A cell as those of its column are written; None where it is none of these."""
     if not said or column.kind in ("text", "empty"):
         return said

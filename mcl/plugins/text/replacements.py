@@ -23,6 +23,7 @@ _VALUE: Final = re.compile(
     r"(?![\w/-])(?! \d)(?!\.\w)"
 )
 _NAME: Final = re.compile(r"(?<![\w./-])[^\W\d_a-zåäöéü][\w-]*[^\W_](?![\w/])(?!\.\w)")
+_FURTHER: Final = re.compile(rf"(?: {_NAME.pattern})+")
 _PART: Final = re.compile(r"(?:[^\n,;{}|.]|,(?=\d)|\.(?!\s+[A-ZÅÄÖ]|\s*$))+")
 _ROW: Final = re.compile(r"\s*\|.*\|\s*")
 _MOST: Final = 20  # files of one change
@@ -164,16 +165,20 @@ def _values(prose: str, files: Sequence[TextPlace], scope: Sequence[TextPlace]) 
     for inner in quotes:
         if free(inner, files):
             yield _Value(inner, prose[inner.start : inner.end], "quote")
-    starts = {one.start for one in scope}
+    starts, end = {one.start for one in scope}, 0
     for shape, form in (("number", _VALUE), ("name", _NAME)):
         for match in form.finditer(prose):
             place = TextPlace.of(match)
-            if not (within(place, scope) and free(place, [*files, *quotes])):
+            if not (within(place, scope) and free(place, [*files, *quotes])) or (
+                shape == "name" and place.start < end
+            ):
                 continue
             first = shape == "name" and place.start in starts
             if shape == "name" and match[0].casefold() in {*empty_words(), *table("replace")["days"].split()}:
                 continue
-            yield _Value(place, match[0], "first" if first else shape)
+            if shape == "name" and (behind := _FURTHER.match(prose, place.end)) and not first:
+                place = TextPlace(place.start, end := behind.end())  # a name of several words
+            yield _Value(place, prose[slice(*place)], "first" if first else shape)
 
 
 def _has(text: str, words: str) -> list[str]:

@@ -16,7 +16,7 @@ from desks import Desk, Peers, talk
 
 from executor import Home
 from mcl.core.home import open_home
-from mcl.usecases import activity
+from mcl.plugins.mcp import activity
 
 # The level of a log is set in this way in the handshake era.
 pytestmark = pytest.mark.filterwarnings("ignore:The logging capability is deprecated")

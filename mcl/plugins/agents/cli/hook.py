@@ -70,11 +70,11 @@ def install(
     """
     import os
 
-    from mcl.cli.mcp import written_view
     from mcl.core.home import locate, open_home
+    from mcl.plugins.agents.cli.install import written_view
     from mcl.plugins.agents.hook.install import change_of, names_in, settings_for
     from mcl.plugins.agents.hosts.host import host_named
-    from mcl.serve.install.changes import write as write_change
+    from mcl.plugins.agents.install.changes import write as write_change
 
     out, known = Output(as_json), host_named(host)
     if not as_json and (locate() / "mcl.db").exists():

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from mcl.core.environment import HOME, agent_name
 from mcl.plugins.agents.hosts.host import AgentHost
-from mcl.serve.install.changes import ConfigChange, changed, read_object
-from mcl.serve.install.hosts import command_of_mcl
+from mcl.plugins.agents.install.changes import ConfigChange, changed, read_object
+from mcl.plugins.agents.install.hosts import command_of_mcl
 
 _OURS: Final = ("hook pre-tool-use", "hook post-tool-use")
 

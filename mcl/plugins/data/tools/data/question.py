@@ -15,8 +15,8 @@ from mcl.plugins.data.tools.data.asked import TableQuestion, Term
 from mcl.plugins.data.tools.data.question_figures import FigureWords
 from mcl.plugins.data.tools.data.question_rows import RowWords
 from mcl.plugins.data.tools.data.question_words import QuestionWord, words_of
-from mcl.plugins.data.tools.data.schema import TableSchema
-from mcl.plugins.data.tools.data.words import is_known, length_of, member_of
+from mcl.plugins.data.tools.data.schema import TableSchema, opposite
+from mcl.plugins.data.tools.data.words import is_known, length_of, member_of, members_of
 
 
 def read_question(said: str, schema: TableSchema, today: date) -> list[TableQuestion]:
@@ -81,6 +81,28 @@ def names_times(said: str, schema: TableSchema) -> bool:
     """Whether a text names times, which mean others on another day."""
     reader = _Reader(words_of(said, schema), schema, date(2000, 1, 1), None)
     return any(not one.bare_year for one in reader.times)
+
+
+class LinkedWord(NamedTuple):
+    """A word of a text. columns: the places of those that it names, and how `sure` it does, as ColumnLink;
+    empty: it says nothing of a row."""
+
+    word: QuestionWord
+    columns: tuple[int, ...]
+    sure: int
+    empty: bool
+
+
+def linked_words(said: str, schema: TableSchema) -> list[LinkedWord]:
+    """The words of a text, with the columns that they name."""
+    reader = _Reader(words_of(said, schema), schema, date.min, None)
+    found: list[LinkedWord] = []
+    for at, one in enumerate(reader.words):
+        link = reader.link(at)
+        about = link.columns if link else schema.about(opposite(members_of("things", (one.word,))))
+        columns = tuple(each.place for each in about)
+        found.append(LinkedWord(one, columns, link.sure if link else 1, reader.says_nothing(at)))
+    return found
 
 
 class SpokenOf(NamedTuple):

@@ -54,15 +54,22 @@ def _named(args: Mapping[str, Any], workspace: Workspace, check: Callable[[], No
     picked = bool(wanted.glob or wanted.older is not None)
     for path in paths_of(args):
         kind = require_there(workspace, path)
-        if kind == "folder" and picked:
-            files = files_in(workspace, path, wanted, recursive=bool(args.get("recursive")), check=check)
-            found += [(one.path, "file") for one, _ in files]
+        if picked:  # a file that is named must be wanted too
+            folder, whole = (path, "") if kind == "folder" else _apart(workspace, path)
+            files = files_in(workspace, folder, wanted, recursive=bool(args.get("recursive")), check=check)
+            found += [(one.path, "file") for one, _ in files if whole in ("", one.path)]
         elif kind == "folder":
             found += _whole(path, workspace, check)
         else:
             found.append(("/".join(workspace.split(path)), "file"))
     require_some(len(found), ", ".join(paths_of(args)), wanted)
     return found
+
+
+def _apart(workspace: Workspace, path: str) -> tuple[str, str]:
+    """The folder of a file, and its whole path."""
+    whole = "/".join(workspace.split(path))
+    return whole.rpartition("/")[0] or ".", whole
 
 
 def _whole(path: str, workspace: Workspace, check: Callable[[], None]) -> list[tuple[str, str]]:

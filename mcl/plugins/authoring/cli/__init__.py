@@ -1,0 +1,1 @@
+"""What authors of skills ask for on a terminal."""

@@ -1,0 +1,1 @@
+"""`mcl mcp` and `mcl activity`."""

@@ -1,0 +1,10 @@
+"""Memories as a person has them before them."""
+
+from mcl.plugins.hooks import Plugin
+
+PLUGIN = Plugin(
+    "memories",
+    __name__,
+    commands={"memory": "mcl.plugins.memories.cli:register"},
+    tools=("cortex/find", "cortex/put"),
+)
