@@ -29,8 +29,8 @@ from executor.sandbox.paths import Workspace
 from executor.store.home import Home
 from executor.tools.registry import Registry
 from executor.tools.tool import Bench, Tool
-from mcl.catalog.calls import read_call
 from mcl.catalog.manifests import manifest_of
+from mcl.plugins.mcp.call_texts import read_call
 
 SCHEMA = {
     "type": "object",

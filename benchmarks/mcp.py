@@ -53,10 +53,10 @@ def prepare(folder: Path, name: str, *command: str) -> None:
     """Enter a server and approve its tools, as a person does."""
     from executor.gate.pins import Pins
     from mcl.catalog.definitions import Definitions
-    from mcl.catalog.outside import OutsideTools
+    from mcl.catalog.servers import Servers
     from mcl.core.home import open_home
-    from mcl.upstream.servers import Servers
-    from mcl.upstream.upstreams import Upstreams
+    from mcl.plugins.mcp.outside import OutsideTools
+    from mcl.plugins.mcp.upstream.upstreams import Upstreams
 
     with open_home(folder / "home") as home:
         servers, definitions = Servers(home), Definitions(home)
@@ -190,8 +190,8 @@ async def parts(folder: Path, count: int) -> dict[str, float]:
     from mcl.plugins.mcp.process import opened as serving
     from mcl.plugins.mcp.records import Activity, CallRecord
     from mcl.plugins.mcp.service import GoalCompiler
+    from mcl.plugins.mcp.upstream.channels import SILENT
     from mcl.serve.exchange import Caller
-    from mcl.upstream.channels import SILENT
 
     said = {"name": "bench:echo", "args": {"token": "t"}, "intent": {"operation_type": "read"}}
     caller = Caller("bench", "1", "handshake", "1", can_elicit=False, channel=SILENT)

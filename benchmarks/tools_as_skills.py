@@ -33,6 +33,7 @@ from executor.gate.pins import Pins
 from executor.store.home import Home
 from executor.tools.names import slug
 from mcl.catalog.definitions import Definitions
+from mcl.catalog.servers import Servers
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.derived_choice import with_derived
 from mcl.compiler.stages.request import GoalRequest
@@ -41,7 +42,6 @@ from mcl.core.home import open_home
 from mcl.language.mtx.core import core_of
 from mcl.language.skills import Skills
 from mcl.model.protocol import Model
-from mcl.upstream.servers import Servers
 from mcl.usecases.installed import installed
 from mcl.usecases.models import Models
 

@@ -19,9 +19,9 @@ from executor.gate.pins import Approved, Pins
 from executor.store.home import Home
 from executor.tools.manifest import Manifest
 from mcl.catalog.manifests import is_pseudo, manifest_of
+from mcl.catalog.servers import Servers
 from mcl.catalog.suspicion import Neighbours, Suspicion, examine
 from mcl.core.errors import McpError
-from mcl.upstream.servers import Servers
 
 Standing: TypeAlias = Literal["new", "approved", "changed", "quarantined", "rejected", "gone"]
 

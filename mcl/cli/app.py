@@ -21,18 +21,10 @@ NOUNS: Final = {
     "do": ("do",),
     "compile": ("compile", "answer"),
     "intent": ("show", "why", "list", "accept", "cancel"),
-    "plan": ("plan",),
     "correct": ("correct",),
     "run": ("run", "undo"),
-    "gate": ("gate",),
-    "log": ("log", "replay", "verify"),
-    "key": ("key",),
-    "grant": ("grant", "policy"),
-    "agent": ("agent",),
-    "server": ("server",),
     "tool": ("tool",),
     "skill": ("skill",),
-    "model": ("model",),
 }
 # The panels of the help, in their order; what a plug-in of somebody else's adds stands under "More".
 PANELS: Final = {
@@ -153,25 +145,21 @@ def app_for(word: str = "") -> typer.Typer:
         ours, theirs = [*NOUNS], [*added.items()]
     for noun in ours:
         for group in import_module(f"mcl.cli.{noun}").GROUPS:
-            app.add_typer(_own(group))
+            app.add_typer(group)
     for named, (words, plugin) in sorted(theirs, key=lambda one: " " in one[1][0]):
         noun, _, verb = words.partition(" ")
         plugin.load_named(named)(_below(app, noun) if verb else app)
     return app
 
 
-def _own(group: typer.Typer) -> typer.Typer:
-    """A copy of a module's group: plug-ins add verbs below it, of this command line alone."""
-    own = copy(group)
-    own.registered_groups = [*group.registered_groups]
-    return own
-
-
 def _below(app: typer.Typer, noun: str) -> typer.Typer:
-    """Where a plug-in's verb of a noun of the kernel goes: behind those that the noun has."""
-    groups = (one.typer_instance for one in app.registered_groups if one.typer_instance is not None)
-    below = typer.Typer()
-    next(one for one in groups if one.info.name == noun).add_typer(below)
+    """Where a plug-in's verbs of a noun of somebody else go: behind those that it has, of this command line
+    alone."""
+    groups = ((one, one.typer_instance) for one in app.registered_groups)
+    place, group = next((one, group) for one, group in groups if group and group.info.name == noun)
+    place.typer_instance, below = copy(group), typer.Typer()
+    place.typer_instance.registered_groups = [*group.registered_groups]
+    place.typer_instance.add_typer(below)
     return below
 
 

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 import typer
 from typer.core import TyperGroup
@@ -34,6 +34,17 @@ class Verbs(TyperGroup):
         with formatter.section("Commands"):
             told = [(name, one.get_short_help_str(_SENTENCE)) for name, one in self.commands.items()]
             formatter.write_dl(told)
+
+
+class ShowsByDefault(Verbs):
+    """`mcl log @last` is `mcl log show @last`: what names no command is shown."""
+
+    does: ClassVar[str] = "show"
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # Typer's Context is its own
+        if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
+            args = [self.does, *args]
+        return super().parse_args(ctx, args)
 
 
 def noun(name: str, help: str, *lines: str, **more: Any) -> typer.Typer:
@@ -165,13 +176,13 @@ def complete_tool(incomplete: str) -> Iterator[tuple[str, str]]:
     from executor.store.home import Home
     from executor.tools.names import short_name
     from mcl.catalog.tools import registry
-    from mcl.catalog.tools.foreign import Foreign
+    from mcl.catalog.tools.foreign import outside_tools
     from mcl.core.home import locate
 
     known = [(short_name(one.uri), one.description) for one in registry().manifests]
     if (place := locate()) and (place / "mcl.db").exists():
         with Home.open(place) as home:
-            known += [(one.name, one.manifest.description) for one in Foreign(home).known()]
+            known += [(one.name, one.manifest.description) for one in outside_tools(home)]
     for name, description in known:
         if name.startswith(incomplete):
             yield name, description.partition(".")[0]

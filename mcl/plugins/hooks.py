@@ -19,8 +19,9 @@ GROUP = "mcl.plugins"  # of entry points: each leads to a Plugin
 # Command lines that are answered before anything else is loaded: an agent's host waits for each of its calls.
 FIRST = {"hook": "mcl.plugins.agents.hook.entry:main"}
 SHIPPED = (
-    *("mcp", "authoring", "memories", "agents", "review", "repo", "data", "files", "text", "editor"),
-    *("train", "weights", "probing", "schedules", "derived", "versions", "messages", "desktop", "writing"),
+    *("rights", "plans", "checking", "mcp", "authoring", "memories", "agents", "review", "repo"),
+    *("data", "files", "text", "editor", "train", "weights", "probing", "schedules", "derived"),
+    *("versions", "messages", "desktop", "writing"),
 )
 _others: list[Plugin] | None = None  # those of others; None: not looked for yet
 
@@ -40,7 +41,8 @@ class Plugin:
     that answer a goal. moments: what a goal for a calendar says of moments that stand in files.
     fills: by skill, what reads its inputs in them (`mcl.compiler.stages.filled.Filler`); by another name,
     what one reads for another plug-in. chooses: which of them a goal means
-    (`mcl.compiler.stages.filled.Chooser`); there is one. distribution: its own.
+    (`mcl.compiler.stages.filled.Chooser`); there is one. outside: the tools of other servers
+    (`mcl.catalog.tools.foreign.OutsideAnnex`); there is one. distribution: its own.
     """
 
     def __init__(
@@ -61,13 +63,15 @@ class Plugin:
         answers: str = "",
         moments: str = "",
         chooses: str = "",
+        outside: str = "",
         fills: Mapping[str, str] | None = None,
     ) -> None:
         self.name, self.package, self.needs = name, module.rpartition(".")[0], needs
         self.commands, self.tools, self.serves, self.skills = dict(commands or {}), tools, serves, skills
         self.services = services
         self.derived, self.offered, self.checkouts, self.runs = derived, offered, checkouts, runs
-        self.answers, self.moments, self.chooses, self.fills = answers, moments, chooses, dict(fills or {})
+        self.answers, self.moments, self.chooses, self.outside = answers, moments, chooses, outside
+        self.fills = dict(fills or {})
         self.distribution = ""
         self.folder = os.path.dirname(str(sys.modules[module].__file__))  # noqa: PTH120
 

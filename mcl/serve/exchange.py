@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from executor.core.errors import PolicyError, ScopeError
 from executor.sandbox.redaction import visible
@@ -17,10 +17,23 @@ from ir.errors import REFUSED
 
 if TYPE_CHECKING:
     from executor.gate.verdict import Deny
-    from mcl.upstream.channels import Channel
 
 Era: TypeAlias = Literal["handshake", "modern"]
 Json: TypeAlias = Mapping[str, object]
+
+
+class Channel(Protocol):
+    """Where one call's progress and log go. What comes is bounded, and none of it is to be believed.
+
+    Both may wait; what comes meanwhile is kept in its order, and dropped where it becomes too much.
+    """
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """So much is done, of so much where that is known."""
+
+    async def log(self, level: str, data: object, logger: str | None) -> None:
+        """One line of the log. level: debug, info, notice, warning, error, critical, alert or emergency;
+        data: any JSON value."""
 
 
 @dataclass(frozen=True, slots=True)

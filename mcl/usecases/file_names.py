@@ -14,6 +14,7 @@ from executor.sandbox.paths import Workspace
 from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.file_names import SKIPPED, FileNames, NamedFile
 from mcl.compiler.stages.filled import Chooser, Filler
+from mcl.compiler.stages.repeats import moments_read
 from mcl.compiler.stages.request import GoalRequest
 from mcl.language.skills import Skill
 from mcl.plugins.hooks import plugins
@@ -41,8 +42,7 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
 
     def moments(*goal: Any) -> tuple[str, Mapping[str, str]] | None:
         with closing(Workspace(folder, forbidden=[home])) as workspace:
-            named = (plugin.load_named(plugin.moments) for plugin in plugins() if plugin.moments)
-            return next((one for read in named if (one := read(*goal, workspace))), None)
+            return moments_read(*goal, workspace)
 
     @cache
     def look() -> FileNames | None:

@@ -10,7 +10,7 @@ from executor.tools.names import nearest
 from executor.tools.registry import Registry
 from ir.errors import UNVERIFIED, USAGE
 from ir.results import JsonResult, as_json
-from mcl.catalog.tools.foreign import Foreign, all_tools
+from mcl.catalog.tools.foreign import all_tools, outside_tools
 from mcl.core.home import open_home
 
 
@@ -101,7 +101,7 @@ def _checked(entry: Denied, policy: Policy, tools: Registry, home: Home) -> Chec
     if named is None:
         flaw, near = policy.flaw(entry, tools), entry.nearest(tools)
         return CheckedEntry(entry.text, place, "unknown", (), str(flaw["message"]), tuple(near))
-    theirs = [one.manifest for one in Foreign(home).known() if one.server == named.server]
+    theirs = [one.manifest for one in outside_tools(home) if one.server == named.server]
     found = [one for one in (*tools.own, *theirs) if named.means(one.uri, one.pin)]
     if found:
         return CheckedEntry(entry.text, place, "closed", tuple(dict.fromkeys(one.name for one in found)))

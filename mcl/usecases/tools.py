@@ -12,7 +12,7 @@ from executor.tools.manifest import Effect, Manifest
 from executor.tools.names import nearest, parse_tool, short_name
 from executor.tools.registry import Registry
 from mcl.catalog.contracts.contract import contract_of
-from mcl.catalog.tools.foreign import Foreign, all_tools
+from mcl.catalog.tools.foreign import all_tools, outside_tools
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
 
@@ -111,7 +111,7 @@ def list(*, home: Home | None = None) -> tuple[KnownTool, ...]:
     policy = Policy.load(home.path / "policy.toml", tools)
     own = [_known(manifest, approved.get(manifest.uri), policy) for manifest in tools.own]
     said = _classified(home)
-    return (*own, *(_foreign(known, policy, said) for known in Foreign(home).known()))
+    return (*own, *(_foreign(known, policy, said) for known in outside_tools(home)))
 
 
 def show(name: str, *, home: Home | None = None) -> KnownTool:
@@ -122,11 +122,11 @@ def show(name: str, *, home: Home | None = None) -> KnownTool:
     """
     home = home or open_home()
     tools = all_tools(home)
-    manifest = find_manifest(name, tools, lambda: [one.manifest for one in Foreign(home).known()])
+    manifest = find_manifest(name, tools, lambda: [one.manifest for one in outside_tools(home)])
     policy = Policy.load(home.path / "policy.toml", tools)
     if manifest.outside is not None:
         uri, said = manifest.uri, _classified(home)
-        return next(_foreign(one, policy, said) for one in Foreign(home).known() if one.manifest.uri == uri)
+        return next(_foreign(one, policy, said) for one in outside_tools(home) if one.manifest.uri == uri)
     return _known(manifest, Pins(home).approved().get(manifest.uri), policy)
 
 

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 from executor import Home
-from mcl.upstream.servers import Servers
-from mcl.usecases.servers import Checked
-from mcl.usecases.servers import check as check_servers
+from mcl.catalog.servers import Servers
+from mcl.plugins.mcp.servers import Checked
+from mcl.plugins.mcp.servers import check as check_servers
 from mcl.usecases.tools import approve as approve_tool
 
 SCRIPT = """

@@ -16,11 +16,11 @@ from mcl.cli.views.plan import plan_view
 from mcl.compiler.compiler import Compiled
 from mcl.core.errors import SkillError
 from mcl.plugins.authoring.checks import validate_skill
+from mcl.plugins.checking.replay import replay
 from mcl.usecases.accept import accept
 from mcl.usecases.compile import compile_goal
 from mcl.usecases.plans import Planned
 from mcl.usecases.plans import show as plan
-from mcl.usecases.replay import replay
 from mcl.usecases.run import run
 
 HEAD = """§SKILL

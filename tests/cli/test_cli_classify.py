@@ -9,7 +9,7 @@ import pytest
 
 from executor import Home
 from mcl.catalog.definitions import Definitions
-from mcl.upstream.servers import Servers
+from mcl.catalog.servers import Servers
 from tests.cli.conftest import Shell
 
 HINTS = {"readOnlyHint": True, "title": "\x1b[2JLook"}

@@ -16,9 +16,9 @@ from executor import GateQuestion, Home
 from ir.characters import HIDDEN, kind_of
 from ir.display import bounded, clear, lines_of, of_value, quoted
 from mcl.catalog.definitions import Definitions
+from mcl.catalog.servers import Servers
 from mcl.cli.people import question_text
 from mcl.cli.views.exact import MARK, cut_rows
-from mcl.upstream.servers import Servers
 
 WIDTHS = ("40", "80", "200")
 CALL = "fs/forged@1.0.0  path=notes  query=invoice   read  allow"

@@ -11,7 +11,7 @@ import mcl
 from executor import Home
 from mcl.compiler.outcome import Clarify, Compiled
 from mcl.compiler.stages.file_names import FileNames, Meant, NamedFile, PathUse
-from mcl.usecases.replay import replay
+from mcl.plugins.checking.replay import replay
 
 FILES = (
     *("budget.csv", "shopping.txt", "inkop.txt", "todo.txt", "downloads/manual.pdf", "downloads/ticket.pdf"),

@@ -14,9 +14,9 @@ from executor import Home
 from executor.gate.pins import Pins
 from executor.tools.names import slug
 from mcl.catalog.definitions import Definitions
+from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.language.skills import Derived, Skills
-from mcl.upstream.servers import Servers
 from mcl.usecases.compile import compile_goal
 from mcl.usecases.installed import installed
 

@@ -15,11 +15,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from executor.gate.grants import Grants
+from mcl.catalog.servers import Servers
 from mcl.cli.main import main
 from mcl.core.errors import InputError, McpError
 from mcl.plugins.derived.openapi import read_openapi
-from mcl.upstream.servers import Servers
-from mcl.usecases import accept, run, servers, tools
+from mcl.plugins.mcp import servers
+from mcl.usecases import accept, run, tools
 from tests.derived.conftest import Shelf
 
 PETSTORE = Path(__file__).with_name("petstore.yaml")

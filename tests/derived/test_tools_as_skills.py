@@ -13,7 +13,7 @@ from mcl.catalog import approval
 from mcl.catalog.definitions import Definitions
 from mcl.compiler.compiler import Clarify, Compiled
 from mcl.language.plans.planner import make_plan
-from mcl.usecases.classify import classify as classify_tool
+from mcl.plugins.mcp.classify import classify as classify_tool
 from tests.derived.conftest import DEFINITIONS, Shelf, tool
 
 ISSUE = tool(
@@ -142,7 +142,7 @@ def test_one_that_does_not_stand_any_more_is_gone_at_once(shelf: Shelf, way: str
     elif way == "gone":
         definitions.observe("github", [])
     else:
-        from mcl.upstream.servers import Servers
+        from mcl.catalog.servers import Servers
 
         Servers(shelf.home).remove("github")
     assert shelf.derived.by_id == {}

@@ -41,7 +41,7 @@ CONNECTIONS: Final = ("upstreams", "ups")  # names of what has them; and what is
 ASKED: Final = ("call", "complete")
 HOLDERS: Final = (
     "Tool",
-    "builtin_tools",
+    "tools_in",
     "declared_commands",
     "shipped_tools",
 )  # names whose values hold adapters
@@ -71,19 +71,18 @@ DECLARED: Final = {
     # The addresses of declared commands, for goals that name one: manifests are read, nothing is called.
     ("mcl/compiler/stages/commands.py", "a tool's module"),
     ("mcl/compiler/stages/commands.py", "holds declared_commands"),
-    ("mcl/catalog/tools/foreign.py", "holds Tool"),
-    ("mcl/catalog/outside.py", "holds Tool"),
-    ("mcl/catalog/tools/registry.py", "holds builtin_tools"),
+    ("mcl/plugins/mcp/foreign.py", "holds Tool"),
+    ("mcl/plugins/mcp/outside.py", "holds Tool"),
+    ("mcl/catalog/tools/registry.py", "holds tools_in"),
     ("mcl/catalog/tools/registry.py", "holds declared_commands"),
     ("mcl/catalog/tools/registry.py", "a tool's module"),
     ("executor/tools/registry.py", "by name"),  # adapters
-    ("mcl/catalog/tools/registry.py", "by name"),  # adapters
     # The adapter of other servers' tools, what it does its work with, and the one connection below.
-    ("mcl/catalog/outside.py", "perform"),
-    ("mcl/catalog/outside.py", "read_resource"),
-    ("mcl/catalog/outside.py", "get_prompt"),
-    ("mcl/catalog/outside.py", "upstreams.call"),
-    ("mcl/upstream/connection.py", "send_request"),
+    ("mcl/plugins/mcp/outside.py", "perform"),
+    ("mcl/plugins/mcp/outside.py", "read_resource"),
+    ("mcl/plugins/mcp/outside.py", "get_prompt"),
+    ("mcl/plugins/mcp/outside.py", "upstreams.call"),
+    ("mcl/plugins/mcp/upstream/connection.py", "send_request"),
     # What modules of tools share, which is no adapter: the check of a text before it is edited, HTTP with its
     # refusals, and a program in the foreground (the pager).
     ("mcl/plugins/text/lines.py", "a tool's module"),
@@ -112,11 +111,13 @@ DECLARED: Final = {
     ("mcl/plugins/hooks.py", "by name"),
     ("mcl/cli/main.py", "by name"),
     ("mcl/usecases/runs.py", "by name"),
+    ("mcl/compiler/stages/repeats.py", "by name"),
     ("mcl/usecases/file_names.py", "by name"),
     ("mcl/serve/folders.py", "by name"),
+    ("mcl/catalog/tools/foreign.py", "by name"),
     ("mcl/plugins/mcp/offered/tools.py", "by name"),
     ("mcl/usecases/installed.py", "by name"),
-    ("mcl/usecases/servers.py", "by name"),
+    ("mcl/plugins/mcp/servers.py", "by name"),
     ("mcl/model/llama/weights.py", "by name"),
     ("mcl/plugins/probing/calls.py", "by name"),  # what gives a registry; its tools are called as any
     ("mcl/plugins/review/scan/bandit_rules.py", "by name"),  # modules of bandit, from a table of constants
@@ -139,7 +140,7 @@ def found(path: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
                     elif alias.name == "run":
                         yield path, "another tool's run"
                 client = whole == "mcp.Client" or whole == "mcp" or whole.startswith("mcp.client")
-                if client and not path.startswith("mcl/upstream/"):
+                if client and not path.startswith("mcl/plugins/mcp/upstream/"):
                     yield path, "a client of MCP"
                 if alias.name in HOLDERS:
                     yield path, f"holds {alias.name}"
@@ -182,7 +183,7 @@ def test_there_are_rooms_of_tools() -> None:
         "mcl/plugins/versions/tools/git",
         "executor/tools/http",
         "executor/tools/process",
-        "mcl/catalog/tools/cortex",
+        "mcl/plugins/memories/tools/cortex",
         "mcl/plugins/review/tools/review",
     } <= set(ROOMS)
 
@@ -274,7 +275,7 @@ BYPASSES: Final = {
     ),
     "the registry by name": ("mcl/usecases/run.py", "f = lambda registry: getattr(registry, 'invoke')"),
     "the registry's table": ("mcl/usecases/run.py", "f = lambda registry: registry._Registry__tools"),
-    "all tools": ("mcl/usecases/run.py", "from executor.tools.registry import builtin_tools"),
+    "all tools": ("mcl/usecases/run.py", "from executor.tools.registry import tools_in"),
     "a tool in hand": ("mcl/usecases/run.py", "from executor.tools.tool import Tool"),
     "a tool that uses another": ("executor/tools/fs/list.py", "from executor.tools.fs.write import run as f"),
     "a tool's module that uses another": (
@@ -292,7 +293,7 @@ BYPASSES: Final = {
     "a resource of another server": ("mcl/usecases/run.py", "f = lambda ups: ups.read_resource('s', 'u')"),
     "what the adapter does its work with": (
         "mcl/usecases/run.py",
-        "from mcl.catalog.outside import perform as f",
+        "from mcl.plugins.mcp.outside import perform as f",
     ),
     "a client of one's own": ("mcl/usecases/run.py", "from mcp.client.session import ClientSession"),
     "another client of one's own": ("mcl/usecases/run.py", "from mcp import Client"),

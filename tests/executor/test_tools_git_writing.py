@@ -1,4 +1,4 @@
-"""git/add, git/commit, git/drop, git/merge, git/tag and git/push, of real repositories and a real host."""
+"""Tools that write the history of git, with real repositories and a real host."""
 
 from __future__ import annotations
 
@@ -233,6 +233,43 @@ def test_a_branch_with_commits_of_its_own_is_dropped_only_by_a_persons_leave(rep
     assert "side" not in repo.git("branch")
     assert repo.refusal(tool("n1", "git/drop", "write", name="main")) == "CHECKED_OUT"
     assert repo.refusal(drop) == "UNKNOWN_BRANCH"
+
+
+def test_all_branches_that_are_merged_are_dropped_but_the_main_ones_and_those_that_stay(repo: Walks) -> None:
+    side(repo)
+    for name in ("old/one", "old/two", "kept", "develop"):
+        repo.git("branch", name)
+    drop = tool("n1", "git/drop", "write", merged="HEAD", but='["kept"]')
+    outcome = repo.go(drop)
+    assert outcome.failure is None, outcome.failure
+    assert repo.git("branch").split() == ["develop", "kept", "*", "main", "side"]
+    undo(repo.home, outcome.intent_id)
+    assert head(repo, "old/two") == head(repo)
+    assert repo.refusal(tool("n1", "git/drop", "write")) == "BAD_ARGUMENTS"
+    assert repo.refusal(tool("n1", "git/drop", "write", merged="gone")) == "UNKNOWN_COMMIT"
+
+
+def test_a_branch_is_checked_out_and_what_is_not_committed_stays(repo: Walks) -> None:
+    side(repo, "fix/side", "a.txt", "two\n")
+    repo.write("sub/b.txt", "not committed\n")
+    found = repo.ask(tool("n1", "git/switch", "write", name="side"))
+    assert (found["branch"], found["from"], found["files"]) == ("fix/side", "main", ["a.txt"])
+    assert (repo.workspace / "a.txt").read_text() == "two\n"
+    assert short(repo) == [" M sub/b.txt"]
+    repo.write("a.txt", "not committed\n")
+    for name, why in (("main", "UNCOMMITTED"), ("gone", "UNKNOWN_BRANCH")):
+        assert repo.refusal(tool("n1", "git/switch", "write", name=name)) == why
+    assert (repo.workspace / "a.txt").read_text() == "not committed\n"
+    assert repo.git("branch", "--show-current").strip() == "fix/side"
+
+
+def test_a_switch_that_would_write_a_secret_or_an_untracked_file_changes_nothing(repo: Walks) -> None:
+    side(repo, "secret", ".env", "TOKEN=1\n")
+    side(repo, "other", "new.txt", "new\n")
+    assert repo.refusal(tool("n1", "git/switch", "write", name="secret")) == "PROTECTED_PATH"
+    repo.write("new.txt", "mine\n")
+    assert repo.refusal(tool("n1", "git/switch", "write", name="other")) == "UNCOMMITTED"
+    assert (repo.workspace / "new.txt").read_text() == "mine\n"
 
 
 def test_a_branch_is_merged_forward_or_with_a_commit(repo: Walks) -> None:

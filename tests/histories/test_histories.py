@@ -20,8 +20,8 @@ from executor.gate.approvals import Approvals
 from executor.gate.grants import Grants
 from mcl.core.home import open_home
 from mcl.memory import MemoryStore
+from mcl.plugins.checking.replay import replay
 from mcl.plugins.memories.verification import verify_home
-from mcl.usecases.replay import replay
 
 HERE = Path(__file__).parent
 FORMATS = sorted(one.name for one in HERE.iterdir() if (one / "place.tar.xz").is_file())

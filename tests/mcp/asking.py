@@ -19,12 +19,12 @@ from executor.core.clock import instant
 from executor.gate.decide import decide
 from executor.gate.verdict import Ask
 from executor.tools.registry import Registry
-from mcl.catalog.calls import read_call
 from mcl.catalog.tools.registry import shipped_tools
 from mcl.plugins.mcp.call_questions import ApprovedCall, CallQuestions, DeniedCall, Pending, Settled
+from mcl.plugins.mcp.call_texts import read_call
 from mcl.plugins.mcp.session import Session
+from mcl.plugins.mcp.upstream.channels import Channels
 from mcl.serve.exchange import Caller, Filled, Form
-from mcl.upstream.channels import Channels
 
 
 class Ahead(SystemClock):

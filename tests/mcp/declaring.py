@@ -21,9 +21,9 @@ from executor import (
     Workspace,
 )
 from executor.gate.locks import Locks
-from mcl.catalog.calls import read_call
 from mcl.catalog.manifests import manifest_of
 from mcl.catalog.tools.registry import shipped_tools
+from mcl.plugins.mcp.call_texts import read_call
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"repo": {"type": "string"}}, "required": ["repo"]}
 

@@ -24,10 +24,10 @@ from executor import Home
 from executor.gate.pins import Pins
 from mcl.catalog.definitions import Definitions
 from mcl.catalog.manifests import is_pseudo
-from mcl.catalog.outside import OutsideTools
+from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
-from mcl.upstream.servers import Servers
-from mcl.upstream.upstreams import Upstreams
+from mcl.plugins.mcp.outside import OutsideTools
+from mcl.plugins.mcp.upstream.upstreams import Upstreams
 from tests.conftest import make_home
 
 PEERS = Path(__file__).parent / "peers"

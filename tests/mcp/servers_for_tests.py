@@ -12,9 +12,9 @@ import anyio
 import pytest
 
 from executor import Home
+from mcl.catalog.servers import Servers
 from mcl.core.errors import McpError
-from mcl.upstream.servers import Servers
-from mcl.upstream.upstreams import Upstreams
+from mcl.plugins.mcp.upstream.upstreams import Upstreams
 
 PEERS = Path(__file__).parent / "peers"
 PATIENCE = 60.0  # seconds; a busy machine is no failure

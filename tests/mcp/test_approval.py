@@ -9,8 +9,8 @@ import pytest
 
 from executor import Home, Pins
 from mcl.catalog.definitions import Definitions
+from mcl.catalog.servers import Servers
 from mcl.core.errors import InputError, McpError
-from mcl.upstream.servers import Servers
 from mcl.usecases.tools import approve as approve_tool
 from mcl.usecases.tools import check as verify_tools
 from mcl.usecases.tools import list as list_tools

@@ -25,8 +25,8 @@ from mcl.plugins.mcp.forms import plan_people
 from mcl.plugins.mcp.process import opened
 from mcl.plugins.mcp.server import Face
 from mcl.plugins.mcp.service import GoalCompiler
+from mcl.plugins.mcp.upstream.channels import SILENT
 from mcl.serve.exchange import Caller, Filled, Form
-from mcl.upstream.channels import SILENT
 from mcl.usecases.accept import accept
 from mcl.usecases.intents import show
 from tests.cli.skill_writing import SKILL

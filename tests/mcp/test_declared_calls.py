@@ -11,8 +11,8 @@ import pytest
 from declaring import Declaring
 
 from executor import Allow, Ask, Call, Declaration, Deny, Home, Manifest, Policy, PolicyError, decide
-from mcl.catalog.calls import read_call
 from mcl.core.errors import McpError
+from mcl.plugins.mcp.call_texts import read_call
 
 
 @pytest.fixture

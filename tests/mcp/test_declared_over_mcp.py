@@ -10,8 +10,8 @@ from desks import Desk, Peers, talk
 
 from executor import Grants
 from mcl.core.home import open_home
-from mcl.usecases.classify import classify as classify_tool
-from mcl.usecases.classify import unclassify as unclassify_tool
+from mcl.plugins.mcp.classify import classify as classify_tool
+from mcl.plugins.mcp.classify import unclassify as unclassify_tool
 
 # Variant and arguments of a call of notes:wipe; the code and the message ("": any) that come back.
 REFUSED: list[tuple[str, dict[str, Any], str, str]] = [

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from executor import Home, Pins
 from mcl.catalog.definitions import Definitions
+from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
-from mcl.upstream.servers import Servers
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 

@@ -21,10 +21,10 @@ from executor import Home
 from executor.gate.grants import Grants
 from executor.gate.pins import Pins
 from mcl.catalog.definitions import Definitions
+from mcl.catalog.servers import Servers
 from mcl.plugins.mcp.offered.search import sample_args
 from mcl.plugins.mcp.process import opened
 from mcl.plugins.mcp.service import GoalCompiler
-from mcl.upstream.servers import Servers
 
 Answer = Mapping[str, Any]
 

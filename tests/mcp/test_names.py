@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from executor.tools.names import OURSELVES, is_tool, outside_uri, slug
 from ir import is_pinned
-from mcl.catalog.calls import ToolName, parse_name
+from mcl.catalog.servers import check_server
 from mcl.core.errors import McpError
-from mcl.upstream.servers import check_server
+from mcl.plugins.mcp.call_texts import ToolName, parse_name
 
 ADDRESS = re.compile(r"matrix://tool/[a-z][a-z0-9_-]*/[a-z][a-z0-9_-]*@\d+\.\d+\.\d+")
 TOOLS = st.text(min_size=1, max_size=128).filter(is_tool) | st.from_regex(

@@ -27,6 +27,7 @@ from executor import Home
 from executor.gate.grants import Grants
 from mcl import serve
 from mcl.catalog.definitions import Definitions
+from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.plugins.mcp.offered.tools import OFFERED
 from mcl.plugins.mcp.process import opened
@@ -34,7 +35,6 @@ from mcl.plugins.mcp.server import Face
 from mcl.plugins.mcp.service import GoalCompiler
 from mcl.serve.exchange import Reply
 from mcl.serve.offered import Offered
-from mcl.upstream.servers import Servers
 from mcl.usecases.accept import accept
 from tests.cli.skill_writing import SKILL, STEP
 
@@ -464,7 +464,7 @@ def _until(true: Any) -> None:
 
 # ---- whatever is given ----
 
-STORES = {"approval.py", "definitions.py", "servers.py"}  # what a person's commands write to
+STORES = {"approval.py", "classify.py", "definitions.py", "servers.py"}  # what a person's commands write to
 DOORS = {"approve", "reject", "grant", "classify", "trust", "accept", "decide_gate", "call_tool"}
 SIGNS = {"correct", "sign_correction"}
 DOORS |= SIGNS
@@ -479,7 +479,7 @@ def test_nothing_that_is_offered_can_reach_what_only_a_person_does() -> None:
         (file.name, node)
         for root in roots
         for file in sorted((mcl / root).rglob("*.py")) or [mcl / f"{root}.py"]
-        if file.name not in STORES
+        if file.name not in STORES and file.parent.name != "cli"  # a person's commands
         for node in ast.walk(ast.parse(file.read_text()))
     ]
     acts = {str(node.module) for _, node in nodes if isinstance(node, ast.ImportFrom)}

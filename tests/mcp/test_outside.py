@@ -17,13 +17,13 @@ from desks import Desk, Peers, surroundings, talk
 
 from executor import AlwaysApprove, Home, Outcome
 from mcl.catalog.definitions import Definitions, Observed
-from mcl.catalog.outside import OutsideTools
+from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.plugins.authoring.checks import validate_skill
-from mcl.upstream.servers import Servers
-from mcl.upstream.upstreams import Upstreams
+from mcl.plugins.mcp.outside import OutsideTools
+from mcl.plugins.mcp.upstream.upstreams import Upstreams
+from mcl.plugins.plans.plans import check_file as check_plan_file
 from mcl.usecases.call import call_tool
-from mcl.usecases.plans import check_file as check_plan_file
 from mcl.usecases.plans import show as plan
 from mcl.usecases.run import run
 from mcl.usecases.tools import approve as approve_tool
@@ -197,7 +197,8 @@ def test_a_server_is_neither_started_nor_loaded_where_its_tools_are_only_looked_
     look = (
         "import sys; from mcl import plans, tools;"
         f" names = [one.name for one in tools.list()]; plans.show({intent!r});"
-        " print('described:say' in names, 'mcp' in sys.modules, 'mcl.upstream.upstreams' in sys.modules)"
+        " connects = 'mcl.plugins.mcp.upstream.upstreams';"
+        " print('described:say' in names, 'mcp' in sys.modules, connects in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", look], env=desk.environment, cwd=desk.workspace, capture_output=True, text=True
@@ -252,7 +253,7 @@ def test_the_plan_of_a_skill_is_checked_against_the_tools_of_other_servers_too(
 def test_nothing_of_other_servers_is_loaded_in_a_home_without_any(desk: Desk) -> None:
     look = (
         "import sys; from mcl import tools; tools.list();"
-        " heavy = ('mcp', 'mcl.catalog.definitions', 'mcl.catalog.outside');"
+        " heavy = ('mcp', 'mcl.catalog.definitions', 'mcl.plugins.mcp.outside');"
         " print([name for name in sys.modules if name in heavy])"
     )
     done = subprocess.run(

@@ -20,9 +20,9 @@ from executor.gate.policy import PolicyFile
 from executor.gate.verdict import Deny
 from mcl.catalog.definitions import Definitions
 from mcl.catalog.manifests import is_pseudo, pseudo_definitions
+from mcl.catalog.servers import Servers
 from mcl.catalog.tools.foreign import all_tools
 from mcl.core.home import open_home
-from mcl.upstream.servers import Servers
 from mcl.usecases.call import call_tool
 from mcl.usecases.policy import check as check_policy
 from mcl.usecases.policy import unverified_note

@@ -26,13 +26,13 @@ from mcp.types import (
 from executor import Home
 from executor.gate.pins import Pins
 from mcl.catalog.definitions import Definitions
+from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.plugins.mcp.process import opened
 from mcl.plugins.mcp.proxy.handlers import LEFT_OUT, REFUSED
 from mcl.plugins.mcp.proxy.lists import Merged
 from mcl.plugins.mcp.records import CallRecord, Filters, Reader
 from mcl.plugins.mcp.service import GoalCompiler
-from mcl.upstream.servers import Servers
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 warnings.simplefilter("ignore", MCPDeprecationWarning)

@@ -9,7 +9,7 @@ import pytest
 from executor import Home
 from mcl.catalog.definitions import Definitions
 from mcl.catalog.manifests import GET, READ, is_pseudo, manifest_of, pseudo_definitions
-from mcl.upstream.servers import Servers
+from mcl.catalog.servers import Servers
 
 
 def test_a_server_has_those_that_it_needs() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from executor import Declaration
 from executor.gate.guards.call import VARIANTS
-from mcl.catalog.calls import read_call
 from mcl.core.errors import McpError
+from mcl.plugins.mcp.call_texts import read_call
 
 NAME = {"name": "github:create_issue"}
 TEXTS = st.text(max_size=8)
@@ -186,8 +186,8 @@ def test_a_malformed_call_is_kept_and_told_under_the_tool_that_was_called(varian
     import anyio
 
     from mcl.plugins.mcp.calls import call as make_call
+    from mcl.plugins.mcp.upstream.channels import SILENT
     from mcl.serve.exchange import Caller, error_text
-    from mcl.upstream.channels import SILENT
 
     kept: list[Any] = []
 
@@ -211,7 +211,7 @@ def test_a_malformed_call_is_kept_and_told_under_the_tool_that_was_called(varian
 
 def test_of_what_a_crashed_server_said_the_end_is_told() -> None:
     from executor.sandbox.redaction import Redactor
-    from mcl.upstream.answers import last_words
+    from mcl.plugins.mcp.upstream.answers import last_words
 
     said = (
         "Traceback (most recent call last):\n" + '  File "x.py", line 1, in y\n' * 40 + "AttributeError: no z"

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from executor import Home
+from mcl.catalog.servers import Servers
 from mcl.core.errors import McpError
-from mcl.upstream.servers import Servers
 
 pytestmark = pytest.mark.attended  # no command of a person is given, and rows are counted
 

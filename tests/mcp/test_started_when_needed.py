@@ -16,10 +16,10 @@ from mcp import Client
 from executor import Grants, Home
 from mcl.catalog import approval
 from mcl.catalog.definitions import Definitions
+from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.plugins.mcp.process import opened
 from mcl.plugins.mcp.service import GoalCompiler
-from mcl.upstream.servers import Servers
 
 NAMES = ("one", "two")
 

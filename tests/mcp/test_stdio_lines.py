@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mcl.core.distribution import install_line, require_sdk
 from mcl.core.errors import InputError
 from mcl.plugins.mcp.stdio import Incoming
-from mcl.upstream.streams import LineReader
+from mcl.plugins.mcp.upstream.streams import LineReader
 
 LIMIT = 256  # bytes of a line here
 

@@ -100,7 +100,7 @@ def test_what_is_said_beside_a_call_is_passed_on_to_who_listens_too() -> None:
     import anyio
     from asking import Line
 
-    from mcl.upstream.channels import Overheard
+    from mcl.plugins.mcp.upstream.channels import Overheard
 
     heard: list[bytes] = []
     line = Line()

@@ -15,8 +15,8 @@ from servers_for_tests import PATIENCE, entered, told, up_again
 
 from executor import Home
 from mcl.core.errors import McpError
-from mcl.upstream.answers import FaultError
-from mcl.upstream.upstreams import Upstreams
+from mcl.plugins.mcp.upstream.answers import FaultError
+from mcl.plugins.mcp.upstream.upstreams import Upstreams
 
 
 @asynccontextmanager
@@ -373,7 +373,7 @@ def test_what_a_server_says_of_its_secrets_is_taken_out_of_errors(home: Home) ->
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers that fail are started again at once: these tests have many of them fail."""
-    monkeypatch.setattr("mcl.upstream.upstream.delay", lambda failures, jitter: 0.01)
+    monkeypatch.setattr("mcl.plugins.mcp.upstream.upstream.delay", lambda failures, jitter: 0.01)
 
 
 def conversation_with_a_random_server(home: Home, seeds: range, *options: str) -> None:

@@ -13,8 +13,8 @@ from desks import PATIENCE, PEERS, first_line, running, talk
 from servers_for_tests import told, up_again
 
 from executor import Home
-from mcl.upstream.servers import Servers
-from mcl.upstream.upstreams import Upstreams
+from mcl.catalog.servers import Servers
+from mcl.plugins.mcp.upstream.upstreams import Upstreams
 
 
 @pytest.fixture(scope="module")

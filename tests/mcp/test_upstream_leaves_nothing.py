@@ -15,16 +15,16 @@ from desks import PEERS, first_line, running, talk
 from servers_for_tests import PATIENCE, entered
 
 from executor import Home
-from mcl.upstream.process import running as server_process
-from mcl.upstream.servers import Servers
+from mcl.catalog.servers import Servers
+from mcl.plugins.mcp.upstream.process import running as server_process
 
 OWNER = """
 import sys
 from pathlib import Path
 import anyio
 from mcl.core.home import open_home
-from mcl.upstream.servers import Servers
-from mcl.upstream.upstreams import Upstreams
+from mcl.catalog.servers import Servers
+from mcl.plugins.mcp.upstream.upstreams import Upstreams
 
 async def main():
     async with Upstreams(Servers(open_home(Path(sys.argv[1])))) as upstreams:

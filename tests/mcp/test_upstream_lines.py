@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
-from mcl.upstream.answers import FaultError, all_pages
-from mcl.upstream.bounds import BURST, MOST_EXCESS, ConnectionWatch
-from mcl.upstream.streams import LineSplitter, Overlong
-from mcl.upstream.transports import parse_message
-from mcl.upstream.upstream import MOST_S, delay
+from mcl.plugins.mcp.upstream.answers import FaultError, all_pages
+from mcl.plugins.mcp.upstream.bounds import BURST, MOST_EXCESS, ConnectionWatch
+from mcl.plugins.mcp.upstream.streams import LineSplitter, Overlong
+from mcl.plugins.mcp.upstream.transports import parse_message
+from mcl.plugins.mcp.upstream.upstream import MOST_S, delay
 
 PIECES = st.lists(st.binary(max_size=40).map(lambda raw: raw.replace(b"\r", b"\n")), max_size=20)
 
@@ -156,7 +156,7 @@ def test_large_notifications_count_for_more() -> None:
 
 
 def test_the_first_reason_of_an_end_is_kept() -> None:
-    from mcl.upstream.answers import down, lied
+    from mcl.plugins.mcp.upstream.answers import down, lied
 
     seen = watch()
     seen.end(lied("one"))

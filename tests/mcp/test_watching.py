@@ -9,9 +9,9 @@ import pytest
 from desks import Peers, talk
 
 from executor import Home
+from mcl.catalog.servers import Servers
 from mcl.core.errors import McpError
-from mcl.upstream.servers import Servers
-from mcl.upstream.upstreams import Upstreams
+from mcl.plugins.mcp.upstream.upstreams import Upstreams
 
 OLD = ("handshake", pytest.param("modern", marks=pytest.mark.slow))  # each start of a server costs a second
 NEW = (pytest.param("handshake", marks=pytest.mark.slow), "modern")

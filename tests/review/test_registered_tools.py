@@ -12,8 +12,8 @@ import pytest
 
 from executor import Manifest, Registry
 from executor.tools.tool import Tool
-from mcl.catalog.contracts.drift import registered_drift, rooms
 from mcl.catalog.tools import registry
+from mcl.plugins.probing.manifests import registered_drift, rooms
 
 MANIFEST = """uri = "matrix://tool/fs/extra@1.0.0"\n"""
 ADAPTER = "async def run(args, bench):\n    return {}\n"

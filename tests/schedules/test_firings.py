@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from ir import MclError
+from mcl.plugins.checking.replay import replay
 from mcl.plugins.schedules.firing import fire
 from mcl.plugins.schedules.rounds import MISSED, round_of
 from mcl.plugins.schedules.scope import Terms
@@ -18,7 +19,6 @@ from mcl.plugins.schedules.usecases import add, list_schedules, proposal, revoke
 from mcl.usecases.compile import answer
 from mcl.usecases.gates import decide_gate
 from mcl.usecases.intents import list_intents, shown
-from mcl.usecases.replay import replay
 from mcl.usecases.runs import undo
 from tests.schedules.conftest import FIXED, ZONE, Machine
 

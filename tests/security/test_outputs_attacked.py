@@ -68,6 +68,7 @@ ELSEWHERE = {
     *("data/ask", "data/rows", "data/extract", "data/join", "data/convert", "json/query"),
     # tests/executor/test_tools_git_writing has these
     *("git/add", "git/commit", "git/drop", "git/merge", "git/deliver", "git/push", "git/remote", "git/tag"),
+    "git/switch",
     *("repo/help", "repo/list", "repo/switch", "repo/where"),  # which say nothing of files
     "agent/dispatch",
     "http/get",

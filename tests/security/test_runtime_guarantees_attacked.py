@@ -239,7 +239,9 @@ CHANGES = {
     *("update-index", "update-ref", "symbolic-ref", "worktree", "write-tree", "checkout"),
 }
 # What changes a history because a person wants just that: tools of the plug-in versions.
-VERSIONS = {"git/add", "git/commit", "git/deliver", "git/drop", "git/merge", "git/push", "git/tag"}
+VERSIONS = {
+    *("git/add", "git/commit", "git/deliver", "git/drop", "git/merge", "git/push", "git/switch", "git/tag")
+}
 MAY_CHANGE = {"branch", "update-ref", "symbolic-ref"}  # of git/branch and git/checkout: a new name, no commit
 
 

@@ -21,7 +21,7 @@ from executor.gate.approvals import Approvals
 from executor.store.journal.standing import Standing
 from executor.store.journal.witness import heard
 from executor.walker.dispatch import Agents
-from mcl.upstream.servers import Servers
+from mcl.catalog.servers import Servers
 
 WRITES = sequence("root", tool("n1", "fs/write", "write", path="effect.txt", content="x"))
 TABLES = (

@@ -10,7 +10,7 @@ import pytest
 from executor import AlwaysApprove, Home, Outcome
 from executor.walker.undo.undo import undo
 from mcl import accept, compile_goal, run
-from mcl.compiler.outcome import Clarify, Compiled
+from mcl.compiler.outcome import Clarify, Compiled, Refused
 from mcl.model import Model
 from mcl.usecases.documents import of_unanswerable
 
@@ -90,6 +90,67 @@ def test_branches_are_merged_and_deleted_in_words(home: Home, bundled: Model, re
     assert git(repository, "branch").split() == ["*", "main"]
 
 
+def test_branches_are_switched_dropped_and_tags_told_in_words(
+    home: Home, bundled: Model, repository: Path
+) -> None:
+    for name in ("side/menu", "old/one", "old/two"):
+        git(repository, "branch", name)
+    git(repository, "tag", "v1.0")
+    done(home, bundled, "byt till grenen menu", "branch-switch")
+    assert git(repository, "branch", "--show-current").strip() == "side/menu"
+    done(home, bundled, "delete old/one then go back to main", "branch-delete")
+    assert git(repository, "branch").split() == ["*", "main", "old/two", "side/menu"]
+    done(home, bundled, "drop the branches that are already merged, but not side/menu", "branch-delete")
+    assert git(repository, "branch").split() == ["*", "main", "side/menu"]
+    done(home, bundled, "make a branch late/one from side/menu and switch to it", "repo-branch")
+    assert git(repository, "branch", "--show-current").strip() == "late/one"
+    assert "v1.0" in said(done(home, bundled, "vilka taggar finns det", "tag-list"))
+    for goal in ("delete the branch", "släng grenen tack"):
+        asked = compile_goal(goal, home=home, model=bundled, at=AT)
+        assert isinstance(asked, Clarify)
+        assert [one.field for one in asked.questions] == ["slot.branch"]
+
+
+@pytest.mark.parametrize(
+    "goal", ["git pull", "squash my last two commits", "ångra senaste commiten", "git stash"]
+)
+def test_what_git_itself_has_to_do_is_refused(
+    home: Home, bundled: Model, repository: Path, goal: str
+) -> None:
+    refused = compile_goal(goal, home=home, model=bundled, at=AT)
+    assert isinstance(refused, Refused)
+    assert "git itself" in refused.message
+
+
+def test_branches_and_messages_are_read_in_words(home: Home, bundled: Model, repository: Path) -> None:
+    git(repository, "branch", "feature/waiting-list")
+    done(home, bundled, "switch to the waiting list branch", "branch-switch")
+    assert git(repository, "branch", "--show-current").strip() == "feature/waiting-list"
+    told = said(done(home, bundled, "list the branches that arent merged into main yet", "branch-unmerged"))
+    assert "waiting" not in told
+    (repository / "notes.md").write_text("# Notes\nMilk\n")
+    done(
+        home,
+        bundled,
+        "save my change in notes.md in git and write Beware of milk as the message",
+        "git-commit",
+    )
+    assert git(repository, "log", "-1", "--format=%s").strip() == "Beware of milk"
+
+
+def test_changes_of_a_file_are_given_up_and_a_wish_behind_the_message_of_a_commit_is_done(
+    home: Home, bundled: Model, repository: Path
+) -> None:
+    git(repository, "branch", "side/menu")
+    (repository / "notes.md").write_text("# Notes\nwrong\n")
+    done(home, bundled, "throw away my changes in notes.md", "changes-discard")
+    assert (repository / "notes.md").read_text() == "# Notes\n"
+    (repository / "list.txt").write_text("bread\n")
+    done(home, bundled, "commit everything as a new list and switch to side/menu", "git-commit")
+    assert git(repository, "log", "-1", "--format=%s", "main").strip() == "a new list"
+    assert git(repository, "branch", "--show-current").strip() == "side/menu"
+
+
 def test_a_standup_tells_what_was_done_and_what_is_coming(
     home: Home, bundled: Model, repository: Path
 ) -> None:
@@ -99,6 +160,32 @@ def test_a_standup_tells_what_was_done_and_what_is_coming(
     told = said(done(home, bundled, "ge mig min standup", "standup"))
     assert "First of all" in told
     assert "Team lunch" in told
+
+
+@pytest.mark.parametrize(
+    ("goal", "subject", "text"),
+    [
+        (
+            "draft a mail to a@b.example, subject Plan. Hi Bo, it is done. See you!",
+            "Plan",
+            "Hi Bo, it is done. See you!",
+        ),
+        (
+            "skriv ett mejl till a@b.example, ämne Menyn. Hej Per! Den är klar.",
+            "Menyn",
+            "Hej Per! Den är klar.",
+        ),
+        ("mail draft to a@b.example subject plan body ready tomorrow", "plan", "ready tomorrow"),
+        ("draft a mail to a@b.example, text: tomorrow is fine", "", "tomorrow is fine"),
+        ("write to a@b.example that the logo is done", "", "the logo is done"),
+    ],
+)
+def test_the_text_of_a_mail_begins_where_it_is_said_to_or_with_a_greeting(
+    home: Home, bundled: Model, repository: Path, goal: str, subject: str, text: str
+) -> None:
+    made = wants(home, bundled, goal, "mail-draft")
+    told = {one.name: one.value for one in made.intent.frame.objects}
+    assert (told.get("headline", ""), told["message"]) == (subject, text)
 
 
 def test_a_mail_is_drafted_and_is_sent_to_nobody_whose_address_is_not_said(

@@ -141,7 +141,7 @@ def _calls_of(node: dict[str, object]) -> list[dict[str, object]]:
             "repo-branch",
             "build",
             {"branch": "x", "start": "main", "then": "switch"},
-            ["git/checkout name=x start=main"],
+            ["git/branch name=x start=main", "git/switch name=x"],
         ),
         ("repo-branch", "find", {}, ["git/branch"]),
         ("monitor-path", "monitor", {"path": "d"}, ["fs/watch path=d until=first"]),

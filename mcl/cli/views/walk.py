@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from executor.walker.undo.images import Pruned
     from executor.walker.undo.records import NotUndone
     from executor.walker.undo.undo import UndoReport
-    from mcl.usecases.replay import Replay
 
 _MOST = 12  # nodes whose outputs are shown at the end
 
@@ -397,42 +396,6 @@ def _size(size: int) -> str:
     if size < 10_000:
         return f"{size:,} bytes"
     return f"{size / 1e3:,.0f} kB" if size < 10_000_000 else f"{size / 1e6:,.0f} MB"
-
-
-# ---- What a replay found, line by line.
-
-
-_STYLES = {"same": GOOD, "different": BAD, "not available": WARN}
-
-
-_OF = {
-    "ran": "what ran is what its goal, answers and corrections make of it",
-    "accepted": "what was accepted; nothing of it has run",
-    "compiled": "what was compiled; nobody accepted it, and nothing of it has run",
-}
-
-
-def replay_view(replay: Replay) -> Iterator[RenderableType]:
-    """One line an item: same, different or not available; the two values where they differ."""
-    yield joined((("Replay", STRONG), (replay.intent_id, STRONG)))
-    yield ""
-    pairs: list[tuple[str, RenderableType]] = []
-    for item in replay.items:
-        verdict = Text(f"{item.verdict:<15}", style=_STYLES[item.verdict])
-        verdict.append_text(plain(item.recorded if item.verdict == "same" else item.note, DIM))
-        pairs.append((item.name, verdict))
-        if item.verdict == "different" and item.found:
-            pairs.append((item.name, joined((("recorded", DIM), (item.recorded, "")))))
-            pairs.append((item.name, joined((("now     ", DIM), (item.found, "")))))
-    yield rows(pairs)
-    yield ""
-    bad = [item.name for item in replay.items if item.verdict != "same"]
-    said = (
-        f"byte for byte the same: {_OF[replay.of]}"
-        if replay.same
-        else f"not proved the same: {', '.join(bad)}"
-    )
-    yield plain(said, GOOD if replay.same else BAD)
 
 
 # ---- What a tool or a step gave, whatever its shape.

@@ -130,6 +130,8 @@ def extract(
         clauses = Clauses(request.prose, skill, rules.coverage, [content])
         held = [one for one in held if free(one, [content])]
     chosen = chosen_files(request, skill, clauses)
+    if letters := [place_of(one) for one in chosen.spans if one.field in _LETTER]:
+        clauses = Clauses(request.prose, skill, rules.coverage, letters)
     clauses.covered.extend(chosen.read)
     held = [one for one in held if not within(one, clauses.covered)]
     inputs = [*_places(request, skill), *map(place_of, _firsts((*letter, *answered), skill))]

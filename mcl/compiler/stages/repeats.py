@@ -5,13 +5,14 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from ir import SpanMark
 from mcl.compiler.stages.frame_draft import Extraction
 from mcl.compiler.stages.request import GoalRequest
 from mcl.language.skills import Skill
+from mcl.plugins.hooks import plugins
 
 REPEATS: Final = "repeats"  # the input that takes the rule (RRULE of RFC 5545)
 FIRST: Final = "first"  # and the one that takes its first local moment
@@ -61,13 +62,21 @@ def with_moments(request: GoalRequest, skill: Skill, verb: str) -> tuple[GoalReq
     if not {REPEATS, FIRST} <= names or WHEN in request.slots:
         return request, {}
     answer = request.answers.get(f"slot.{WHEN}", "")
-    said = request.files.moments(request.prose, verb, request.zone, answer)
+    said = request.files.moments(request.prose, verb, request.zone)
+    if answer:  # which is read beside the words of the goal alone
+        said = moments_read(request.prose, verb, request.at, request.zone, answer, (), None)
     if said is None or (REPEATS in request.slots and WHEN in said[1]):
         return request, {}
     given = {name: text for name, text in said[1].items() if name in names}
     if answer and (moment := given.pop(WHEN, "")):
         request = replace(request, answers={**request.answers, f"slot.{WHEN}": moment})
     return replace(request, prose=said[0], slots={**given, **request.slots}), said[1]
+
+
+def moments_read(*goal: Any) -> tuple[str, Mapping[str, str]] | None:
+    """What plug-ins read of a goal for a calendar."""
+    named = (plugin.load_named(plugin.moments) for plugin in plugins() if plugin.moments)
+    return next((one for read in named if (one := read(*goal))), None)
 
 
 def as_said(read: Extraction, without: str, said: str) -> Extraction:

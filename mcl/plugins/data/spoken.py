@@ -92,7 +92,7 @@ def inputs(
     zone: str,
     answer: str,
     paths: Sequence[str],
-    workspace: Workspace,
+    workspace: Workspace | None,
 ) -> tuple[str, Mapping[str, str]] | None:
     """The goal without the words for such a moment or period, and what they say by input of a skill for
     reminders; None where there are none. answer: what a person said when asked for the moment. Of no input:
@@ -132,7 +132,7 @@ def _ahead(
     lead: timedelta,
     at: str,
     zone: str,
-    workspace: Workspace,
+    workspace: Workspace | None,
     paths: Sequence[str],
     answer: str,
 ) -> tuple[str, Mapping[str, str]]:
@@ -241,7 +241,7 @@ def _lead(text: str) -> timedelta | None:
     return timedelta(seconds=seconds) if seconds else None
 
 
-def _meant(said: str, at: str, zone: str, workspace: Workspace, paths: Sequence[str]) -> _Entry | None:
+def _meant(said: str, at: str, zone: str, workspace: Workspace | None, paths: Sequence[str]) -> _Entry | None:
     """The one entry to come that these words are about, on the day that they name, if any."""
     now, place = datetime.fromisoformat(at), ZoneInfo(zone)
     day, words = _day_in(said, at, zone)
@@ -281,8 +281,10 @@ def _day_in(said: str, at: str, zone: str) -> tuple[str, str]:
     return "", said
 
 
-def _entries(at: str, zone: str, workspace: Workspace, paths: Sequence[str]) -> Iterator[_Entry]:
+def _entries(at: str, zone: str, workspace: Workspace | None, paths: Sequence[str]) -> Iterator[_Entry]:
     """What calendars here say, and the lines of lists that name a moment."""
+    if workspace is None:
+        return
     for path in [one for one in paths if one.casefold().endswith((".ics", *_LISTS))][:_MOST_FILES]:
         with suppress(ExecutorError, ValueError):
             data, size = workspace.read(path, _BYTES)

@@ -13,11 +13,10 @@ from typing import Final
 
 from executor.core.files import whole_file
 from executor.store.home import Home
+from mcl.catalog.servers import USUAL, Server, Servers, check_address, check_header, check_server
 from mcl.core.errors import InputError
 from mcl.plugins.derived import bridge
 from mcl.plugins.derived.openapi import OpenApi, read_openapi
-from mcl.upstream.servers import Server, Servers, check_address, check_header, check_server
-from mcl.usecases.servers import USUAL
 
 _FOLDER: Final = "services"  # in the home
 

@@ -448,7 +448,7 @@ def _bound(made: DirectCall, call: Call, ask: Ask, session: Session) -> dict[str
 
 
 def _trusted(home: Home, server: str) -> bool:
-    from mcl.upstream.servers import Servers
+    from mcl.catalog.servers import Servers
 
     found = Servers(home).find(server)
     return found is not None and found.trusted

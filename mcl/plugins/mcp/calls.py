@@ -20,10 +20,10 @@ from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES, short_name
 from executor.walker.engine import Failure
 from ir import MclError
-from mcl.catalog.calls import ToolCallRequest, ToolName, parse_name, read_call
 from mcl.catalog.extras import require_extras
 from mcl.core.errors import McpError
 from mcl.plugins.mcp.call_questions import DeniedCall, Pending
+from mcl.plugins.mcp.call_texts import ToolCallRequest, ToolName, parse_name, read_call
 from mcl.plugins.mcp.records import CallRecord
 from mcl.serve.exchange import Caller, Json, Reply, refused, refused_at, refused_by
 from mcl.serve.folders import Judged, watched

@@ -23,8 +23,7 @@ from executor.walker.questions import GateAnswer, GateQuestion
 from ir.characters import UNSEEN, written_out
 from ir.display import bounded, clear, quoted
 from mcl.core.text import one_line, safe, whole
-from mcl.serve.exchange import Caller, Filled, Form
-from mcl.upstream.channels import Channel
+from mcl.serve.exchange import Caller, Channel, Filled, Form
 from mcl.usecases.call_question import MAX_REASON, CallQuestion, declared_of
 
 if TYPE_CHECKING:

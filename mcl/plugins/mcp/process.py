@@ -18,25 +18,25 @@ from anyio.abc import TaskStatus
 from executor.core.errors import KeyringError
 from ir import MclError
 from mcl.catalog.definitions import Definitions
-from mcl.catalog.outside import OutsideTools
+from mcl.catalog.servers import Servers
 from mcl.catalog.tools import registry
 from mcl.catalog.tools.registry import COMMANDS
 from mcl.core.errors import McpError
 from mcl.plugins.mcp.call_questions import CallQuestions
 from mcl.plugins.mcp.offered.tools import OFFERED
+from mcl.plugins.mcp.outside import OutsideTools
 from mcl.plugins.mcp.records import Activity
 from mcl.plugins.mcp.server import Face
 from mcl.plugins.mcp.service import ServedRuns, Service
-from mcl.upstream.channels import Channels
-from mcl.upstream.servers import Servers
-from mcl.upstream.upstreams import Upstreams
+from mcl.plugins.mcp.upstream.channels import Channels
+from mcl.plugins.mcp.upstream.upstreams import Upstreams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from executor.store.home import Home
     from mcl.plugins.mcp.service import GoalCompiler
-    from mcl.upstream.answers import Kind
+    from mcl.plugins.mcp.upstream.answers import Kind
 
 
 # ---- Everything that a server needs, opened in its order and closed in the other.

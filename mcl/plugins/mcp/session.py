@@ -23,16 +23,16 @@ from executor.tools.manifest import Manifest
 from executor.tools.names import SCHEME, outside_uri, short_name
 from executor.tools.registry import Registry
 from executor.tools.tool import Credentials
-from mcl.catalog.calls import ToolName
+from mcl.plugins.mcp.call_texts import ToolName
 from mcl.serve.folders import Judged, folders_of, judged_as
 
 if TYPE_CHECKING:
     from executor.call import Call
     from mcl.catalog.definitions import Definitions
     from mcl.plugins.mcp.records import Activity
+    from mcl.plugins.mcp.upstream.channels import Channels
+    from mcl.plugins.mcp.upstream.upstreams import Upstreams
     from mcl.serve.exchange import Caller
-    from mcl.upstream.channels import Channels
-    from mcl.upstream.upstreams import Upstreams
 
 _WHO: Final = "a call over MCP"  # that holds a place which another run wants to write to
 

@@ -16,10 +16,10 @@ from executor.call import Operation
 from executor.gate.context import Context
 from executor.tools.manifest import Manifest
 from executor.tools.names import OURSELVES
-from mcl.catalog.calls import parse_name
 from mcl.catalog.manifests import call_with, hints_of
 from mcl.catalog.suspicion.texts import revealed
 from mcl.language.bm25 import Bm25, stems
+from mcl.plugins.mcp.call_texts import parse_name
 
 if TYPE_CHECKING:
     from mcl.catalog.definitions import Definitions, DescribedTool

@@ -17,7 +17,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from mcl.upstream.streams import MAX_LINE, LineReader, LineWriter, MessageReader, Overlong
+from mcl.plugins.mcp.upstream.streams import MAX_LINE, LineReader, LineWriter, MessageReader, Overlong
 
 
 @asynccontextmanager

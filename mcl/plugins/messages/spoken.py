@@ -20,10 +20,12 @@ _STOPS: Final = re.compile(r"[,;!?()\n\"“”]|\.(?=\s|$)|\s[-–]\s|:(?=\s|$)"
 _HEADS: Final = {
     name: re.compile(rf"^{name}:(.*)$", re.IGNORECASE | re.MULTILINE) for name in ("from", "subject")
 }
+_OPENS: Final = re.compile(r"[.,;:!?\n–-]\s*$")  # what stands before a text that begins with a greeting
+_OWNERS: Final = re.compile(r"['’]?s$")
 _TIDY: Final = " \t\n,;:.-–("
 _LONGEST_NAME: Final = 4  # words
 _LONGEST_TITLE: Final = 80  # characters
-_NEAR: Final = 20  # characters between whom it is to and what it says
+_NEAR: Final = 30  # characters between whom it is to and what it says
 _AROUND: Final = ("mail", "to", "behind")  # words that are no name
 _LEAST: Final = 3  # letters of a name that a pronoun may stand for
 
@@ -188,8 +190,14 @@ def _text(
 ) -> _Part | None:
     """What stands behind a word for it, else behind one of saying, else in quotes, else behind a colon."""
     labels = [one for one in _labels("text").finditer(prose) if free(TextPlace.of(one), taken)]
+    called = _labels("subject").search(prose)
     leads = [
-        one for one in labels if one["before"].strip() or one["colon"] or prose[one.start()] in ",.;:(\n"
+        one
+        for one in labels
+        if one["before"].strip()
+        or one["colon"]
+        or prose[one.start()] in ",.;:(\n"
+        or (called is not None and prose[called.end() : one.start()].strip())
     ]
     leads = [one for one in leads if not _inside(one.start(), quotes)]
     if not leads:
@@ -207,6 +215,10 @@ def _text(
         if inner.end > inner.start:
             return _Part(TextPlace(lead.start(), inner.end), inner)
     labelled = [TextPlace.of(one) for one in _labels("subject").finditer(prose)]
+    for match in _pattern("greeting").finditer(prose, begins):
+        inner = _ended(prose, match.start(), taken)
+        if _OPENS.search(prose, 0, match.start()) and free(inner, [*taken, *(one for one, _ in quotes)]):
+            return _Part(inner, inner)
     for whole, inner in reversed(quotes):
         subject = any(one.end == whole.start for one in labelled)
         if whole.start > begins and free(whole, taken) and not subject:
@@ -280,8 +292,11 @@ def _who(
         around = [any(_pattern(name).fullmatch(prose, *one) for name in _AROUND) for one in words[:many]]
         if all(around) or any(_is_behind(prose, one) for one in words[1:many]):
             continue  # “a mail to” is nobody's name
-        found = names.people(prose[slice(*place)])
-        paths = found.paths if found is not None else _senders(prose[slice(*place)], names)
+        text = prose[slice(*place)]
+        if _OWNERS.search(text) and _pattern("mail").match(prose, place.end + 1):
+            text = _OWNERS.sub("", text)  # “to anna's mail”
+        found = names.people(text)
+        paths = found.paths if found is not None else _senders(text, names)
         if not paths:
             continue
         more = joined.match(prose, place.end)

@@ -29,12 +29,13 @@ from mcl.catalog.contracts import (
     json_document,
     safety_document,
 )
-from mcl.catalog.contracts.drift import Drift, registered_drift
+from mcl.catalog.contracts.drift import Drift
 from mcl.catalog.tools.registry import registry
 from mcl.core.errors import InputError
 from mcl.core.event_loop import at_once, outside_loop
 from mcl.plugins.probing.folder import BIN
 from mcl.plugins.probing.judgement import PLAN, RESULTS, Probed, State, behind_sandbox, unprobed, unshown
+from mcl.plugins.probing.manifests import registered_drift
 
 # ---- Trying every tool in a folder of its own, with a home of its own, in another process. That shows
 # mistakes, and tools that grew. It is no prison: code that means harm could do it there as anywhere.

@@ -36,9 +36,10 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """Which branch is merged, into which, and whether it goes then."""
-    named = _branches(prose, names)
+    named = _branches(prose, names, "branch")
     merge = _pattern("merge").search(prose)
-    if _pattern("merges").search(prose) is None and _pattern("branch").search(prose) is None:
+    speaks = _pattern("merges").search(prose) or _pattern("branch").search(prose)
+    if not speaks or _pattern("merged").search(prose):
         return ()
     lead = re.compile(rf"(?<!\w)(?:{_table()['into']})\s+(?:the\s+)?$", re.IGNORECASE)
     apart = [one for one in named if not lead.search(prose, 0, one.start)]
@@ -46,10 +47,10 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     if not apart or (merge is None and len(apart) == len(named)):
         return ()  # nothing says that one is merged, or into which
     branch = next((one for one in apart if "/" in prose[slice(*one)]), behind[0])
-    found = [FilledInput("branch", branch, (prose[slice(*branch)],))]
+    found = [FilledInput("branch", branch, _called(prose, branch))]
     target = next((one for one in named if one != branch and one not in apart), None)
     if target is not None:
-        found.append(FilledInput("target", target, (prose[slice(*target)],)))
+        found.append(FilledInput("target", target, _called(prose, target)))
     own = {prose[slice(*one)] for one in (branch, target) if one is not None}
     merges = re.compile(rf"(?:{_table()['merge']})\s+(?:{_table()['again']})(?!\w)", re.IGNORECASE)
     kept = [one.place for one in clauses if one.keeps]
@@ -69,17 +70,48 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
 
 
 def read_drop(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
-    """Which branch goes: the one that is named."""
-    speaks = _pattern("drops").search(prose) and _pattern("makes").search(prose) is None
-    named = [one for one in _branches(prose, names) if speaks and "/" in prose[slice(*one)]]
-    return [FilledInput("branch", named[0], (prose[slice(*named[0])],))] if len(named) == 1 else ()
+    """Which branch goes: the one that is named, or those that are merged."""
+    if not _pattern("drops").search(prose) or _pattern("makes").search(prose):
+        return ()
+    if (merged := _pattern("merged").search(prose)) is not None:
+        place = TextPlace.of(merged, "into") if merged["into"] else TextPlace.of(merged)
+        said = [TextPlace.of(merged), *map(TextPlace.of, _pattern("anyway").finditer(prose))]
+        kept = [one for one in _branches(prose, names) if free(one, said)]
+        said += [one.place for one in clauses if any(not free(one.place, [branch]) for branch in kept)]
+        return [
+            FilledInput("branch", place, (merged["into"] or "HEAD",)),
+            FilledInput("which", TextPlace.of(merged), ("each",)),
+            *(FilledInput("but", one, _called(prose, one)) for one in kept),
+            *(FilledInput("", one) for one in said),
+        ]
+    if (bare := _pattern("unnamed").search(prose)) is not None:
+        return [FilledInput("branch", TextPlace.of(bare))]
+    named = _branches(prose, names)
+    named = [one for one in named if one not in _checked_out(prose, named)]
+    if len(named) != 1:
+        return ()
+    return [FilledInput("branch", named[0], _called(prose, named[0])), FilledInput("which", named[0])]
 
 
-def _branches(prose: str, names: FileNames) -> list[TextPlace]:
+def read_switch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """Which branch that is there is checked out."""
+    found = _checked_out(prose, _branches(prose, names))
+    if len(found) != 1 or _pattern("makes").search(prose):
+        return ()
+    return [FilledInput("branch", found[0], _called(prose, found[0]))]
+
+
+def _checked_out(prose: str, named: Sequence[TextPlace]) -> list[TextPlace]:
+    """Those names of branches that stand behind what leads to one that is checked out."""
+    lead = re.compile(rf"(?<![\w/-])(?:{_table()['switches']})\s+$", re.IGNORECASE)
+    return [one for one in named if lead.search(prose, 0, one.start)]
+
+
+def _branches(prose: str, names: FileNames, word: str = "gren") -> list[TextPlace]:
     """Where names of branches stand: with a slash, and no path of a file here; beside a word for a branch; or
     behind what leads to one."""
     quotes = [whole for whole, _ in quotes_of(prose)]
-    empty, noun = _pattern("empty"), _pattern("branch")
+    empty, noun = _pattern("empty"), _pattern(word)
     lead = re.compile(rf"{_table()['into']}|{_table()['merge']}", re.IGNORECASE)
     found = []
     words = [TextPlace.of(one) for one in _NAME.finditer(prose) if free(TextPlace.of(one), quotes)]
@@ -91,13 +123,49 @@ def _branches(prose: str, names: FileNames) -> list[TextPlace]:
             continue
         near = at > 0 and not prose[words[at - 1].end : place.start].strip()
         follows = bool(behind) and not prose[place.end : words[at + 1].start].strip()
-        if compound := re.fullmatch(rf"(.+?)-(?:{_table()['branch']})", text, re.IGNORECASE):
+        if compound := re.fullmatch(rf"(.+?)-(?:{_table()[word]})", text, re.IGNORECASE):
             found.append(TextPlace(place.start, place.start + compound.end(1)))
         elif "/" in text or text in ("main", "master", "develop"):
             found.append(place)
-        elif (noun.fullmatch(before) and near) or (noun.fullmatch(behind) and follows):
+        elif noun.fullmatch(before) and near:
             found += [place] if not lead.fullmatch(text) else []
+        elif noun.fullmatch(behind) and follows and not lead.fullmatch(text):
+            found.append(TextPlace(_in_words(prose, words[: at + 1]), place.end))
     return found
+
+
+def _in_words(prose: str, words: Sequence[TextPlace]) -> int:
+    """Where the words begin that stand before a word for a branch and say which: “noors waiting list”."""
+    start = words[-1].start
+    for one in reversed(words[-_FEW:-1]):
+        text, between = prose[slice(*one)], prose[one.end : start]
+        verb = any(_pattern(name).fullmatch(text) for name in ("empty", "verb", "drops", "merge", "branch"))
+        if between.strip("'’ ") or verb or one.start == 0:
+            break
+        start = one.start
+    return start
+
+
+def _called(prose: str, place: TextPlace) -> tuple[str]:
+    """The name of a branch, as one word: of “the waiting list branch” waiting-list."""
+    return (re.sub(r"['’]|\s+", lambda one: "" if one[0] in "'’" else "-", prose[slice(*place)]),)
+
+
+def read_push(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """Which branch is pushed: the one that is named."""
+    named = _branches(prose, names)
+    return [FilledInput("branch", named[0], _called(prose, named[0]))] if len(named) == 1 else ()
+
+
+def read_unmerged(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """Whether those are meant that are merged, or that are not; and into which."""
+    no, yes = _pattern("unmerged").search(prose), _pattern("merged").search(prose)
+    if not (said := no or yes or _pattern("inside").search(prose)):
+        return ()
+    lead = re.compile(rf"(?<!\w)(?:{_table()['into']})\s+(?:the\s+)?$", re.IGNORECASE)
+    into = [one for one in _branches(prose, names) if lead.search(prose, 0, one.start)]
+    state = FilledInput("state", TextPlace.of(said), ("unmerged" if no else "merged",))
+    return [state, *(FilledInput("into", one, _called(prose, one)) for one in into[:1])]
 
 
 # ---- commits
@@ -130,6 +198,8 @@ def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         ]
     else:
         found.append(FilledInput("but", TextPlace.of(verb)))
+    if meant:
+        found += [FilledInput("", TextPlace.of(one)) for one in _pattern("alone").finditer(prose)]
     return found if meant or apart or message else ()
 
 
@@ -147,6 +217,8 @@ def _message(prose: str, start: int) -> tuple[TextPlace, TextPlace] | None:
         re.IGNORECASE,
     )
     quotes = list(quotes_of(prose))
+    if (turned := _pattern("turned").search(prose, start)) is not None:
+        return TextPlace.of(turned), TextPlace.of(turned, "message")
     for match in lead.finditer(prose, start):
         quoted = next((pair for pair in quotes if pair[0].start == match.end()), None)
         if quoted is not None:
@@ -216,10 +288,13 @@ def read_tag(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
 def read_branch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """Whether a new branch is checked out."""
     found = [TextPlace.of(one) for one in _pattern("switch").finditer(prose)]
-    if not found or _pattern("new").search(prose) is None or _pattern("from").search(prose) is not None:
+    if not found or _pattern("new").search(prose) is None:
         return ()
-    filled = [FilledInput("then", found[0], ("switch",)), FilledInput("start", found[0])]
-    return [*filled, *(FilledInput("", one) for one in found)]
+    lead = re.compile(rf"(?<!\w)(?:{_table()['from']})\s+(?:the\s+)?(?:(?:{_table()['branch']})\s+)?$", re.I)
+    start = next((one for one in _branches(prose, names) if lead.search(prose, 0, one.start)), None)
+    place = start or found[0]
+    began = FilledInput("start", place, _called(prose, place) if start else ())
+    return [FilledInput("then", found[0], ("switch",)), began, *(FilledInput("", one) for one in found)]
 
 
 # ---- whose
@@ -235,3 +310,13 @@ def read_log(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
                 FilledInput("", TextPlace.of(match)),
             ]
     return ()
+
+
+# ---- what was changed
+
+
+def read_discard(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """The one file whose changes are given up."""
+    said = _pattern("discards").search(prose)
+    found = list(_files(prose, names, ())) if said else []
+    return [FilledInput("file", found[0][0], (found[0][1],))] if len(found) == 1 else ()

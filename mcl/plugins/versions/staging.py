@@ -1,4 +1,4 @@
-"""What has changed in the files of a repository, and putting it into the index."""
+"""What has changed in the files of a repository, what another commit would change, and staging it."""
 
 from __future__ import annotations
 
@@ -106,6 +106,46 @@ async def stage(git: Git, repo: str, paths: Sequence[str], bench: Bench, *, trac
         await _require_unfiltered(git, names)
         await git.answer("add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul", said=names)
     return Staged(tuple(kept), tuple(left))
+
+
+async def require_committed(git: Git, repo: str, files: Sequence[str], *, all_staged: bool = False) -> None:
+    """Refuse what is not committed of files that will be written over. all_staged: and all that is staged.
+
+    Raises:
+        ToolError: UNCOMMITTED.
+    """
+    meant = set(files)
+    waiting = [
+        visible(one.path)
+        for one in await changed(git, [])
+        if one.path in meant or (all_staged and one.code[0] not in " ?")
+    ]
+    if waiting:
+        raise ToolError(
+            "UNCOMMITTED",
+            f"not committed: {', '.join(waiting[:5])}",
+            place=repo,
+            fix="commit it first, or put it away: git stash",
+        )
+
+
+async def files_between(git: Git, ours: str, tree: str, repo: str, bench: Bench) -> list[str]:
+    """The files that differ between two commits. Raises ScopeError PROTECTED_PATH of a secret file."""
+    said = await git.answer(
+        "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", ours, tree, "--"
+    )
+    found = [one for one in text(said.out).split("\0") if one]
+    for path in found:
+        try:
+            bench.workspace.split(f"{repo}/{path}")
+        except ScopeError as problem:
+            raise ScopeError(
+                problem.code,
+                f"that would write {visible(path)!r}: {problem.message}",
+                place=visible(path),
+                fix="do it with git itself",
+            ) from problem
+    return found
 
 
 def listed(paths: Sequence[str]) -> list[str]:

@@ -48,6 +48,13 @@ async def commit_of(git: Git, named: str) -> str:
     return text(found.out).strip() if found.status == 0 else ""
 
 
+def unknown_branch(name: str) -> ToolError:
+    """What is said where there is no branch of that name."""
+    return ToolError(
+        "UNKNOWN_BRANCH", f"there is no branch {name!r}", place=name, fix="git/branch lists them"
+    )
+
+
 async def need_commit(git: Git, named: str) -> str:
     """The same. Raises ToolError UNKNOWN_COMMIT."""
     if not (commit := await commit_of(git, named)):

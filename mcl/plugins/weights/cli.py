@@ -1,4 +1,4 @@
-"""`mcl model find`, `mcl model get`, `mcl model check`."""
+"""`mcl model find`, `get` and `check`, beside those of the home's own models."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +11,7 @@ from mcl.cli.people import agreed
 from mcl.cli.progress import progress_bar
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, listing, plain, rows
 from mcl.core.text import one_line
+from mcl.plugins.weights.models import models
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,22 +22,12 @@ if TYPE_CHECKING:
     from mcl.plugins.weights.hub import OfferedModel
 
 
-def register_find(models: typer.Typer) -> None:
-    """Add `find`."""
-    verb(models, "find", "mcl model find")(find)
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(models)
 
 
-def register_get(models: typer.Typer) -> None:
-    """Add `get`."""
-    lines = "mcl model get hf:ggml-org/SmolLM2-360M-Instruct-GGUF", "mcl model get hf:OWNER/REPO:Q4_K_M --use"
-    verb(models, "get", *lines)(get)
-
-
-def register_check(models: typer.Typer) -> None:
-    """Add `check`."""
-    verb(models, "check", "mcl model check bundled", "mcl model check qwen --part write")(check)
-
-
+@verb(models, "find", "mcl model find")
 def find(as_json: AsJson = False) -> None:
     """List the models that other programs keep here: Hugging Face, Ollama, LM Studio, llama.cpp.
 
@@ -75,6 +66,12 @@ def find(as_json: AsJson = False) -> None:
     note("mcl model add FILE takes one; it stays where it is")
 
 
+@verb(
+    models,
+    "get",
+    "mcl model get hf:ggml-org/SmolLM2-360M-Instruct-GGUF",
+    "mcl model get hf:OWNER/REPO:Q4_K_M --use",
+)
 def get(
     address: Annotated[str, argument("ADDRESS", "hf:OWNER/REPO, or hf:OWNER/REPO:FILE, or a part of FILE.")],
     revision: Annotated[str, option("--revision NAME", "A branch, tag or commit.")] = "main",
@@ -111,6 +108,7 @@ def get(
         note(f"mcl model check {known.name} says what it is good for; mcl model use {known.name} takes it")
 
 
+@verb(models, "check", "mcl model check bundled", "mcl model check qwen --part write")
 def check(
     model: Annotated[str, argument("MODEL", "A name or digest of `mcl model list`, or a path to a GGUF.")],
     part: Annotated[

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from executor import Outcome
     from mcl.plugins.mcp.service import ServedRun, Service
-    from mcl.upstream.channels import Channel
+    from mcl.serve.exchange import Channel
     from mcl.usecases.intents import Shown
 
 RUNNABLE: Final = ("accepted", "executing")

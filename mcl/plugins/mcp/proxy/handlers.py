@@ -18,8 +18,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from executor.core.hashing import json_size
 from ir import MclError
-from mcl.catalog.calls import ToolCallRequest, ToolName
 from mcl.catalog.manifests import GET, READ
+from mcl.plugins.mcp.call_texts import ToolCallRequest, ToolName
 from mcl.plugins.mcp.caller import caller_of, connection_of, interim
 from mcl.plugins.mcp.calls import make
 from mcl.plugins.mcp.proxy.lists import Merged, linked, parse_prompt, parse_uri, readdressed
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from mcl.plugins.mcp.caller import ListChanges
     from mcl.plugins.mcp.service import Service
-    from mcl.upstream.answers import Kind
+    from mcl.plugins.mcp.upstream.answers import Kind
 
 
 # ---- Completing an argument of a prompt or a template: asked of the server that has it, where a person let

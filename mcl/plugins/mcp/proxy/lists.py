@@ -31,15 +31,15 @@ from executor.gate.verdict import Deny
 from executor.tools.names import OURSELVES, is_server
 from ir import MclError
 from ir.results import JsonResult
-from mcl.catalog.calls import ToolName
 from mcl.catalog.manifests import GET, READ
 from mcl.core.errors import McpError
+from mcl.plugins.mcp.call_texts import ToolName
 from mcl.plugins.mcp.shelf import shown
 
 if TYPE_CHECKING:
     from executor.sandbox.redaction import Redactor
     from mcl.plugins.mcp.service import Service
-    from mcl.upstream.answers import Kind
+    from mcl.plugins.mcp.upstream.answers import Kind
 
 
 # ---- Names that our clients know other servers' resources and prompts by: ``mcl://server/uri``,

@@ -5,9 +5,8 @@ from typing import Any, Final
 
 import typer
 
-from mcl.cli.arguments import noun, verb
+from mcl.cli.arguments import ShowsByDefault, noun, verb
 from mcl.cli.output import note
-from mcl.cli.plan import ShowsByDefault
 from mcl.plugins.review.cli import maps, memory, review
 from mcl.plugins.review.cli.release import check_command, drift_command
 

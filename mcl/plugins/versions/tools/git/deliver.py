@@ -18,6 +18,7 @@ from executor.core.errors import ToolError
 from executor.sandbox.reach import covers, walk_to
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
+from mcl.plugins.versions.tools.git.merge import called
 from mcl.plugins.versions.tools.git.push import pushed, send
 from mcl.plugins.versions.tools.git.remote import folder_of
 from mcl.plugins.versions.tools.repo.inspect import remotes_of
@@ -55,7 +56,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
                 fix="git/remote tells where a remote leads",
             )
         await to_thread.run_sync(_check, place, bench)
-        branch = str(args.get("branch", current))
+        branch = await called(git, str(args.get("branch", current)))
         settings = " ".join(f"-c {shlex.quote(f'{key}={value}')}" for key, value in _SETTINGS.items())
         receives = f"--receive-pack={shlex.quote(git.program)} {settings} receive-pack"
         commit, ended = await send(git, branch, place, "file", receives)

@@ -1,42 +1,65 @@
-"""Drops a local branch."""
+"""Drops local branches: one, or all that are merged."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from executor.core.errors import ToolError
-from executor.sandbox.git import repository, text
+from executor.sandbox.git import Git, repository, text
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from mcl.plugins.versions.tools.git.branch import require_name
+from mcl.plugins.versions.tools.git.branch import local_branches, require_name
 from mcl.plugins.versions.tools.git.merge import called
-from mcl.plugins.versions.work import BRANCHES, commit_of
+from mcl.plugins.versions.work import BRANCHES, commit_of, need_commit, unknown_branch
+
+_STAY = ("main", "master", "develop")  # of all that are merged
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-    """Drop it, if all its commits are in the branch that is checked out, or the gate allowed it anyway.
+    """Drop one, if all its commits are in the branch that is checked out, or the gate allowed it anyway; or
+    each whose commits are all in a branch.
 
     Raises:
-        ToolError: UNKNOWN_BRANCH, CHECKED_OUT, NOT_MERGED, BAD_BRANCH_NAME.
+        ToolError: UNKNOWN_BRANCH, CHECKED_OUT, NOT_MERGED, BAD_BRANCH_NAME, UNKNOWN_COMMIT, BAD_ARGUMENTS.
     """
-    repo = str(args.get("repo", "."))
+    repo, into = str(args.get("repo", ".")), str(args.get("merged", ""))
+    if ("name" in args) is bool(into):
+        raise ToolError("BAD_ARGUMENTS", "one of name and merged says what goes", place="name")
     async with repository(bench.workspace, repo) as git:
-        name = await called(git, str(args["name"]))
+        if into:
+            into = await called(git, into)
+            base = await need_commit(git, into)
+            found = await local_branches(git, [f"--merged={base}"])
+            but = args.get("but", [])
+            kept = [await called(git, str(one)) for one in but] if isinstance(but, list) else []
+            stay = {*_STAY, into, *kept, *await _checked_out(git)}
+            names = [one["name"] for one in found if one["name"] not in stay]
+        else:
+            base, names = "HEAD", [await called(git, str(args["name"]))]
+    dropped = [await _drop(repo, name, base, bench) for name in names]
+    told = [f"dropped branch {visible(name)}, which was at {commit[:8]}" for name, commit, _ in dropped]
+    return {
+        "names": [visible(name) for name, _, _ in dropped],
+        "commits": [commit for _, commit, _ in dropped],
+        "merged": all(merged for _, _, merged in dropped),
+        "text": "\n".join(told) or "no branch is merged that could go",
+    }
+
+
+async def _drop(repo: str, name: str, base: str, bench: Bench) -> tuple[str, str, bool]:
+    """The branch, where it was, and whether `base` has all of it."""
     async with repository(bench.workspace, repo, branch=name) as git:
         await require_name(git, name)
         if not (commit := await commit_of(git, BRANCHES + name)):
-            raise ToolError(
-                "UNKNOWN_BRANCH", f"there is no branch {name!r}", place=name, fix="git/branch lists them"
-            )
-        trees = text((await git.answer("worktree", "list", "--porcelain")).out).splitlines()
-        if f"branch {BRANCHES}{name}" in trees:
+            raise unknown_branch(name)
+        if name in await _checked_out(git):
             raise ToolError(
                 "CHECKED_OUT",
                 f"the branch {name!r} is checked out",
                 place=name,
                 fix="check out another branch first",
             )
-        merged = (await git.run("merge-base", "--is-ancestor", commit, "HEAD")).status == 0
+        merged = (await git.run("merge-base", "--is-ancestor", commit, base)).status == 0
         if not merged and bench.operation != "destructive":
             raise ToolError(
                 "NOT_MERGED",
@@ -45,9 +68,10 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
                 fix="merge it first; or drop it all the same: unmerged = true",
             )
         await git.answer("update-ref", "-d", BRANCHES + name, commit)
-    return {
-        "name": name,
-        "commit": commit,
-        "merged": merged,
-        "text": f"dropped branch {visible(name)}, which was at {commit[:8]}",
-    }
+    return name, commit, merged
+
+
+async def _checked_out(git: Git) -> set[str]:
+    """The branches that are checked out, here or in a linked work tree."""
+    trees = text((await git.answer("worktree", "list", "--porcelain")).out).splitlines()
+    return {one.removeprefix(f"branch {BRANCHES}") for one in trees if one.startswith("branch ")}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from executor.core.errors import ScopeError, ToolError
+from executor.core.errors import ToolError
 from executor.sandbox.git import Git, text
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from mcl.core.text import counted
-from mcl.plugins.versions.staging import changed, listed
+from mcl.plugins.versions.staging import files_between, listed, require_committed
 from mcl.plugins.versions.tools.git.branch import local_branches
-from mcl.plugins.versions.work import commit_of, committer, need_commit, on_branch
+from mcl.plugins.versions.work import BRANCHES, commit_of, committer, need_commit, on_branch
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
@@ -37,8 +37,8 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
             return _answer(branch, name, ours, "already", [])
         forward = (await git.run("merge-base", "--is-ancestor", ours, theirs)).status == 0
         tree = theirs if forward else await _merged(git, ours, theirs, name)
-        files = await _files(git, ours, tree, repo, bench)
-        await _require_committed(git, repo, files, forward=forward)
+        files = await files_between(git, ours, tree, repo, bench)
+        await require_committed(git, repo, files, all_staged=not forward)
         message = f"Merge branch '{name}' into {branch}"
         how = ["--ff-only"] if forward else ["--no-ff", f"--message={message}"]
         who = {} if forward else await committer(git)
@@ -58,29 +58,17 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 
 async def called(git: Git, name: str) -> str:
-    """The one branch of whose name it is a part, where nothing has it whole: typo is fix/typo-in-docs."""
+    """The one branch that the words of a name say, where nothing has it whole: typo is fix/typo-in-docs, and
+    annas that of which Anna made the last commit."""
     if await commit_of(git, name):
         return name
-    names = [one["name"] for one in await local_branches(git)]
-    found = [one for one in names if name in re.split(r"[/_-]", one)]
+    form = "--format=%(refname:lstrip=2)%00%(authorname)"
+    listed = text((await git.answer("for-each-ref", form, BRANCHES)).out).casefold().splitlines()
+    words = set(re.split(r"[/_-]", name.casefold()))
+    whole = [one["name"] for one in await local_branches(git)]
+    parts = [re.split(r"[/_ \0-]", line) for line in listed]
+    found = [whole[at] for at, own in enumerate(parts) if words <= {*own, *(f"{one}s" for one in own)}]
     return found[0] if len(found) == 1 else name
-
-
-async def _require_committed(git: Git, repo: str, files: list[str], *, forward: bool) -> None:
-    """Refuse what is not committed and would be written over, or would get into the commit of the merge."""
-    meant = set(files)
-    waiting = [
-        visible(one.path)
-        for one in await changed(git, [])
-        if one.path in meant or not (forward or one.code[0] in " ?")
-    ]
-    if waiting:
-        raise ToolError(
-            "UNCOMMITTED",
-            f"not committed: {', '.join(waiting[:5])}",
-            place=repo,
-            fix="commit it first, or put it away: git stash",
-        )
 
 
 async def _merged(git: Git, ours: str, theirs: str, name: str) -> str:
@@ -104,25 +92,6 @@ async def _merged(git: Git, ours: str, theirs: str, name: str) -> str:
         place=name,
         fix="git 2.38 or newer is needed; or merge it by hand",
     )
-
-
-async def _files(git: Git, ours: str, tree: str, repo: str, bench: Bench) -> list[str]:
-    """The files that change. Raises ScopeError PROTECTED_PATH where one of them is a secret file."""
-    said = await git.answer(
-        "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", ours, tree, "--"
-    )
-    found = [one for one in text(said.out).split("\0") if one]
-    for path in found:
-        try:
-            bench.workspace.split(f"{repo}/{path}")
-        except ScopeError as problem:
-            raise ScopeError(
-                problem.code,
-                f"the merge would write {visible(path)!r}: {problem.message}",
-                place=visible(path),
-                fix="merge it by hand",
-            ) from problem
-    return found
 
 
 def _answer(branch: str, name: str, commit: str, how: str, files: list[str]) -> dict[str, object]:

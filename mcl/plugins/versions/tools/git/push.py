@@ -19,6 +19,7 @@ from executor.sandbox.origin import Url, parse_url
 from executor.sandbox.process import Finished
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
+from mcl.plugins.versions.tools.git.merge import called
 from mcl.plugins.versions.work import BRANCHES, need_commit, on_branch
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
@@ -39,7 +40,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         )
     header = _header(args, url)
     async with on_branch(bench.workspace, str(args.get("repo", "."))) as (git, current):
-        branch = str(args.get("branch", current))
+        branch = await called(git, str(args.get("branch", current)))
         settings = f'[http "{url.origin}/"]\n\textraHeader = "{header}"' if header else ""
         commit, ended = await send(git, branch, str(url), url.origin.scheme, settings=settings)
         said = visible(text(ended.err).strip()[-600:])

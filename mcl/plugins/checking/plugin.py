@@ -1,0 +1,9 @@
+"""The journal as a person has it before them, and what was signed and done, looked at again."""
+
+from mcl.plugins.hooks import Plugin
+
+PLUGIN = Plugin(
+    "checking",
+    __name__,
+    commands=dict.fromkeys(("log", "replay", "verify"), "mcl.plugins.checking.cli:register"),
+)
