@@ -94,12 +94,12 @@ def _skill(found: Found) -> Skill | None:
 
 def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     """The skill whose inputs what stands in the files here says; beside one that takes a goal as it was said,
-    and is sure, one that a plug-in reads so."""
-    own, main, sure = _skill(found), choosing.clauses.main, choosing.is_sure(found)
-    near = [] if sure else choosing.ranked(found, _HEARD if own is not None else 0.0)
-    if own is not None and own.takes_goal and main is not None and not _says(choosing, own, main):
-        fills = choosing.request.files.there.filler if choosing.request.files.there else lambda _: None
-        near += [one for one in choosing.ranked(found, 0.0) if fills(one.id)]
+    and that no file answers, also one that is not near."""
+    own, main, files = _skill(found), choosing.clauses.main, choosing.request.files
+    near = [] if choosing.is_sure(found) else choosing.ranked(found, _HEARD if own is not None else 0.0)
+    asks = own is None or not own.takes_goal or main is None or _says(choosing, own, main)
+    if not (asks or files.there is None or files.answering(choosing.request.prose)):
+        near += [one for one in choosing.ranked(found, 0.0) if files.there.filler(one.id)]
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
 
