@@ -24,9 +24,6 @@ NOUNS: Final = {
     "correct": ("correct",),
     "run": ("run", "undo"),
     "gate": ("gate",),
-    "key": ("key",),
-    "grant": ("grant", "policy"),
-    "agent": ("agent",),
     "tool": ("tool",),
     "skill": ("skill",),
 }

@@ -153,6 +153,24 @@ def slots(made: Compiled | Clarify, name: str) -> tuple[str, ...]:
         ("files-delete", "ta bort allt med talk i namnet ur temp", "temp/talk.mp3", ""),
         ("files-zip", "min syster vill ha alla våra claims, packa dem i c.zip. third.txt ska inte med",
          "claims/first.txt claims/second.txt", "c.zip"),
+        ("files-copy", "copy the 2 newest bills to a folder called desk. the originals stay where they are",
+         "bills/2026-10-02-water.txt bills/scan.pdf", "desk"),
+        ("files-move", "flytta de två äldsta genrepen till ljud/gamla", " ".join(GENREP), "ljud/gamla"),
+        ("files-delete", "delete the oldest shot", "shots/older/DSC_0.jpg", ""),
+        ("files-delete", "släng det som slutar på msi i temp", "temp/setup.msi", ""),
+        ("files-zip", "zip at most the two newest claims as two.zip",
+         "claims/second.txt claims/third.txt", "two.zip"),
+        ("files-delete", "släng kopian av essay, inget annat", "essay (1).md", ""),
+        ("files-move", "move the files in shots that start with DSC_1 to a folder of their own, shots/one",
+         "shots/DSC_1.jpg", "shots/one"),
+        ("files-move", "move this year's genrep recordings to a new folder called repet, "
+         "but leave the konsert one alone", " ".join(GENREP), "repet"),
+        ("files-copy", "copy the bill for the water to bills/big, but leave the original alone",
+         "bills/2026-10-02-water.txt", "bills/big"),
+        ("text-join", "put the three claims together in one file, claims.txt. leave the originals",
+         "claims/first.txt claims/second.txt claims/third.txt", "claims.txt"),
+        ("text-join", "slå ihop first.txt, second.txt och third.txt till alla.txt",
+         "claims/first.txt claims/second.txt claims/third.txt", "alla.txt"),
         ("files-zip", "zip the bills from september and october, call it fall.zip, leave out the pdf tho",
          "bills/2026-09-12-power.txt bills/2026-10-02-water.txt", "fall.zip"),
     ],
@@ -163,8 +181,9 @@ def test_a_goal_chooses_the_files_that_are_signed(
     made = read(folder, home, skill, goal)
     assert isinstance(made, Compiled), made
     wanted = ("essay (1).md",) if "(1)" in files else tuple(files.split())
-    assert slots(made, "files") == wanted
-    assert [*slots(made, "target"), *slots(made, "archive")] == ([target] if target else [])
+    assert sorted(slots(made, "files")) == sorted(wanted)
+    places = [one for name in ("target", "archive", "result") for one in slots(made, name)]
+    assert places == ([target] if target else [])
 
 
 @pytest.mark.parametrize(
@@ -206,3 +225,34 @@ def test_one_name_of_several_files_is_asked_about_and_a_replay_reads_the_same(
     assert slots(made, "files") == ("bills/2026-03-04-power.txt",)
     again = replay(made.intent.id, home=home)
     assert again.same, [one for one in again.items if one.verdict != "same"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "kept"),
+    [
+        ("put the photos in shots into a folder per year, but keep the originals", ("keep",)),
+        ("lägg bilderna i shots i en mapp per år, men rör inte DSC_3.png", ()),
+    ],
+)
+def test_files_go_into_folders_by_date_or_copies_of_them(
+    folder: Path, home: Home, goal: str, kept: tuple[str, ...]
+) -> None:
+    made = read(folder, home, "files-tidy-date", goal)
+    assert isinstance(made, Compiled)
+    last = ("shots/2026/DSC_3.png",) if kept else ()
+    assert slots(made, "targets") == ("shots/2026/DSC_1.jpg", "shots/2026/DSC_2.jpg", *last)
+    assert slots(made, "originals") == kept
+
+
+@pytest.mark.parametrize(
+    ("skill", "goal"),
+    [
+        ("files-move", "move the claim to bills, please"),
+        ("files-move", "move that pdf to a new folder done. i mean one, not all of them"),
+        ("files-move", "put that file in bills"),
+    ],
+)
+def test_one_file_of_several_is_asked_about(folder: Path, home: Home, skill: str, goal: str) -> None:
+    made = read(folder, home, skill, goal)
+    assert isinstance(made, Clarify)
+    assert [one.field for one in made.questions] == ["slot.files"]

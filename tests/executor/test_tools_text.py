@@ -164,6 +164,7 @@ def test_files_are_put_together_in_their_order(walks: Walks) -> None:
     assert (walks.workspace / "all.txt").read_text() == "# b.txt\n\nb\nc\n\n# a.txt\n\na\n"
     assert walks.refusal(node("text/join", paths=["a.txt", "./a.txt"], to="x.txt")) == "SAME_FILE"
     assert walks.refusal(node("text/join", paths=["a.txt", "b.txt"], to="all.txt")) == "EXISTS"
+    assert walks.refusal(node("text/join", paths=["a.txt"], to="x.txt")) == "TOO_FEW"
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,37 @@ def test_what_several_may_be_is_asked_with_what_is_there(home: Home, bundled: Mo
     ]
 
 
+@pytest.mark.parametrize(
+    ("goal", "made", "text"),
+    [
+        ("smör is twice on the handla list, once is enough", "handla.txt", "mjölk\nsmör\nknäckebröd\n"),
+        ("clean up handla.txt: no doubles, a to z", "handla.txt", "knäckebröd\nmjölk\nsmör\n"),
+        ("sort handla.txt and drop the duplicates", "handla.txt", "knäckebröd\nmjölk\nsmör\n"),
+        (
+            "there are doubles in handla.txt. write it out once more without them as clean.txt, same order, "
+            "and leave the old one alone",
+            "clean.txt",
+            "mjölk\nsmör\nknäckebröd\n",
+        ),
+        (
+            "nåt står dubbelt i handla.txt, varje sak bara en gång tack, utan att sortera",
+            "handla.txt",
+            "mjölk\nsmör\nknäckebröd\n",
+        ),
+        ("handla.txt i bokstavsordning", "handla.txt", "knäckebröd\nmjölk\nsmör\nsmör\n"),
+    ],
+)
+def test_each_entry_of_a_list_is_kept_once_or_put_in_order(
+    home: Home, bundled: Model, folder: Path, goal: str, made: str, text: str
+) -> None:
+    compiled = understood(home, bundled, goal)
+    assert isinstance(compiled, Compiled), compiled
+    accept(compiled.intent.id, home=home)
+    assert run(compiled.intent.id, home=home, people=AlwaysApprove()).state == "completed"
+    assert (folder / made).read_text() == text
+    assert made == "handla.txt" or (folder / "handla.txt").read_text() == FILES["handla.txt"]
+
+
 def test_one_of_doubles_is_not_taken_for_both(home: Home, bundled: Model, folder: Path) -> None:
     made = understood(home, bundled, "handla.txt: smör står två gånger, ta bort dubbletten")
     if isinstance(made, Compiled) and not made.review:

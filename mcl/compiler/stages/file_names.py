@@ -44,6 +44,7 @@ _ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
     frozenset(str(_LISTS[name]).split())
     for name in ("all", "folder", "file", "empty", "beside", "fresh", "skipped", "called")
 )
+_ONE: Final = frozenset(("that", "this", "the", "den", "det"))
 _EVERYTHING: Final = frozenset(("everything", "allt", "allting", "all files", "alla filer"))
 _POINTING: Final = frozenset(_LISTS["pointing"].split(" | "))
 _KINDS: Final = {ending: frozenset(words.split(" | ")) for ending, words in _LISTS["kinds"].items()}
@@ -132,8 +133,8 @@ class FileNames:
         of_kind = self._of_a_kind(bare, plain, most)
         if bare in self._known and not (wanted.all and of_kind):
             return Meant((bare,))
-        if of_kind:
-            return Meant(of_kind)
+        if of_kind:  # “that pdf” is one
+            return Meant(of_kind, unsure=len(of_kind) > 1 and wanted == _Wanted() and bool(_ONE & words))
         shorter = " ".join(one for one in kept if one.casefold() not in _BESIDE)
         found = self._called(bare, wanted, use)
         if not found and shorter != bare and shorter:
@@ -265,9 +266,9 @@ class FileNames:
 class _Wanted:
     """What is said beside a name: all of them; a folder; a file."""
 
-    all: bool
-    folder: bool
-    file: bool
+    all: bool = False
+    folder: bool = False
+    file: bool = False
 
 
 def _name(path: str) -> str:
@@ -285,10 +286,16 @@ def _has(words: Sequence[str], text: str) -> bool:
 
 def _in_names(word: str, there: Sequence[NamedFile]) -> str:
     """A word as names here have it in the other language: inköpslistan is shopping.txt."""
-    said = [folded(word), *(folded(word).removesuffix(end) for end in CALLED)]
-    meant = frozenset[str]().union(*(stems(one) - stems(one, same=False) for one in said if one))
-    parts = (part for one in there if meant for part in folded(_name(one.path)).split())
-    return next((part for part in parts if not part.isdigit() and stems(part, same=False) & meant), word)
+    meant = frozenset[str]().union(*(stems(one) - stems(one, same=False) for one in _uncalled(folded(word))))
+    parts = (part for one in there if meant for part in folded(_name(one.path)).split() if not part.isdigit())
+    return next(
+        (one for one in parts if any(stems(each, same=False) & meant for each in _uncalled(one))), word
+    )
+
+
+def _uncalled(word: str) -> set[str]:
+    """A word, and what stands before “list” in it."""
+    return {word, *(word.removesuffix(end) for end in CALLED)} - {""}
 
 
 def _is_most(words: Sequence[str], path: str) -> bool:

@@ -43,6 +43,21 @@ class Choosing:
         """What is chosen for other words."""
         return classify(replace(self.request, prose=prose), self.skills, self.model, self.rules)
 
+    def by_itself(self, prose: str) -> Found:
+        """What is meant by a part of the goal, as if no more was said."""
+        with self.request.files.beside(prose) as files:
+            part = replace(self, request=replace(self.request, prose=prose, files=files))
+            return settled(part, part.by_model(prose))
+
+    def is_doubtful(self, found: Classified) -> bool:
+        """Whether a person has to be asked which skill is meant."""
+        return self.rules.routing(found.skill_probability).route == "clarify"
+
+    def does_something(self, skill: Skill) -> bool:
+        """Whether a skill changes, moves or makes files here."""
+        files = self.request.files
+        return bool(files.changed(skill)) or not {"new", "folder"}.isdisjoint(files.uses(skill).values())
+
     def is_sure(self, found: Found) -> bool:
         """Whether a skill was chosen, and needs no look."""
         share = found.skill_probability if isinstance(found, Classified) else 0.0
@@ -67,6 +82,7 @@ def settled(choosing: Choosing, found: Found) -> Found:
         return found
     proposed = (propose(choosing, found) for propose in PROPOSALS)
     found = next((one for one in proposed if one is not None), found)
+    found = _before_later(choosing, found) or found
     return _beyond(choosing, found) or found
 
 
@@ -134,8 +150,28 @@ def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     said, share = [clauses.said(one) for one in wishes], chosen.skill_probability
     held = any(map(pointing.conditional, said))
     held = held or (takes_all(choosing.model) and any(any(pointing.found(one)) for one in said))
-    held = held and _skill(chosen) is not None and choosing.rules.routing(share).route != "clarify"
+    held = held and _skill(chosen) is not None and not choosing.is_doubtful(chosen)
     return replace(chosen, begins=begins) if share > sure or held else None
+
+
+def _before_later(choosing: Choosing, found: Found) -> Classified | None:
+    """The skill of the first wish of several, which does something, where the goal was taken for one of the
+    others: that would leave it undone."""
+    clauses, skill = choosing.clauses, _skill(found)
+    main, begins = clauses.main, found.begins if isinstance(found, Classified) else ()
+    if skill is None or main is None or not clauses.does(main):
+        return None
+    later = [one for one in clauses.wishes(begins) if one.start > main.place.start]
+    if not later:
+        return None
+    first = choosing.by_itself(clauses.said(clauses.ended(TextPlace(main.place.start, later[0].start))))
+    if _skill(first) in (None, skill) or not isinstance(first, Classified):
+        return None
+    if not choosing.does_something(first.skill) or choosing.is_doubtful(first):
+        return None
+    surer = choosing.is_sure(first) and not choosing.is_sure(found)
+    others = (choosing.by_model(clauses.said(one)) for one in later)
+    return replace(first, begins=begins) if surer or any(_skill(one) is skill for one in others) else None
 
 
 def _told_before(clauses: Clauses) -> int:

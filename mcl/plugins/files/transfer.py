@@ -60,19 +60,25 @@ def laid_out(
     """What a call carries where, in order; nothing is touched.
 
     Args:
-        args: paths, to, glob, recursive. A pattern is for the files in the folders that are named; without
+        args: paths, to, targets, glob, recursive. A pattern is for the files in the folders named; without
             one each path is carried as it is. ``to`` is a folder where it is one, ends with a slash, is for
             several, or has no ending and the one file has; else it is the new name.
         moving: is the source to be gone afterwards?
         absent: as of ``Bench``, where it is being done: then nothing may be left to do. None: beforehand.
 
     Raises:
-        ToolError: NOTHING_FOUND, TOO_MANY_FILES, TOO_LARGE, INTO_ITSELF, SAME_PLACE, SAME_NAME.
+        ToolError: NOTHING_FOUND, TOO_MANY_FILES, TOO_LARGE, INTO_ITSELF, SAME_PLACE, SAME_NAME,
+            ONE_TARGET.
         ScopeError: NOT_FOUND, EXISTS, and as ``Workspace.check``.
     """
     to, wanted, sources = str(args["to"]), FileChoice.of(args), paths_of(args)
-    pairs: list[tuple[str, str]] = []
-    if wanted.glob:
+    targets, pairs = [str(one) for one in args.get("targets", ())], list[tuple[str, str]]()
+    if targets:
+        if len(sources) != len(targets) or wanted.glob or args.get("name"):
+            fix = "give one target for each path, and no name or glob"
+            raise ToolError("ONE_TARGET", "each path has one target", place="targets", fix=fix)
+        pairs = list(zip(sources, targets, strict=True))
+    elif wanted.glob:
         for folder in sources:
             into = "/".join(workspace.split(to))
             for entry, below in files_in(

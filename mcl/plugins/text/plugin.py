@@ -27,6 +27,8 @@ PLUGIN = Plugin(
         "file-read": "mcl.plugins.text.asked:read_described",
         "files-ask": "mcl.plugins.text.asked:read_question",
         "file-edit": "mcl.plugins.text.replacements:read_edit",
+        "lines-sort": "mcl.plugins.text.rewriting:read_sorted",
+        "lines-unique": "mcl.plugins.text.rewriting:read_unique",
         "note-write": "mcl.plugins.text.additions:read_addition",
         "list-edit": "mcl.plugins.text.list_edits:read_list_edit",
         "text-replace": "mcl.plugins.text.replacements:read_replacement",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from typing import Final
 
 from mcl.compiler.stages.clauses import Clause, Clauses
@@ -39,7 +40,7 @@ NO_PLACE: Final = TextPlace(0, 0)
 @dataclass
 class Noun:
     """A run of words that names files together. all, one, many: a word beside it says how many; tests: what
-    must hold of them."""
+    must hold of them; newest: of how many of them the newest are meant, the oldest where it is negative."""
 
     tokens: list[SaidWord] = field(default_factory=list)
     all: bool = False
@@ -47,6 +48,12 @@ class Noun:
     many: int = 0
     folder: str = ""
     tests: list[Test] = field(default_factory=list)
+    newest: int = 0
+
+    @property
+    def names(self) -> bool:
+        """Whether it says of itself which files."""
+        return bool(self.tokens or self.newest)
 
 
 @dataclass
@@ -80,8 +87,8 @@ class Said:
 
 
 class ClauseReader:
-    """Reads clauses of one goal. targeted: whether what is chosen goes somewhere; keeps: whether it stays
-    where it is all the same; own: words of the skill's fixed phrases."""
+    """Reads clauses of one goal. targeted: whether what is chosen goes somewhere; makes: whether into one new
+    file; keeps: whether it stays where it is all the same; own: words of the skill's fixed phrases."""
 
     def __init__(
         self,
@@ -92,9 +99,10 @@ class ClauseReader:
         *,
         targeted: bool,
         keeps: bool,
+        makes: bool = False,
     ) -> None:
         self.clauses, self.sets, self.today, self.own = clauses, sets, today, own
-        self.targeted, self.keeps, self.words = targeted, keeps, words()
+        self.targeted, self.makes, self.keeps, self.words = targeted, makes, keeps, words()
         self.copied = self.words.sets["copied"] | (frozenset() if keeps else self.words.sets["copies"])
 
     def read(self, tokens: Sequence[SaidWord]) -> Said:
@@ -106,7 +114,7 @@ class ClauseReader:
 
         def end_noun() -> None:
             nonlocal noun
-            if noun.tokens:
+            if noun.names:
                 said.nouns.append(noun)
             noun = Noun()
 
@@ -129,6 +137,18 @@ class ClauseReader:
                 at = len(tokens)
                 break
             step, test = self._held(tokens, at)
+            if not step and not noun.newest and (step := self._ranked(tokens, at, noun)):
+                said.marked(token)
+                at += step
+                continue
+            if token.text in self.copied and at + 1 < len(tokens):  # “the copy of the plan”, and not of all
+                of = tokens[at + 1].text in self.words.sets["copy_of"]
+                if of and test is not None:
+                    end_noun()
+                    noun.tests.append(test)
+                    said.marked(token)
+                    at += 2
+                    continue
             if step:
                 end_noun()
                 group = said.nouns[tested:] or group
@@ -150,12 +170,18 @@ class ClauseReader:
                 break
             within_one = self.words.at("within", tokens, at) if self.targeted else 0
             further = (self.words.at("within", tokens, place) for place in range(at + 1, len(tokens)))
-            if within_one and any(
-                many and self._is_new(tokens, place + many) for place, many in enumerate(further, at + 1)
+            if within_one and (
+                any(self.words.at("unto", tokens, place) for place in range(at + 1, len(tokens)))
+                or any(
+                    many and self._is_new(tokens, place + many) for place, many in enumerate(further, at + 1)
+                )
             ):
-                within_one = 0  # “those in songs in a new folder”
+                within_one = 0  # “those in songs in a new folder”, “those in songs go to old”
             if within_one and ((at and placing) or self._is_new(tokens, at + within_one)):
-                into, folder = max(into, out), folder if not said.nouns and not noun.tokens else ""
+                into, folder = (
+                    max(into, out),
+                    folder if not (said.nouns or noun.tokens or said.pronoun) else "",
+                )
             behind = said.target.end and tokens[at - 1].end == said.target.end
             if folder and behind and self.words.at("within", tokens, at):
                 said.parent, at = folder, at + out + step  # “to a folder x in photos”
@@ -192,14 +218,14 @@ class ClauseReader:
             if token.text == "," or token.text in self.words.sets["joins"]:
                 end_noun()
             elif not self._word(token, noun, said, commanded=at > 1 and self._is_verb(tokens[0])):
-                test = self._told(token, noun if noun.tokens else next(reversed(said.nouns), noun))
+                test = self._told(tokens, at - 1, noun if noun.tokens else next(reversed(said.nouns), noun))
                 if test is not None:
                     said.tests.append(test)
                 elif noun.tokens or not (noun.many and at < len(tokens) and self.sets.of(tokens[at])):
                     said.left = token.text  # “the three blue pictures” are known by their number
                     break
         end_noun()
-        said.nouns = [one for one in said.nouns if one.tokens or one.folder]
+        said.nouns = [one for one in said.nouns if one.names or one.folder]
         said.end = tokens[at - 1].end if at else 0
         return said
 
@@ -248,17 +274,19 @@ class ClauseReader:
             noun.tokens.append(token)
             said.marked(token)
         elif token.text in sets["file"]:
-            said.pronoun = said.pronoun or not noun.tokens
+            said.pronoun = said.pronoun or not noun.names
             noun.all = noun.all or (bool(noun.tokens) and PLURAL.search(token.text) is not None)
         else:
             more = sets["thing"] | (sets["behind"] if noun.tokens else frozenset())
             return (inside and token.text in more) or self._is_nothing(token, inside=inside)
         return True
 
-    def _told(self, token: SaidWord, noun: Noun) -> Test | None:
-        """That a name stands in files, where it does in some of those that a noun is for, and not in all."""
-        said = self.clauses.prose[token.start : token.end]
-        sets = [self.sets.of(one) for one in noun.tokens] if said[:1].isupper() else []
+    def _told(self, tokens: Sequence[SaidWord], at: int, noun: Noun) -> Test | None:
+        """That a word stands in files, where it does in some of those that a noun is for, and not in all: a
+        name, or what they are about (“the receipt for the washing machine”)."""
+        said = self.clauses.prose[tokens[at].start : tokens[at].end]
+        about = any(one.text in self.words.sets["about"] for one in tokens[max(0, at - 3) : at])
+        sets = [self.sets.of(one) for one in noun.tokens] if said[:1].isupper() or about else []
         test, found = says(said), frozenset.intersection(*sets) if sets else frozenset()
         having = sum(test(Facts(path, 0, self.sets.names.text)) for path in found)
         return test if 0 < having < len(found) else None
@@ -282,6 +310,10 @@ class ClauseReader:
             return found
         if tokens[at].text in self.words.sets["photographed"]:
             return 1, _is_picture
+        for name in ("begins", "ends"):
+            lead = self.words.at(name, tokens, at)
+            if lead and at + lead < len(tokens):
+                return lead + 1, partial(_is_called, name, tokens[at + lead].text)
         if tokens[at].text in self.copied:
             return 1, _is_copy
         if found := self._stated(tokens, at):
@@ -306,6 +338,25 @@ class ClauseReader:
             if quoted or sure:
                 return self._content(tokens, at, lead)
         return 0, None
+
+    def _ranked(self, tokens: Sequence[SaidWord], at: int, noun: Noun) -> int:
+        """How many words say that only the newest or oldest are meant: “the 3 newest”, “de två äldsta”."""
+        most = self.words.at("at_most", tokens, at)
+        while most and at + most < len(tokens) and tokens[at + most].text in self.words.sets["one"]:
+            most += 1
+        at += most
+        said = [
+            read_number(one.text) if one.text.isdigit() or one.text in self.words.sets["numerals"] else None
+            for one in tokens[at : at + 3]
+        ]
+        led = bool(said and said[0])
+        for name, sign in (("newest", 1), ("oldest", -1)):
+            if step := self.words.at(name, tokens, at + led):
+                behind = not led and step < len(said) and bool(said[step])
+                many = said[0] if led else said[step] if behind else noun.many
+                noun.newest, noun.many = sign * int(many or 1), 0
+                return most + led + step + behind
+        return 0
 
     def _stated(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test] | None:
         """What files say of themselves, in a line with a name: “unpaid and overdue”, “not paid”."""
@@ -339,7 +390,7 @@ class ClauseReader:
         if not said[0].quoted:
             for place, one in enumerate(tokens[at + lead + 1 :], at + lead + 1):
                 ends = any(self.words.at(name, tokens, place) for name in _BEHIND_TEXT)
-                if ends or one.text in _MARKS:
+                if ends or one.text in _MARKS or one.text in self.words.sets["going"]:
                     break
                 said.append(one)
         text = self.clauses.prose[said[0].start : said[-1].end]
@@ -363,15 +414,23 @@ class ClauseReader:
         """Where the name of what things go to stands, and how many tokens it is; a place of none where only
         its kind is said."""
         around = self.words.sets["fresh"] | self.words.sets["called"] | self.words.sets["folder"]
-        around |= self.words.sets["packed"]
+        around |= self.words.sets["packed"] | (self.words.sets["file"] if self.makes else frozenset())
         step, first = 0, at
         while at < len(tokens) and tokens[at].text in around and step < _LEADING:
+            if self.sets.is_whole(tokens[at].text):
+                break
             at, step = at + 1, step + 1
+        if self.makes:
+            named = at < len(tokens) and self.is_fresh(tokens[at])
+            return (TextPlace(*tokens[at][1:3]), step + 1) if named else (NO_PLACE, 0)
         if at >= len(tokens) or tokens[at].text in (*_MARKS, *self.words.sets["going_on"]):
             packed = [one for one in tokens[first:at] if one.text in self.words.sets["packed"]]
             if packed and step == 1 and not packed[0].text.startswith("zip"):  # “to archive” is a name
                 return TextPlace(packed[0].start, packed[0].end), step
-            return NO_PLACE, step if packed else 0
+            holds = any(one.text in self.words.sets["folder"] for one in tokens[first:at])
+            return NO_PLACE, step if packed or holds else 0
+        if tokens[at].text in self.words.sets["per"]:
+            return NO_PLACE, 0  # “a folder per month” is none
         start, end = tokens[at].start, tokens[at].end
         naming = self.words.sets["called"] - self.words.sets["one"]
         named = any(one.text in naming for one in tokens[first:at])  # “a folder called documents”
@@ -385,13 +444,19 @@ class ClauseReader:
             end, at, step, whole = tokens[at].end, at + 1, step + 1, whole + 1
         return TextPlace(start, end), step
 
+    def is_fresh(self, token: SaidWord) -> bool:
+        """Whether a word is a path, or the name of a file, that is not here."""
+        path = ("." in token.text.strip(".")) if self.makes else "/" in token.text
+        return self.targeted and path and not self.sets.is_whole(token.text)
+
     def _is_new(self, tokens: Sequence[SaidWord], at: int) -> bool:
         """Whether words are for a folder or an archive that is not there yet: “a zip called …”."""
         new = at < len(tokens) and not self.sets.is_whole(tokens[at].text)
-        if new and (tokens[at].text.endswith(".zip") or "/" in tokens[at].text):
+        if new and (tokens[at].text.endswith(".zip") or "/" in tokens[at].text or self.is_fresh(tokens[at])):
             return True
         fresh = self.words.sets["fresh"] | self.words.sets["indefinite"]
         holds = self.words.sets["folder"] | self.words.sets["packed"]
+        holds |= self.words.sets["file"] if self.makes else frozenset()
         return (
             at + 1 < len(tokens)
             and tokens[at].text in fresh
@@ -442,7 +507,7 @@ class ClauseReader:
         lead = self.words.at("keep", tokens, 0)
         tail = next((at for at in range(1, len(tokens)) if self.words.at("stays", tokens, at)), 0)
         ends = self.words.at("stays", tokens, tail) if tail else 0
-        if tail and self.clauses.does(clause) and self._is_verb(tokens[0]):
+        if tail and not lead and self.clauses.does(clause) and self._is_verb(tokens[0]):
             tail = 0  # “släng den va”
         if tail and any(one.text in self.words.sets["gone"] for one in tokens[tail:]):
             tail = 0  # “can be deleted”
@@ -460,6 +525,8 @@ class ClauseReader:
         if (hinders := self._originals(inner)) is not None:
             return Said(left=hinders)
         one = self.read(inner)
+        if one.pronoun and not (one.left or one.nouns or one.tests) and one.end == inner[-1].end:
+            return Said()  # “not all of them”
         if not (one.nouns or one.tests) or not self.known(one):
             one.left = one.left or "?"
         return one
@@ -519,6 +586,13 @@ def _both(*tests: Test) -> Test:
 
 def _either(*tests: Test) -> Test:
     return lambda facts: any(test(facts) for test in tests)
+
+
+def _is_called(name: str, text: str, facts: Facts) -> bool:
+    """Whether the name of a file begins so, or ends so with or without its ending."""
+    own = facts.path.rpartition("/")[2].casefold()
+    ends = own.endswith(text) or own.rpartition(".")[0].endswith(text)
+    return own.startswith(text) if name == "begins" else ends
 
 
 def _is_copy(facts: Facts) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -85,7 +85,8 @@ class NamedSets:
         for said in (stems(folded(plain), same=False), wanted):  # its own name before another
             found = found or [one.path for one in self.files if self._stems_in(one.path) & said]
         if not found:
-            found = [one.path for one in self.files if self._is_compound(folded(plain), one.path)]
+            ways = (self._compounds(folded(plain), whole=whole) for whole in (True, False))
+            found = next(filter(None, ways), [])
             found = found or self._misspelled(plain)
         yield from found
 
@@ -151,15 +152,19 @@ class NamedSets:
         paths = [one.path.casefold() for one in self.names.entries]
         return frozenset((*paths, *map(base, paths)))
 
-    def _is_compound(self, word: str, path: str) -> bool:
-        """Whether a word is one of a path, with another behind it that says no more: “kassaboken”."""
-        parts = _parts(path)
+    def _compounds(self, word: str, *, whole: bool) -> list[str]:
+        """The files of which a word is one of the path, with another of it behind, or, not whole, one that
+        says no more: “kassaboken”."""
+        return [one.path for one in self.files if self._is_compound(word, _parts(one.path), whole=whole)]
+
+    def _is_compound(self, word: str, parts: Sequence[str], *, whole: bool) -> bool:
+        beside = set(parts) if whole else {*self.words.sets["behind"], *forms().endings}
         for part in parts:
             if len(part) >= _COMPOUND and word.startswith(part):
                 rest = word[len(part) :]
                 double = f"{part[-1]}{rest}" if part[-2:-1] == part[-1:] else rest  # "labb" and "bilder"
                 ends = stems(rest.removeprefix("s")) | stems(double) | {rest}
-                if ends & (self.words.sets["behind"] | set(forms().endings) | set(parts)):
+                if ends & beside:
                     return True
         return False
 

@@ -6,6 +6,7 @@ nothing. Where one does none of it, nothing is chosen: what it says may leave fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,8 +25,9 @@ from mcl.plugins.files.choice.clauses import NO_PLACE, ClauseReader, Noun, Said
 from mcl.plugins.files.choice.names import NamedSets, base
 from mcl.plugins.files.choice.renaming import Renamed, Renaming, read_renaming, read_tidying
 from mcl.plugins.files.choice.words import Facts, SaidWord, Test, tokens_of
-from mcl.plugins.files.selection import suffix
+from mcl.plugins.files.selection import day_of, named_day, suffix
 
+_ONE: Final = re.compile(r"[^s]er$")  # of one letter, behind “the”
 _POINTED: Final = 20  # characters of “that one photo”
 
 
@@ -116,6 +118,13 @@ class Selections:
     def _take(self, clause: Clause, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
         """Add what a clause says. Gives whether what is wanted is known by it."""
         main, does = clause is self.clauses.main, self.clauses.does(clause)
+        if goal.said and not goal.target.end and len(tokens) == 1 and self.reader.is_fresh(tokens[0]):
+            goal.target = clause.place  # “to a new folder, photos/july”
+            goal.aside.append(clause.place)
+            return False
+        if len(tokens) == 1 and tokens[0].text.isdigit() and self._numbers(tokens[0], goal):
+            goal.aside.append(clause.place)
+            return False
         one = self.reader.read(tokens)
         if one.left and (main or does):
             one = self.reader.read(tokens[self.reader.verb(tokens) :])
@@ -144,6 +153,15 @@ class Selections:
             return False
         return (main or does) and one.speaks
 
+    def _numbers(self, token: SaidWord, goal: _Goal) -> bool:
+        """Take a number in brackets as part of the name before it: “lux (1)”."""
+        for one in (*goal.but, *(said for _, said in goal.said)):
+            for noun in one.nouns:
+                if noun.tokens and self.clauses.prose[noun.tokens[-1].end : token.start] == " (":
+                    noun.tokens.append(token)
+                    return True
+        return False
+
     def _places(self, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
         """Whether a clause with a verb only says what is done with what was named: “lägg dem i x”."""
         one = self.reader.read(tokens)
@@ -168,20 +186,24 @@ class Selections:
             for noun in one.nouns:
                 noun.tests += one.tests
         tests = [test for _, one in goal.said if not one.nouns for test in one.tests]
-        tests += [test for noun in nouns if not noun.tokens for test in noun.tests]
-        folder = next((noun.folder for noun in nouns if not noun.tokens), "")
+        tests += [test for noun in nouns if not noun.names for test in noun.tests]
+        folder = next((noun.folder for noun in nouns if not noun.names), "")
         points = any(one.pronoun for _, one in goal.said)
         everything = any(one.everything for _, one in goal.said)
+        if folder and goal.target.end and any(one.there for _, one in goal.said):
+            goal.parent = goal.parent or folder  # “in projects … to the subfolder old there”
         about = next((noun for noun in goal.topic.nouns if noun.tokens), None) if goal.topic else None
-        if about is not None and not any(noun.tokens for noun in nouns):
+        if about is not None and not any(noun.names for noun in nouns):
             if self._is_folder(about):
                 folder = folder or self.sets.folder(about.tokens[0].text)
             elif points or tests:
                 nouns.append(about)
         whole = [noun for noun in nouns if noun.tokens and self._is_folder(noun)]
         others = len(nouns) > len(whole)  # beside others one that is told more of is none: “årets protokoll”
-        whole = [noun for noun in whole if not (noun.many or (others and (noun.tests or noun.all)))]
-        wanted = [noun for noun in nouns if noun.tokens and noun not in whole]
+        whole = [
+            noun for noun in whole if not (noun.many or noun.newest or (others and (noun.tests or noun.all)))
+        ]
+        wanted = [noun for noun in nouns if noun.names and noun not in whole]
         inside = tests or wanted or goal.but or goal.only or any(noun.tests for noun in whole)
         if whole and (inside or self.contents):
             tests += [test for noun in whole for test in noun.tests]
@@ -210,13 +232,26 @@ class Selections:
         kept = {path for one in goal.only for path in self._all_of(one)}
         for noun in wanted:
             bounds = [*tests, *noun.tests]
-            found = [path for path in self._files(noun, bounds, narrow=True) if path not in excluded]
+            narrow = not noun.newest
+            found = [path for path in self._files(noun, bounds, narrow=narrow) if path not in excluded]
             if goal.only:
                 found = [path for path in found if path in kept]
-            several = self._several(noun, len(found), bounded=bool(bounds or goal.only))
+            if noun.newest:
+                found = self._newest(found, noun.newest)
+            several = len(found) == abs(noun.newest)
+            several = several or self._several(noun, len(found), bounded=bool(bounds or goal.only))
             unsure = unsure or not found or ((len(found) > 1 or noun.many > 1) and not several)
             paths += [path for path in found if path not in paths]
         return Selection(place, tuple(paths), unsure, goal.target, tuple(self._all_read()))
+
+    def _newest(self, paths: Sequence[str], many: int) -> list[str]:
+        """So many of the files, the newest first; the oldest where it is negative."""
+        modified = {one.path: one.modified for one in self.sets.files}
+        days = {
+            path: (named_day(base(path), whole=False) or day_of(modified[path]), modified[path])
+            for path in paths
+        }
+        return sorted(paths, key=days.__getitem__, reverse=many > 0)[: abs(many)]
 
     def _pointed(self, place: TextPlace) -> Selection:
         """What “it” and “the file” mean: the one file that there is."""
@@ -234,7 +269,7 @@ class Selections:
             for one in self.sets.files
             if one.path.startswith(below)
             and all(one.path in each for each in sets)
-            and (named or not tests or template.isdisjoint(folded(base(one.path)).split()))
+            and (named or not (tests or noun.newest) or template.isdisjoint(folded(base(one.path)).split()))
             and all(test(Facts(one.path, one.modified, self.sets.names.text)) for test in tests)
         ]
         if narrow and not tests and all(_is_unnamed(noun, path) for path in found):
@@ -254,14 +289,14 @@ class Selections:
         whole = bool(path) and named[0].text.rstrip("/") == path.casefold()
         return whole or (bool(path) and len(named) < len(noun.tokens))
 
-    @staticmethod
-    def _several(noun: Noun, count: int, *, bounded: bool) -> bool:
+    def _several(self, noun: Noun, count: int, *, bounded: bool) -> bool:
         """Whether a noun means all files that it fits, of which there are so many. bounded: something more
         must hold of them."""
         last = noun.tokens[-1].text if noun.tokens else ""
         if noun.many:
             return count == noun.many
-        if noun.all or not last or PLURAL.search(last):
+        plural = PLURAL.search(last) is not None or last.removesuffix("en") in self.words.sets["neuters"]
+        if noun.all or not last or (plural and not (noun.one and _ONE.search(last))):
             return True
         return bounded and not last.endswith("et") and not (noun.one and not last.endswith("en"))
 
@@ -308,7 +343,13 @@ class FileChoice:
         self._changed = changed.get(slot.name, "") if slot is not None else next(iter(changed.values()), "")
         own = frozenset(_words(skill, whole=True))
         self._reader = ClauseReader(
-            clauses, sets, today, own, targeted=bool(self._into), keeps=not self._changed
+            clauses,
+            sets,
+            today,
+            own,
+            targeted=bool(self._made),
+            keeps=not self._changed,
+            makes=not self._into,
         )
 
     def stays(self, clause: Clause) -> bool:
@@ -318,7 +359,7 @@ class FileChoice:
 
     def chosen(self) -> Sequence[FilledInput] | None:
         """The files, and where they go; of no slot where a goal is not understood that changes some."""
-        request, slot, into = self._request, self._slot, self._into
+        request, slot, into = self._request, self._slot, self._made
         if any(one.name in request.slots or f"slot.{one.name}" in request.answers for one in self._lists):
             return None
         if any(one.name == PLACED[1] for one in self._skill.slots):
@@ -336,7 +377,7 @@ class FileChoice:
         filled += [FilledInput("", one) for one in found.read]
         if found.target.end and into not in request.slots:
             name = self._clauses.said(found.target)
-            path = f"{goal.parent}/{name.rstrip('/')}" + "/" * ("." not in name)
+            path = f"{goal.parent}/{name.rstrip('/')}" + "/" * ("." not in name and bool(self._into))
             filled.append(FilledInput(into, found.target, (path,), plain=not goal.parent))
         filled += self._named() if not found.target.end else ()
         return filled
@@ -358,6 +399,9 @@ class FileChoice:
         """The files and the new place of each, by each rule of the goal that some files fit."""
         prose, names = self._request.prose, [base(one.path) for one in self._reader.sets.files]
         tidied = "by" in {one.name for one in self._skill.slots}
+        stays = self._reader.words.sets["originals"] | self._reader.words.sets["copying"]
+        stay = next((one for one in tokens_of(prose, 0, len(prose)) if tidied and one.text in stays), None)
+        kept = [FilledInput("originals", TextPlace(stay.start, stay.end), ("keep",))] if stay else []
         for rule in read_tidying(prose) if tidied else read_renaming(prose, names):
             rest = prose
             for start, end in rule.places:
@@ -367,7 +411,7 @@ class FileChoice:
                 rest = rest[:start] + plural.ljust(end - start) + rest[end:]
             clauses, sets = Clauses(rest, self._skill, self._clauses.words), self._reader.sets
             own = frozenset(_words(self._skill, whole=False))  # not “the pictures”
-            reader = ClauseReader(clauses, sets, self._today, own, targeted=False, keeps=False)
+            reader = ClauseReader(clauses, sets, self._today, own, targeted=False, keeps=bool(stay))
             selections = Selections(clauses, sets, reader, contents=True)
             found = selections.chosen()
             sure = found if found is not None and not found.unsure else None
@@ -386,6 +430,7 @@ class FileChoice:
                     max(rule.places, key=lambda one: one.end - one.start),
                     tuple(to for _, to in moved),
                 ),
+                *kept,
                 *(FilledInput("", one) for one in (*rule.places, *read)),
             ]
 

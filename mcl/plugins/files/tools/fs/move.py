@@ -36,14 +36,7 @@ def _laid_out(
     absent: frozenset[str] | None,
     check: Callable[[], None],
 ) -> list[Carried]:
-    if args.get("targets"):
-        sources, targets = paths_of(args), [str(one) for one in args["targets"]]
-        if len(sources) != len(targets) or "name" in args or "glob" in args:
-            fix = "give one target for each path, and no name or glob"
-            raise ToolError("ONE_TARGET", "each path has one target", place="targets", fix=fix)
-        pairs = list(zip(sources, targets, strict=True))
-        return carried(pairs, workspace, moving=True, check=check)
-    if "name" not in args:
+    if "name" not in args or args.get("targets"):
         return laid_out(args, workspace, moving=True, absent=absent, check=check)
     source, *more = paths_of(args)
     if more or "glob" in args:

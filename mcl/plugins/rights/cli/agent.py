@@ -1,6 +1,8 @@
 """`mcl agent`: other agents that plans may hand work to."""
 
-from typing import Annotated, Final
+from typing import Annotated
+
+import typer
 
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
@@ -75,4 +77,6 @@ def remove_agent(name: Name, as_json: AsJson = False) -> None:
     note(f"removed: {found.uri}; its key is still trusted (mcl key revoke {found.did})")
 
 
-GROUPS: Final = (agents,)
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.add_typer(agents)

@@ -1,0 +1,1 @@
+"""`mcl grant`, `mcl policy`, `mcl key` and `mcl agent`."""
