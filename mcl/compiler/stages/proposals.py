@@ -4,7 +4,7 @@ one. The first of `PROPOSALS` that says something counts."""
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, TypeAlias
 
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
@@ -71,9 +71,12 @@ class Choosing:
         return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
 
     def ranked(self, found: Found, least: float) -> list[Skill]:
-        """The skills whose shares are at least so much, the likeliest first."""
+        """The skills whose shares are at least so much, the likeliest first; none that gives way here."""
         near = (self.skills.get(id) for id, share in found.shares if share >= least)
-        return [one for one in near if one is not None and not one.takes_any]
+        wanted = [one for one in near if one is not None and not one.takes_any]
+        return [
+            one for one in wanted if not (one.gives_way and self.request.files.answering(self.request.prose))
+        ]
 
 
 def settled(choosing: Choosing, found: Found) -> Found:
@@ -106,11 +109,12 @@ def _by_answering_file(choosing: Choosing, found: Found) -> Classified | None:
     """The skill that takes a goal as it was said, where what a file that is here holds answers it, and no
     verb says that more is wanted."""
     request, own = choosing.request, _skill(found)
-    if choosing.is_sure(found) or not request.files.answering(request.prose):
+    gives_way = own is not None and own.gives_way
+    if (choosing.is_sure(found) and not gives_way) or not request.files.answering(request.prose):
         return None
     skill = next((one for one in choosing.skills if one.takes_goal and request.files.reads(one)), None)
-    main = choosing.clauses.main
-    if skill is None or (own and _says(choosing, own, main) and not _says(choosing, skill, main)):
+    main, says = choosing.clauses.main, partial(_says, choosing)
+    if skill is None or (own and not gives_way and says(own, main) and not says(skill, main)):
         return None
     return choosing.taken(skill, found)
 
@@ -129,8 +133,8 @@ def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     """What is chosen for the first wish of a goal alone, where the goal as a whole makes it less sure."""
     clauses, pointing = choosing.clauses, choosing.rules.coverage.pointing
     prose, whole = choosing.request.prose, isinstance(found, Classified) and found.skill.takes_goal
-    spoken = pointing.conditional(prose) or any(pointing.found(prose))
-    if choosing.is_sure(found) and (whole or not spoken):
+    spoken, told = pointing.conditional(prose) or any(pointing.found(prose)), _told_before(clauses)
+    if choosing.is_sure(found) and (whole or not spoken or told):
         return None
     sure, begins = (found.skill_probability, found.begins) if isinstance(found, Classified) else (0.0, ())
     wishes, main = clauses.wishes(begins), clauses.main
@@ -138,7 +142,6 @@ def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     led = main is not None and not any(pointing.found(clauses.said(main.place)))
     begun = (one for one in clauses.all if clauses.does(one) and (one is main if led else one.begins))
     start = next((one.place.start for one in begun), 0)
-    told = _told_before(clauses)
     end = next((one.start for one in wishes if one.start > max(start, told)), len(prose))
     first = clauses.ended(TextPlace(start, end))
     if not (wishes or start) or first.end <= first.start:
