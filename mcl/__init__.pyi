@@ -19,10 +19,10 @@ from mcl.plugins.mcp import activity as activity
 from mcl.plugins.mcp import servers as servers
 from mcl.plugins.memories import memories as memories
 from mcl.plugins.plans import plans as plans
+from mcl.plugins.rights import grants as grants
 from mcl.usecases import config as config
 from mcl.usecases import corrections as corrections
 from mcl.usecases import gates as gates
-from mcl.usecases import grants as grants
 from mcl.usecases import models as models
 from mcl.usecases import policy as policy
 from mcl.usecases import runs as runs

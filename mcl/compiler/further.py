@@ -42,6 +42,7 @@ _COUNTED: Final = ("files", "rows", "list", "number")
 _SAME, _INTO = "@same=", "@into="
 _FOLDERS: Final = ("folder", "folders")  # inputs that are folders, whatever is done there
 _FILE: Final = re.compile(r"\.\w{1,8}$")  # how the name of a file ends that is not there yet
+_TELLS: Final = r"(?=[:\"“«]\s?)"  # before a text that is told to the letter
 _STANDS: Final = {"uint": "1", "float": "1"}  # for what is not known yet, by the type of its slot
 
 
@@ -78,9 +79,7 @@ def with_wishes(read: Extraction, skill: Skill, context: WishContext) -> Extract
     clauses = Clauses(request.prose, skill, context.words)
     givers: list[Giver | None] = [_giver(skill, _draft(request, read.frame))]
     for place in read.wishes if len(read.wishes) <= _MOST else ():
-        there = request.files.after(_paths_made(filter(None, givers), request.files))
-        beside = replace(context, request=replace(request, files=there))
-        made = _Wish(place, clauses, givers, beside, skill).made(read.frame)
+        made = _Wish(place, clauses, givers, context, skill).made(read.frame)
         if made is None:
             givers.append(None)  # what it would give is not known: nothing behind it is bound past it
             continue
@@ -118,12 +117,14 @@ class _Wish:
         when = self._condition(condition, whole) if condition is not None else None
         if condition is not None and when is None:
             return None
-        said = pointing.last.sub("", pointing.turned(self.clauses.said(at)))
+        said = pointing.last.sub("", self.context.words.commanded(self.clauses.said(at)))
         if adverb := pointing.adverb.match(said):
             said = f"{adverb[1]}{said[adverb.end() :]}"
+        named = self._named(said)
         asked = replace(
             self.context.request,
-            prose=self._named(said),
+            prose=named,
+            files=self._files(named),
             skill="", verb="", slots={}, answers={}, changes=(), extensions=(),
         )  # fmt: skip
         outcome, given = self._given(self.context.run(asked, ()), asked)
@@ -136,8 +137,11 @@ class _Wish:
         # The words that point fill one input; in another that might take them they say nothing more.
         takes = {name for name, _ in skill.given} if skill is not None and given else set()
         folder = self._place_of(folder=True, most=1) if asked.prose != said else ""
+        uses = self.context.request.files.uses(skill) if skill is not None else {}
         objects = tuple(
-            one.model_copy(update={"value": folder}) if _ends_with(one.value, folder) else one
+            one.model_copy(update={"value": folder})
+            if one.name in uses and _ends_with(one.value, folder)
+            else one
             for one in outcome.intent.frame.objects
             if one.name not in slots and not (one.name in takes and self._is_empty(one.value))
         )
@@ -173,6 +177,13 @@ class _Wish:
             scope_uri=scope,
         )
         return _Made(wish, outcome, at, self._as_giver(skill, outcome, when, each=each is not None))
+
+    def _files(self, words: str) -> FileReading:
+        """The files here, with those of what earlier wishes make that the words of a wish speak of."""
+        files = self.context.request.files
+        made = _paths_made(filter(None, self.givers), files)
+        said = {path for path in made if re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w-])", words)}
+        return files.after({path: of for path, of in made.items() if {path, path.rpartition("/")[0]} & said})
 
     def _as_giver(
         self, skill: Skill | None, outcome: Compiled, when: WishCondition | None, *, each: bool
@@ -224,7 +235,9 @@ class _Wish:
         words = self._pointing(asked.prose)
         pointing, named, skill = self.context.words.pointing, "", _skill_of(outcome, self.context.skills)
         whole = True  # was it chosen among all skills?
-        if skill is None or not skill.given or pointing.answer.search(asked.prose):
+        if (skill is None or not skill.given or pointing.answer.search(asked.prose)) and not (
+            pointing.originals.search(asked.prose)
+        ):
             # What points at something is for a skill that takes it, and says little without its noun.
             named = pointing.named(asked.prose, self._there())
             fitting = self._fitting() if named and self.context.compares else []
@@ -235,6 +248,8 @@ class _Wish:
                 outcome, skill, whole = taking, other, not fitting
         if skill is None or not skill.given or not _sure(outcome, skill):
             return outcome, ()
+        if pointing.originals.search(asked.prose):
+            return outcome, ()  # what it was made of is no output of it
         if not (_speaks_of(skill, asked.prose) or (whole and self.context.compares and _is_certain(outcome))):
             return outcome, ()  # words that point at something say little: nothing is done on a guess
         assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
@@ -277,15 +292,20 @@ class _Wish:
         its name alone: it may not be there yet."""
         pointing, found = self.context.words.pointing, self.context.request.files.found
         key = f"{_INTO}{words}"
+        parts = re.split(_TELLS, words, maxsplit=1)
+        words, text = parts[0], words[len(parts[0]) :]
         if key not in found:
             for _, giver in self._latest():
                 folder = self._of_giver(giver, folder=True, most=1)
                 made = _paths_made([giver], self.context.request.files)
                 file = next(filter(_FILE.search, made), "")
-                if (folder or file) and (said := pointing.into(words, folder, file)):
-                    found[key] = (said,)
+                said = pointing.into(words, folder, file) if folder or file else ""
+                own = {one.value for one in giver.intent.frame.objects if _FILE.search(one.value)}
+                said = said or pointing.with_ending(words, sorted(own))
+                if said != words:
+                    found[key] = (f"{said}{text}",)
                     break
-        return found.get(key, (words,))[0]
+        return found.get(key, (f"{words}{text}",))[0]
 
     def _with_same(self, outcome: Outcome, asked: GoalRequest) -> Outcome:
         """The wish compiled again, with the files and folders of an earlier one where its words only point at
@@ -342,8 +362,12 @@ class _Wish:
         taken = self._taken(skill)
         for slot in sorted(skill.slots, key=lambda one: not one.required):
             own = [one.value for one in outcome.intent.frame.objects if one.name == slot.name]
+            nouns = self._pointing(words)
             said = [
-                one for one in own if (one not in slot.default or one in words) and not self._is_empty(one)
+                one
+                for one in own
+                if (one not in slot.default or one in words)
+                and not (self._is_empty(one) or any(noun.endswith(f" {one}") for noun in nouns))
             ]
             if slot.name not in uses or said or (slot.name in taken and not pointed):
                 continue
@@ -466,8 +490,8 @@ def _paths_made(givers: Iterable[Giver], files: FileReading) -> dict[str, str]:
 
 
 def _ends_with(value: str, folder: str) -> bool:
-    """Whether a value is the name of a folder with other words before it: "the folder x"."""
-    return bool(folder) and value.rstrip("/").endswith(f" {folder}")
+    """Whether a value is the name of a folder, maybe with other words before it: "the folder x"."""
+    return bool(folder) and f" {value.rstrip('/')}".endswith(f" {folder}")
 
 
 def _sure(outcome: Outcome, skill: Skill) -> bool:

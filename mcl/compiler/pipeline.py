@@ -363,7 +363,7 @@ class _Goal:
     def _by_itself(self, request: GoalRequest, among: Sequence[Skill] = ()) -> Outcome:
         """Compile a goal. among: the only skills that may be chosen; (): all."""
         pipeline = self.pipeline.among(among) if among else self.pipeline
-        with self.request.files.beside(request.prose) as files:
+        with request.files.beside(request.prose) as files:
             return pipeline.run(replace(request, files=files), self.model, self.snapshot)
 
     def resolve(self) -> Outcome | None:

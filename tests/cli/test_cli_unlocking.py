@@ -8,7 +8,7 @@ import pytest
 from executor.core.errors import KeyringError
 from executor.store.home import Home
 from mcl.core.errors import InputError
-from mcl.usecases.keys import lock, unlock
+from mcl.plugins.rights.keys import lock, unlock
 
 
 def test_a_time_that_is_none_is_told(tmp_path):

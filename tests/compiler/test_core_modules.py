@@ -392,6 +392,13 @@ SPOKEN_BY = {
     "thing.file.bare": "sort the copy",
     "thing.behind": "zip the folder as x.zip",
     "thing.other": "zip that folder named x",
+    "thing.ending": "delete the md",
+    "pointing.alone": "zip the two",
+    "pointing.originals": "delete the originals",
+    "turned.verb": "den trasiga kan du slänga",
+    "turned.not": "which can be deleted",
+    "turned.1": "the copy can be deleted",
+    "turned.2": "kopian kan tas bort",
     "adverbs.wish": "lägg sedan ett ark i x",
     "adverbs.front": "at the end add tea",
     "adverbs.then": "om de går igenom så",
@@ -425,7 +432,7 @@ def spoken(setting: str, text: str) -> Look:
         words = PointingWords.of(core["coverage"])
         named = words.named(text, there if setting.startswith("noun.") else {"text": ""})
         into, adverb = words.into(text, "x", "x.md"), words.adverb.match(text)
-        told = words.within, words.turned(text)
+        told = words.within, words.commanded(text), words.with_ending(text, ["x.md"])
         return list(words.found(text)), words.condition(text), named, into, told, str(adverb)
 
     return look

@@ -1,4 +1,4 @@
-"""The tools of this build: those of the executor, and those that need what only mcl has."""
+"""The tools of this build: those of the executor, and those of plug-ins."""
 
 from mcl.catalog.tools.registry import registry
 

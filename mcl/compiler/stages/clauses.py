@@ -18,9 +18,12 @@ TIDY: Final = " \t\n,;:.!?-–—()[]"  # what no clause begins or ends with
 _QUOTED: Final = re.compile(
     r"(?<![\w\"])\"([^\"\n]+)\"|“([^“”\n]+)”|`([^`\n]+)`|«([^«»\n]+)»|(?<![\w'’])['‘]([^'‘’\n]{2,})['’](?!\w)"
 )
-_BREAK: Final = re.compile(r"[.!?;:…]+(?=[\s)\"”']|$)|,(?=\s|$)|\n+|\s[-–—]{1,2}\s|[()\[\]]")
+_BREAK: Final = re.compile(
+    r"(?<![\w(])(?:\d{1,2}|[a-e])\)(?=\s)|[.!?;:…]+(?=[\s)\"”']|$)|,(?=\s|$)|\n+|\s[-–—]{1,2}\s|[()\[\]]"
+)
 _SENTENCE: Final = re.compile(r"[.!?;…\n]")
 _SENTENCE_END: Final = re.compile(r"[.!?;](?=\s|$)|\n")
+_BRACKETS: Final = re.compile(r"\([^()]*\)")
 _LABEL: Final = 2  # words that say something of what only tells what a goal is about
 _HEAD: Final = re.compile(r"[^\W_]+(?:['’.@/_-]+[^\W_]+)*")
 
@@ -80,6 +83,11 @@ class Clauses:
 
     # ---- clauses
 
+    @cached_property
+    def _conditions(self) -> list[TextPlace]:
+        """Where conditions stand that marks may part: "if, and only if, they pass"."""
+        return [TextPlace.of(match) for match in self.words.pointing.leading.finditer(self.prose)]
+
     def _clauses(self) -> Iterator[Clause]:
         start, begins = 0, True
         breaks = sorted(
@@ -87,7 +95,7 @@ class Clauses:
             key=lambda one: one.start(),
         )
         for match in (*breaks, None):
-            if match is not None and not free(TextPlace.of(match), self.quotes):
+            if match is not None and not free(TextPlace.of(match), [*self.quotes, *self._conditions]):
                 continue
             end = match.start() if match else len(self.prose)
             yield from self._joined(start, end, begins)
@@ -100,7 +108,7 @@ class Clauses:
         for match in self.words.joined.finditer(self.prose, start, end):
             place = TextPlace.of(match)
             before = self.prose[start : place.start].strip(TIDY)
-            if not free(place, self.quotes) or not before:
+            if not free(place, [*self.quotes, *self._conditions]) or not before:
                 continue
             lead = self.words.opening.match(before)
             if self.words.pointing.adverb.match(f"{before[lead.end() if lead else 0 :]} {match[0]}"):
@@ -168,7 +176,7 @@ class Clauses:
             for clause in self.all
             if clause.place.start > main.place.start and self._is_wish(clause)
             if free(clause.place, kept) and not self._places(clause, inputs)
-            if not self.is_manner(clause.place) and not within(clause.place, self.quotes)
+            if not self.is_manner(clause.place) and not within(clause.place, [*self.quotes, *self._brackets])
         }
         placed = [clause.place for clause in self.all if self._places(clause, inputs)]
         for begin in begins:
@@ -177,7 +185,7 @@ class Clauses:
                 continue
             quoted = not free(TextPlace(start, start + 1), [*self.quotes, *placed])
             quoted = quoted or not self._plain(self.clause_of(TextPlace(start, start + 1)))
-            apart = free(self.clause_of(TextPlace(start, start + 1)), kept) and not quoted
+            apart = free(self.clause_of(TextPlace(start, start + 1)), [*kept, *self._brackets]) and not quoted
             if start > main.place.start and apart and not self._is_limit(start):
                 found.add(start)
         starts = sorted(
@@ -185,6 +193,11 @@ class Clauses:
         )
         places = (TextPlace(start, self._wish_end(start, starts)) for start in starts)
         return tuple(one for one in places if one.end > one.start)
+
+    @cached_property
+    def _brackets(self) -> list[TextPlace]:
+        """Where words stand that only explain others."""
+        return [TextPlace.of(match) for match in _BRACKETS.finditer(self.prose)]
 
     def _with_condition(self, start: int, main: Clause) -> int:
         """Where a wish begins with the clause before it, where that says on what it depends."""
@@ -242,7 +255,7 @@ class Clauses:
 
     def _is_wish(self, clause: Clause) -> bool:
         """Whether a clause begins with a verb that says what is to be done, and no ban."""
-        text = self.words.pointing.turned(self.said(clause.place))
+        text = self.words.commanded(self.said(clause.place))
         if not self._heads(text) or self.words.forbids(text) or self._leads(clause):
             return False
         if self._notes(text):
@@ -308,7 +321,7 @@ class Clauses:
     def is_label(self, clause: Clause) -> bool:
         """Whether a clause is a word or two before what is wanted, which points at nothing: "money day"."""
         behind = next((one for one in self.all[self.all.index(clause) :] if self.does(one)), None)
-        few = len(list(islice(self.content(clause.place, ()), _LABEL + 1))) <= _LABEL
+        few = len(list(islice(self.content(clause.place, self.filler), _LABEL + 1))) <= _LABEL
         return few and behind is not None and not any(self.words.pointing.found(self.said(behind.place)))
 
     def _heads(self, text: str) -> bool:

@@ -180,6 +180,13 @@ class CoverageWords:
         """Whether a text tells how something is."""
         return self.telling.search(text) is not None
 
+    def commanded(self, text: str) -> str:
+        """A wish with its verb at its beginning, as an order: "kopian kan du slänga" is "släng kopian"."""
+        said = self.pointing.commanded(text)
+        first, _, rest = said.partition(" ")
+        stem = first.removesuffix("a")
+        return f"{stem} {rest}" if said != text and stem in self.inflected else said
+
     def is_verb(self, word: str) -> bool:
         """Whether a word is one of the verbs, or a form of one."""
         word = word.casefold()

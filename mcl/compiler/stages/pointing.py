@@ -51,6 +51,7 @@ class PointingWords:
     plural, swedish: of the words that point, those for several, and those of that language."""
 
     plain: tuple[str, ...]
+    alone: tuple[str, ...]
     things: tuple[str, ...]
     behind: tuple[str, ...]
     conditions: tuple[tuple[str, tuple[str, ...]], ...]
@@ -58,6 +59,11 @@ class PointingWords:
     places: tuple[tuple[str, ...], ...]
     within: tuple[str, ...]
     answer: re.Pattern[str]
+    originals: re.Pattern[str]
+    _folders: tuple[str, ...]
+    _ending: tuple[str, ...]
+    _thing_behind: tuple[str, ...]
+    _turned: tuple[tuple[str, re.Pattern[str]], ...]
     _front: re.Pattern[str]
     _things: tuple[re.Pattern[str], re.Pattern[str]]
     adverb: re.Pattern[str]
@@ -71,6 +77,7 @@ class PointingWords:
         """Read them. Raises SkillError NO_SETTING."""
         return cls(
             module.phrases("pointing"),
+            module.phrases("pointing.alone"),
             module.phrases("pointing.things"),
             module.phrases("pointing.not"),
             tuple((kind, module.phrases(f"when.{kind}")) for kind in _KINDS),
@@ -82,6 +89,11 @@ class PointingWords:
                 rf"|(?P<files>{either(module.phrases('pointing.names'))}))"
                 rf"(?=\s+{either(module.phrases('pointing.answers'))}(?!\w)|[\s.!?]*$)"
             ),
+            compiled(rf"(?<![\w-]){either(module.phrases('pointing.originals'))}(?![\w-])"),
+            module.phrases("thing.folder.bare"),
+            module.phrases("thing.ending"),
+            module.phrases("thing.behind"),
+            _turned(module),
             compiled(
                 rf"(?:{either(module.phrases('into.file'))}\s+(?:\S+\.\w{{1,8}}|{either(module.phrases('thing.file'))}"
                 rf"|{either(module.phrases('thing.file.bare'))}|{either(module.phrases('thing.folder'))})"
@@ -99,9 +111,14 @@ class PointingWords:
     def _pointing(self) -> re.Pattern[str]:
         beside = rf"(?!\s+{either(self.behind)}(?!\w))"
         return compiled(
-            rf"(?<![\w-])(?:{either(self.plain)}(?![\w-])|{either(self.things)}(?![\w-]){beside}"
-            rf"|{self.answer.pattern})"
+            rf"(?<![\w-])(?:{either(self.plain)}(?![\w-])|{either(self.alone)}{self._ends}"
+            rf"|{either(self.things)}(?![\w-]){beside}|{self.answer.pattern}|{self.originals.pattern})"
         )
+
+    @cached_property
+    def _ends(self) -> str:
+        """What stands behind a noun that says all of what is meant."""
+        return rf"(?=\s+{either(self._thing_behind)}(?!\w)|\s*(?:[.,;:!?]|$))"
 
     @cached_property
     def _pronouns(self) -> re.Pattern[str]:
@@ -139,15 +156,35 @@ class PointingWords:
             if match is not None:  # "lägg dit en kopia av x"
                 return f"{match[1]} {text[match.end() :]} {lead} {path}"
         for pattern, one in zip(self._things, (folder, file), strict=True):
-            said, many = pattern.subn(one.rstrip("/"), text) if one else ("", 0)
-            if many == 1:
-                return said
+            found = list(pattern.finditer(text)) if one else ()
+            if len(found) == 1:
+                noun = found[0][0].split()[-1]  # "that folder" is "the folder x/"
+                noun = next((said for said in self._folders if said.split()[-1] == noun), "")
+                named = f"{noun} {folder.rstrip('/')}/" if one is folder else file
+                return f"{text[: found[0].start()]}{named}{text[found[0].end() :]}"
         return ""
 
     def turned(self, text: str) -> str:
         """A wish with the words behind it that say where it is done: "in the new one swap a for b"."""
         front = self._front.match(text)
         return f"{text[front.end() :]} {front[0].rstrip(' ,')}" if front else text
+
+    def commanded(self, text: str) -> str:
+        """A wish with its verb at its beginning: "the copy can be deleted"."""
+        text = self.turned(text)
+        for verb, pattern in self._turned:
+            if match := pattern.fullmatch(text):
+                return " ".join(f"{verb or match['verb']} {match['thing']} {match['rest']}".split())
+        return text
+
+    def with_ending(self, text: str, files: Sequence[str]) -> str:
+        """A wish with the name of a file in place of words for the only one with its ending: "the csv"."""
+        endings = [one.rpartition(".")[2].casefold() for one in files]
+        for file, ending in zip(files, endings, strict=True):
+            said = either(self._ending).replace("<ending>", re.escape(ending))
+            if endings.count(ending) == 1 and re.search(rf"\b{re.escape(ending)}", text, re.IGNORECASE):
+                text = compiled(rf"(?<![\w.]){said}{self._ends}").sub(file, text)
+        return text
 
     def points_into(self, text: str) -> bool:
         """Whether the last words of a text point at a folder."""
@@ -241,6 +278,20 @@ class PointingWords:
         if said is None or not text[: said.place.start].strip(_TIDY):
             return None, TextPlace(0, len(text))
         return said, TextPlace(0, len(text[: said.place.start].rstrip(_TIDY)))
+
+
+def _turned(module: CoreModule) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """What behind a thing says what is done with it, each with its verb; "" where that stands there."""
+    none = rf"(?!{either(module.phrases('turned.not'))}(?!\w))"
+    thing, rest = rf"{none}(?P<thing>(?:(?!\.\s)[^,;:!?“”\"])+?)\s+", r"(?P<rest>[^\n]*)"
+    also = either(module.phrases("also"))
+    made = [("", compiled(rf"{thing}{either(module.phrases('turned.verb'))}\s+(?P<verb>\w+){rest}"))]
+    for number, text in module.family("turned").items():
+        verb, _, said = text.partition(": ")
+        if number.isdigit() and said:
+            ways = either(map(str.strip, said.split("|")))
+            made.append((verb, compiled(rf"{thing}{ways}(?P<rest>(?:\s+{also})?[\s.!?]*)")))
+    return tuple(made)
 
 
 def _thing(module: CoreModule, kind: str) -> re.Pattern[str]:

@@ -4,7 +4,7 @@ one. The first of `PROPOSALS` that says something counts."""
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, TypeAlias
 
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
@@ -43,6 +43,21 @@ class Choosing:
         """What is chosen for other words."""
         return classify(replace(self.request, prose=prose), self.skills, self.model, self.rules)
 
+    def by_itself(self, prose: str) -> Found:
+        """What is meant by a part of the goal, as if no more was said."""
+        with self.request.files.beside(prose) as files:
+            part = replace(self, request=replace(self.request, prose=prose, files=files))
+            return settled(part, part.by_model(prose))
+
+    def is_doubtful(self, found: Classified) -> bool:
+        """Whether a person has to be asked which skill is meant."""
+        return self.rules.routing(found.skill_probability).route == "clarify"
+
+    def does_something(self, skill: Skill) -> bool:
+        """Whether a skill changes, moves or makes files here."""
+        files = self.request.files
+        return bool(files.changed(skill)) or not {"new", "folder"}.isdisjoint(files.uses(skill).values())
+
     def is_sure(self, found: Found) -> bool:
         """Whether a skill was chosen, and needs no look."""
         share = found.skill_probability if isinstance(found, Classified) else 0.0
@@ -56,9 +71,12 @@ class Choosing:
         return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
 
     def ranked(self, found: Found, least: float) -> list[Skill]:
-        """The skills whose shares are at least so much, the likeliest first."""
+        """The skills whose shares are at least so much, the likeliest first; none that gives way here."""
         near = (self.skills.get(id) for id, share in found.shares if share >= least)
-        return [one for one in near if one is not None and not one.takes_any]
+        wanted = [one for one in near if one is not None and not one.takes_any]
+        return [
+            one for one in wanted if not (one.gives_way and self.request.files.answering(self.request.prose))
+        ]
 
 
 def settled(choosing: Choosing, found: Found) -> Found:
@@ -67,6 +85,7 @@ def settled(choosing: Choosing, found: Found) -> Found:
         return found
     proposed = (propose(choosing, found) for propose in PROPOSALS)
     found = next((one for one in proposed if one is not None), found)
+    found = _before_later(choosing, found) or found
     return _beyond(choosing, found) or found
 
 
@@ -90,11 +109,12 @@ def _by_answering_file(choosing: Choosing, found: Found) -> Classified | None:
     """The skill that takes a goal as it was said, where what a file that is here holds answers it, and no
     verb says that more is wanted."""
     request, own = choosing.request, _skill(found)
-    if choosing.is_sure(found) or not request.files.answering(request.prose):
+    gives_way = own is not None and own.gives_way
+    if (choosing.is_sure(found) and not gives_way) or not request.files.answering(request.prose):
         return None
     skill = next((one for one in choosing.skills if one.takes_goal and request.files.reads(one)), None)
-    main = choosing.clauses.main
-    if skill is None or (own and _says(choosing, own, main) and not _says(choosing, skill, main)):
+    main, says = choosing.clauses.main, partial(_says, choosing)
+    if skill is None or (own and not gives_way and says(own, main) and not says(skill, main)):
         return None
     return choosing.taken(skill, found)
 
@@ -113,8 +133,8 @@ def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     """What is chosen for the first wish of a goal alone, where the goal as a whole makes it less sure."""
     clauses, pointing = choosing.clauses, choosing.rules.coverage.pointing
     prose, whole = choosing.request.prose, isinstance(found, Classified) and found.skill.takes_goal
-    spoken = pointing.conditional(prose) or any(pointing.found(prose))
-    if choosing.is_sure(found) and (whole or not spoken):
+    spoken, told = pointing.conditional(prose) or any(pointing.found(prose)), _told_before(clauses)
+    if choosing.is_sure(found) and (whole or not spoken or told):
         return None
     sure, begins = (found.skill_probability, found.begins) if isinstance(found, Classified) else (0.0, ())
     wishes, main = clauses.wishes(begins), clauses.main
@@ -122,7 +142,6 @@ def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     led = main is not None and not any(pointing.found(clauses.said(main.place)))
     begun = (one for one in clauses.all if clauses.does(one) and (one is main if led else one.begins))
     start = next((one.place.start for one in begun), 0)
-    told = _told_before(clauses)
     end = next((one.start for one in wishes if one.start > max(start, told)), len(prose))
     first = clauses.ended(TextPlace(start, end))
     if not (wishes or start) or first.end <= first.start:
@@ -134,8 +153,28 @@ def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     said, share = [clauses.said(one) for one in wishes], chosen.skill_probability
     held = any(map(pointing.conditional, said))
     held = held or (takes_all(choosing.model) and any(any(pointing.found(one)) for one in said))
-    held = held and _skill(chosen) is not None and choosing.rules.routing(share).route != "clarify"
+    held = held and _skill(chosen) is not None and not choosing.is_doubtful(chosen)
     return replace(chosen, begins=begins) if share > sure or held else None
+
+
+def _before_later(choosing: Choosing, found: Found) -> Classified | None:
+    """The skill of the first wish of several, which does something, where the goal was taken for one of the
+    others: that would leave it undone."""
+    clauses, skill = choosing.clauses, _skill(found)
+    main, begins = clauses.main, found.begins if isinstance(found, Classified) else ()
+    if skill is None or main is None or not clauses.does(main):
+        return None
+    later = [one for one in clauses.wishes(begins) if one.start > main.place.start]
+    if not later:
+        return None
+    first = choosing.by_itself(clauses.said(clauses.ended(TextPlace(main.place.start, later[0].start))))
+    if _skill(first) in (None, skill) or not isinstance(first, Classified):
+        return None
+    if not choosing.does_something(first.skill) or choosing.is_doubtful(first):
+        return None
+    surer = choosing.is_sure(first) and not choosing.is_sure(found)
+    others = (choosing.by_model(clauses.said(one)) for one in later)
+    return replace(first, begins=begins) if surer or any(_skill(one) is skill for one in others) else None
 
 
 def _told_before(clauses: Clauses) -> int:

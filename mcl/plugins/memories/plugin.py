@@ -2,4 +2,9 @@
 
 from mcl.plugins.hooks import Plugin
 
-PLUGIN = Plugin("memories", __name__, commands={"memory": "mcl.plugins.memories.cli:register"})
+PLUGIN = Plugin(
+    "memories",
+    __name__,
+    commands={"memory": "mcl.plugins.memories.cli:memory"},
+    tools=("cortex/find", "cortex/put"),
+)

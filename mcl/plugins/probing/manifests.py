@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 import executor.tools
-import mcl.catalog.tools
 from executor.tools.manifest import Manifest
 from executor.tools.registry import Registry
 from mcl.catalog.contracts import Drift
@@ -21,8 +20,8 @@ _SCHEME: Final = "matrix://tool/"
 
 def rooms() -> tuple[Path, ...]:
     """The folders that hold the namespaces of tools."""
-    own = [Path(executor.tools.__file__).parent, Path(mcl.catalog.tools.__file__).parent]
-    return (*own, *(Path(plugin.folder, "tools") for plugin in plugins() if plugin.tools))
+    others = (Path(plugin.folder, "tools") for plugin in plugins() if plugin.tools)
+    return (Path(executor.tools.__file__).parent, *others)
 
 
 def registered_drift(registry: Registry, places: Sequence[Path] | None = None) -> tuple[Drift, ...]:

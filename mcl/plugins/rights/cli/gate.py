@@ -1,6 +1,6 @@
 """`mcl gate`: questions of running plans and of calls over MCP, seen whole, decided from another terminal."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -150,6 +150,3 @@ def _write_whole(values: "Mapping[str, object]", out: Output) -> None:
     for name, value in values.items():
         out.tell([Padding(exact((clear(name), "")), (0, 0, 0, 2))])
         out.tell([Padding(exact((f"| {line}", "")), (0, 0, 0, 4)) for line in whole(value)])
-
-
-GROUPS: Final = (gates,)

@@ -1,6 +1,6 @@
 """`mcl key`: whose signatures count."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import ask_passphrase, use_home
@@ -79,7 +79,7 @@ def unlock_key(
     Only what its shell itself starts may sign so, in the foreground: no tool, program or agent below it does.
     It ends with the time, the shell, or mcl key lock.
     """
-    from mcl.usecases.keys import unlock
+    from mcl.plugins.rights.keys import unlock
 
     found = unlock(length, home=use_home(signs=True, lent=False))
     Output(as_json).document(found)
@@ -89,7 +89,7 @@ def unlock_key(
 @verb(keys, "lock", "mcl key lock")
 def lock_key(as_json: AsJson = False) -> None:
     """End what was unlocked, at whatever terminal."""
-    from mcl.usecases.keys import lock
+    from mcl.plugins.rights.keys import lock
 
     count = lock(home=use_home())
     Output(as_json).document({"locked": count})
@@ -159,6 +159,3 @@ def _exported(file: str, role: Role, *, unattended: bool) -> str:
             fix="ask for the key of a person's own home",
         )
     return did
-
-
-GROUPS: Final = (keys,)

@@ -1,6 +1,6 @@
 """`mcl agent`: other agents that plans may hand work to."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
@@ -73,6 +73,3 @@ def remove_agent(name: Name, as_json: AsJson = False) -> None:
     found = Agents(use_home(signs=True)).remove(name)
     Output(as_json).document(found)
     note(f"removed: {found.uri}; its key is still trusted (mcl key revoke {found.did})")
-
-
-GROUPS: Final = (agents,)

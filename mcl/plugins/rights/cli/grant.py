@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from executor.gate.grants import Grant, HostGrant, RootGrant
-    from mcl.usecases.grants import AgentGrants
+    from mcl.plugins.rights.grants import AgentGrants
     from mcl.usecases.policy import CheckedPolicy
 
 
@@ -103,7 +103,7 @@ def grant_command(
     A call to a host, or a read of a folder outside the workspace, that was not granted is asked about each
     time. What is held already keeps its terms, unless new ones are given.
     """
-    from mcl.usecases.grants import add as grant
+    from mcl.plugins.rights.grants import add as grant
 
     found = grant(
         [one.value for one in classes],
@@ -121,7 +121,7 @@ def grant_command(
 @verb(grants, "list", "mcl grant list", "mcl grant list --json")
 def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
     """What an agent may do at all; the gate still judges every single call."""
-    from mcl.usecases.grants import list as list_grants
+    from mcl.plugins.rights.grants import list as list_grants
 
     found, out = list_grants(agent=agent, home=use_home()), Output(as_json)
     granted: list[tuple[str, Grant | HostGrant | RootGrant]] = [
@@ -151,7 +151,7 @@ def revoke_command(
     With --host or --root only those are taken; network without --host takes all hosts too, and read without
     --root all folders.
     """
-    from mcl.usecases.grants import remove as revoke
+    from mcl.plugins.rights.grants import remove as revoke
 
     names = [one.value for one in classes]
     _say(
@@ -238,6 +238,3 @@ def _view(found: "CheckedPolicy") -> "Iterator[RenderableType]":
 def _line(place: str) -> str:
     line = place.rpartition(":")[2]
     return line if line.isdigit() else ""
-
-
-GROUPS: Final = (grants, policy)

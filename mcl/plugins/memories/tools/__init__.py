@@ -1,0 +1,1 @@
+"""Tools by which a plan finds and keeps memories."""

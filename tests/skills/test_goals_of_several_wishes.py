@@ -1,0 +1,93 @@
+"""Goals of several wishes: the first is done, and a later one knows what an earlier one makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from executor import Home
+from mcl import compile_goal
+from mcl.compiler.outcome import Clarify, Compiled
+from mcl.model import Model
+
+FILES = {
+    "shopping.txt": "milk\neggs\nmilk\n",
+    "todo.txt": "[ ] book dentist\n[ ] order wood\n",
+    "budget.csv": "month,spent\nMay,10\n",
+    "receipts/adobe-10.txt": "Adobe\nTOTAL 729\n",
+    "receipts/adobe-11.txt": "Adobe\nTOTAL 729\n",
+    "receipts/ica.txt": "ICA\nTOTAL 20\n",
+    "logs/server.log": "ERROR a\n",
+    "logs/server-old.log": "ERROR b\n",
+    "mails/maja.eml": "From: Maja <maja@nord.example>\nSubject: Hi\n\nHi\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / "w" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "w" / name).write_text(text)
+    monkeypatch.chdir(tmp_path / "w")
+    return tmp_path / "w"
+
+
+def wished(home: Home, model: Model, goal: str) -> list[tuple[str, dict[str, list[str]]]]:
+    """The skills of a goal, with what fills their inputs."""
+    made = compile_goal(goal, home=home, model=model, at="2026-11-27T09:00:00Z", zone="Europe/Stockholm")
+    assert isinstance(made, Compiled), (goal, made)
+    assert made.intent.compile_metadata is not None
+    frame, found = made.intent.frame, []
+    skills = [made.intent.compile_metadata.skill_id, *(one.skill_ref for one in frame.further)]
+    for skill, objects in zip(skills, [frame.objects, *(one.objects for one in frame.further)], strict=True):
+        slots: dict[str, list[str]] = {}
+        for one in objects:
+            slots.setdefault(one.name, []).append(one.value)
+        found.append((skill.rpartition("/")[2].partition("@")[0], slots))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("goal", "skills"),
+    [
+        ("sortera shopping.txt och ta bort raden eggs i todo.txt", "lines-sort list-edit"),
+        ("First back up todo.txt as backup.zip. Then tick the dentist.", "files-backup list-edit"),
+        ("copy the adobe receipts to returns and make a zip of them", "files-copy files-zip"),
+        ("Two things please. 1) make a folder x. 2) delete shopping.txt", "folder-make files-delete"),
+    ],
+)
+def test_the_first_wish_is_done_too(home: Home, bundled: Model, folder: Path, goal: str, skills: str) -> None:
+    assert [skill for skill, _ in wished(home, bundled, goal)] == skills.split()
+
+
+@pytest.mark.parametrize(
+    ("goal", "slot", "values"),
+    [
+        ("move the adobe receipts to a new folder for-maja, zip that folder as a.zip", "files", ["for-maja"]),
+        ("convert budget.csv to json and delete the csv", "files", ["budget.csv"]),
+        (
+            "zip the two server logs into nov.zip and then delete the originals",
+            "files",
+            ["logs/server-old.log", "logs/server.log"],
+        ),
+        ("zip the server logs as logs.zip, shopping.txt kan du slänga", "files", ["shopping.txt"]),
+    ],
+)
+def test_a_later_wish_knows_what_is_there_then(
+    home: Home, bundled: Model, folder: Path, goal: str, slot: str, values: list[str]
+) -> None:
+    _, (_, slots) = wished(home, bundled, goal)
+    assert sorted(slots[slot]) == values
+
+
+def test_what_was_made_is_not_deleted_by_a_word_like_it(home: Home, bundled: Model, folder: Path) -> None:
+    made = compile_goal("zip the logs to servers.zip and delete the servers", home=home, model=bundled)
+    assert isinstance(made, Compiled | Clarify)
+    assert not any(one.value == "servers.zip" for more in made.intent.frame.further for one in more.objects)
+
+
+def test_a_text_is_told_to_the_letter(home: Home, bundled: Model, folder: Path) -> None:
+    goal = "zip the server logs as logs.zip, and draft a mail to maja@nord.example, subject Logs, text: "
+    _, (_, slots) = wished(home, bundled, f"{goal}all is in the zip. can you look")
+    assert slots["message"] == ["all is in the zip. can you look"]
