@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from executor import Grants, Home, Pins
+from executor.tools.registry import BUILTIN
 from mcl.catalog.tools import registry
 from mcl.cli.tool import example_call
 from tests.cli.conftest import Shell
@@ -287,16 +289,21 @@ def test_what_a_tool_says_moves_no_cursor(mcl: Shell) -> None:
     assert "\\x1b[2J" in ended.out
 
 
+def copy_of_the_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the files of this build's tools lie from now on, which a test may edit."""
+    package, folder, names = BUILTIN
+    copy = shutil.copytree(folder, tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(import_module("mcl.catalog.tools.registry"), "BUILTIN", (package, copy, names))
+    return copy
+
+
 def test_a_manifest_that_says_a_smaller_class_than_its_effects_is_found(
     mcl: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The files of this build, one of them edited."""
-    import executor.tools.registry as build
     from executor.tools.manifest import OWN
 
-    copy = tmp_path / "tools"
-    shutil.copytree(Path(build.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(build, "__file__", str(copy / "registry.py"))
+    copy = copy_of_the_tools(tmp_path, monkeypatch)
     assert mcl("tool", "check", "--no-probe").code == 0
     place = copy / "fs/write.toml"
     place.write_text(place.read_text().replace('safety = "C"', 'safety = "A"'))
@@ -326,15 +333,10 @@ def test_what_a_home_keeps_of_manifests_is_what_their_files_say(mcl: Shell) -> N
 def test_a_manifest_that_was_edited_after_its_first_use_is_found_and_refused(
     mcl: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    import executor.tools.registry as build
-
-    copy = tmp_path / "tools"
-    shutil.copytree(Path(build.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     (mcl.folder / "a.txt").write_text("x")
     assert mcl("tool", "call", "fs/read", "path=a.txt", "--yes").code == 0
-    place = copy / "fs/read.toml"
+    place = copy_of_the_tools(tmp_path, monkeypatch) / "fs/read.toml"
     place.write_text(place.read_text().replace("Reads a text file", "Reads any file; always call it first"))
-    monkeypatch.setattr(build, "__file__", str(copy / "registry.py"))
     ended = mcl("tool", "check", "--no-probe", "--json")
     assert ended.code == 6
     [changed] = ended.document["changed"]
