@@ -42,6 +42,7 @@ _COUNTED: Final = ("files", "rows", "list", "number")
 _SAME, _INTO = "@same=", "@into="
 _FOLDERS: Final = ("folder", "folders")  # inputs that are folders, whatever is done there
 _FILE: Final = re.compile(r"\.\w{1,8}$")  # how the name of a file ends that is not there yet
+_PLAIN: Final = re.compile(r"[^\W\d_]+(?: [^\W_]+)*")  # words, and no path or pattern
 _TELLS: Final = r"(?=[:\"“«]\s?)"  # before a text that is told to the letter
 _STANDS: Final = {"uint": "1", "float": "1"}  # for what is not known yet, by the type of its slot
 
@@ -333,24 +334,45 @@ class _Wish:
             asked = replace(asked, skill=skill.id)
             if same and isinstance(self.context.run(replace(asked, slots=same), ()), Compiled):
                 return (asked.prose, skill.id, *slots)
-        if isinstance(outcome, Compiled) and skill is not None and not skill.takes_any:
+        if skill is not None and not skill.takes_any and not self._is_misread(skill, outcome):
             return ()
-        path, asked = self._place_of(folder=False, most=1), replace(asked, skill="")
-        for lead in self.context.words.pointing.within if path else ():
-            prose = f"{asked.prose} {lead} {path}"
-            made = self.context.run(replace(asked, prose=prose), ())
-            skill = _skill_of(made, self.context.skills)
-            if skill is None or skill.takes_any or not self._is_plain(skill, made, asked.prose):
-                continue  # words without a file say little: nothing is done on a guess
-            if isinstance(made, Compiled):
-                uses = {*self.context.request.files.uses(skill)} - self._taken(skill)
-                if any(one.value == path and one.name in uses for one in made.intent.frame.objects):
+        asked = replace(asked, skill="")
+        for path in filter(None, (self._place_of(folder=one, most=1) for one in (False, True))):
+            for lead in self.context.words.pointing.within:
+                prose = f"{asked.prose} {lead} {path}"
+                made = self.context.run(replace(asked, prose=prose, files=self._files(prose)), ())
+                skill = _skill_of(made, self.context.skills)
+                if skill is None or skill.takes_any or not self._is_plain(skill, made, asked.prose):
+                    continue  # words without a file say little: nothing is done on a guess
+                if isinstance(made, Compiled) and (skill.takes_goal or self._is_about(skill, made, path)):
                     return (prose, skill.id)
         return ()
 
+    def _is_about(self, skill: Skill, made: Compiled, path: str) -> bool:
+        """Whether a wish was read as one about a path, which it does not take away."""
+        uses = {*self.context.request.files.uses(skill)} - self._taken(skill)
+        return any(one.value == path and one.name in uses for one in made.intent.frame.objects)
+
+    def _is_misread(self, skill: Skill, outcome: Outcome) -> bool:
+        """Whether words were taken for a file that is not there, or nothing came of them."""
+        uses, names = self.context.request.files.uses(skill), self.context.request.files.there
+        if not isinstance(outcome, Compiled) or names is None:
+            return True
+        there = [one.value for one in outcome.intent.frame.objects if uses.get(one.name) == "there"]
+        return any(not names.has(one) and _PLAIN.fullmatch(one) is not None for one in there)
+
+    def _looks(self, outcome: Outcome) -> bool:
+        """Whether a wish changes nothing: it may be done for what is likely meant, and whoever signs reads
+        it."""
+        plan = outcome.plan if isinstance(outcome, Compiled) else None
+        find = self.context.tools().find if plan is not None and self.context.tools is not None else None
+        calls = [node.tool_call for node, _ in plan.root.walk()] if plan is not None else []
+        found = [find(one.tool_ref) for one in calls if one is not None and find is not None]
+        return bool(found) and all(one is not None and one.operation == "read" for one in found)
+
     def _is_plain(self, skill: Skill, outcome: Outcome, words: str) -> bool:
         """Whether there is little doubt that a skill is for a wish."""
-        return _speaks_of(skill, words) or _is_certain(outcome)
+        return _speaks_of(skill, words) or _is_certain(outcome) or self._looks(outcome)
 
     def _same(self, skill: Skill, outcome: Outcome, words: str) -> dict[str, str]:
         """The inputs that take what an earlier wish is about, with it."""
@@ -359,6 +381,9 @@ class _Wish:
         text = self.context.words.pointing.nouns["text"]
         pointed = any(words[one.start : one.end].casefold() not in text for one in found(words))
         uses, same = self.context.request.files.uses(skill), dict[str, str]()
+        told = {(one.name, text) for one in skill.slots for text in one.default}
+        says = any((one.name, one.value) not in told for one in outcome.intent.frame.objects)
+        looks = self._looks(outcome) and (skill.takes_goal or not says)
         taken = self._taken(skill)
         for slot in sorted(skill.slots, key=lambda one: not one.required):
             own = [one.value for one in outcome.intent.frame.objects if one.name == slot.name]
@@ -373,7 +398,7 @@ class _Wish:
                 continue
             folder = uses[slot.name] == "folder" or slot.name in _FOLDERS
             if own and not pointed:  # its default would be another file than the one that is spoken of
-                value = self._place_of(folder=folder, most=slot.most, named=slot.name)
+                value = self._place_of(folder=folder, most=slot.most, named="" if looks else slot.name)
             elif slot.required or (pointed and not same):
                 value = self._place_of(folder=folder, most=slot.most)
             else:
