@@ -84,7 +84,7 @@ def with_wishes(read: Extraction, skill: Skill, context: WishContext) -> Extract
         if made is None:
             givers.append(None)  # what it would give is not known: nothing behind it is bound past it
             continue
-        read = _with(read, made, place)
+        read = _with(read, made, place, context.words)
         givers.append(made.giver)
     return read
 
@@ -116,9 +116,13 @@ class _Wish:
         condition, rest = pointing.apart(whole, self.clauses.clause_starts(self.place))
         at = TextPlace(self.place.start + rest.start, self.place.start + rest.end)
         when = self._condition(condition, whole) if condition is not None else None
+        said = self.clauses.said(at)
+        if condition is None and (inner := pointing.inside(said))[0] is not None:
+            condition, said = inner
+            when = self._condition(condition, whole) if condition is not None else None
         if condition is not None and when is None:
             return None
-        said = pointing.last.sub("", self.context.words.commanded(self.clauses.said(at)))
+        said = pointing.last.sub("", self.context.words.commanded(said))
         if adverb := pointing.adverb.match(said):
             said = f"{adverb[1]}{said[adverb.end() :]}"
         named = self._named(said)
@@ -135,6 +139,8 @@ class _Wish:
             return None
         slots = {one.slot for one in given}
         skill = _skill_of(outcome, self.context.skills)
+        if skill is not None and self._guessed(outcome) and self._removes(skill) and asked.prose != whole:
+            return None  # what is taken away is said, and not guessed
         # The words that point fill one input; in another that might take them they say nothing more.
         takes = {name for name, _ in skill.given} if skill is not None and given else set()
         folder = self._place_of(folder=True, most=1) if asked.prose != said else ""
@@ -334,7 +340,7 @@ class _Wish:
             asked = replace(asked, skill=skill.id)
             if same and isinstance(self.context.run(replace(asked, slots=same), ()), Compiled):
                 return (asked.prose, skill.id, *slots)
-        if skill is not None and not skill.takes_any and not self._is_misread(skill, outcome):
+        if skill is not None and not skill.takes_any and not self._is_misread(skill, outcome, asked):
             return ()
         asked = replace(asked, skill="")
         for path in filter(None, (self._place_of(folder=one, most=1) for one in (False, True))):
@@ -353,9 +359,10 @@ class _Wish:
         uses = {*self.context.request.files.uses(skill)} - self._taken(skill)
         return any(one.value == path and one.name in uses for one in made.intent.frame.objects)
 
-    def _is_misread(self, skill: Skill, outcome: Outcome) -> bool:
+    @staticmethod
+    def _is_misread(skill: Skill, outcome: Outcome, asked: GoalRequest) -> bool:
         """Whether words were taken for a file that is not there, or nothing came of them."""
-        uses, names = self.context.request.files.uses(skill), self.context.request.files.there
+        uses, names = asked.files.uses(skill), asked.files.there
         if not isinstance(outcome, Compiled) or names is None:
             return True
         there = [one.value for one in outcome.intent.frame.objects if uses.get(one.name) == "there"]
@@ -410,6 +417,19 @@ class _Wish:
         """The inputs whose files are moved or taken away: none that is not spoken of."""
         changed = self.context.request.files.changed(skill)
         return frozenset(one.name for one in skill.slots if one.most > 1 and changed.get(one.name))
+
+    @staticmethod
+    def _guessed(outcome: Compiled) -> bool:
+        """Whether a file that is only likely is meant: of several, or beside words that say more."""
+        reasons = outcome.reasons
+        return outcome.review and reasons is not None and bool(reasons.open or reasons.left_over)
+
+    def _removes(self, skill: Skill) -> bool:
+        """Whether a skill takes files away."""
+        changed = self.context.request.files.changed(skill)
+        return any(changed.get(one.name) == "write" and one.most > 1 for one in skill.slots) and not (
+            {"new", "folder"} & {*self.context.request.files.uses(skill).values()}
+        )
 
     def _place_of(self, *, folder: bool, most: int, named: str = "") -> str:
         """The files, or the folder, that the last wish with some is about; at most so many. named: only of an
@@ -590,7 +610,7 @@ def _is_done(outcome: Compiled, skills: Skills) -> bool:
     return skill is not None and plan is not None and not plan.grammar and not skill.takes_any
 
 
-def _with(read: Extraction, made: _Made, place: TextPlace) -> Extraction:
+def _with(read: Extraction, made: _Made, place: TextPlace, words: CoverageWords) -> Extraction:
     at, intent, shift = len(read.frame.further), made.outcome.intent, made.at.start - place.start
     compiled = intent.compile_metadata
     marks = [SpanMark(field=f"frame.further[{at}]", start=place.start, end=place.end)]
@@ -608,7 +628,9 @@ def _with(read: Extraction, made: _Made, place: TextPlace) -> Extraction:
         read,
         frame=read.frame.model_copy(update={"further": (*read.frame.further, made.wish)}),
         spans=(*read.spans, *marks),
-        gaps=tuple(gap for gap in read.gaps if gap.field != f"{PROMISE}{made.wish.prose}"),
+        gaps=tuple(
+            gap for gap in read.gaps if words.closing.sub("", gap.field) != f"{PROMISE}{made.wish.prose}"
+        ),
         wishes=tuple(one for one in read.wishes if one != place),
         look=read.look or made.outcome.review,
     )

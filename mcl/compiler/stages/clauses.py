@@ -289,7 +289,9 @@ class Clauses:
         """Whether words just behind the verb of a clause are what is put somewhere: "put butter last"."""
         begin = clause.place.start + len(self.head(clause))
         near = [one for one in inputs if one.start >= begin and not self.prose[begin : one.start].strip()]
-        return any(" " in self.said(one) and not re.search(r"[./]", self.said(one)) for one in near)
+        told = [one for one in self.quotes if begin <= one.start and clause.place.end >= one.end]
+        quoted = any(one.end <= value.start < clause.place.end for one in told for value in inputs)
+        return quoted or any(" " in self.said(one) and not re.search(r"[./]", self.said(one)) for one in near)
 
     def _notes(self, text: str) -> bool:
         """Whether a clause says where the answer to an earlier wish is written: "add the sum to notes.md"."""

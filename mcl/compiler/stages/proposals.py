@@ -53,11 +53,6 @@ class Choosing:
         """Whether a person has to be asked which skill is meant."""
         return self.rules.routing(found.skill_probability).route == "clarify"
 
-    def does_something(self, skill: Skill) -> bool:
-        """Whether a skill changes, moves or makes files here."""
-        files = self.request.files
-        return bool(files.changed(skill)) or not {"new", "folder"}.isdisjoint(files.uses(skill).values())
-
     def is_sure(self, found: Found) -> bool:
         """Whether a skill was chosen, and needs no look."""
         share = found.skill_probability if isinstance(found, Classified) else 0.0
@@ -167,7 +162,7 @@ def _before_later(choosing: Choosing, found: Found) -> Classified | None:
     first = choosing.by_itself(clauses.said(clauses.ended(TextPlace(main.place.start, later[0].start))))
     if _skill(first) in (None, skill) or not isinstance(first, Classified):
         return None
-    if not choosing.does_something(first.skill) or choosing.is_doubtful(first):
+    if not choosing.request.files.makes(first.skill) or choosing.is_doubtful(first):
         return None
     surer = choosing.is_sure(first) and not choosing.is_sure(found)
     others = (choosing.by_model(clauses.said(one)) for one in later)
