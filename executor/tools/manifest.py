@@ -25,7 +25,7 @@ _TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
 # These came later: a manifest that does not use one keeps the pin it always had.
 _LATER: Final = (
     *("retries", "cost", "credentials", "environment", "programs", "annotated", "command", "outside"),
-    *("least_ms", "history", "lasting", "undo", "unchanged"),
+    *("least_ms", "history", "lasting", "undo", "unchanged", "does"),
 )
 _FOREIGN: Final = "matrix://tool/mcp-"
 
@@ -154,6 +154,7 @@ class Manifest(_Closed):
     before they sign; "" where what the effects say is enough.
     undo: whole: the tool's module says with ``touches`` which files and folders a call changes, and a call of
     which not everything could be put back again is not made.
+    does: the tools whose work a call does too, such as git/push: a promise that closes one closes this.
     outside: of a tool of another server; its args are the schema that the server gave, whatever its form, and
     its pin is that of the server's definition alone, however far the server is trusted.
     """
@@ -181,6 +182,7 @@ class Manifest(_Closed):
     undo: Literal["", "whole"] = ""
     command: Command | None = None
     unchanged: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = {}
+    does: list[str] = []
     outside: Outside | None = None
     args: dict[str, object]
     output: dict[str, object]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from importlib import import_module
+from inspect import isawaitable, signature
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
@@ -18,12 +19,12 @@ from executor.sandbox.reach import reaching
 from executor.sandbox.redaction import Redactor, redact_error
 from executor.tools.manifest import Manifest, Mode, own_manifest
 from executor.tools.tool import (
-    Adapter,
     Bench,
     Credentials,
     Output,
     Progress,
     Tool,
+    Touches,
     unheard,
     unwatched,
 )
@@ -31,6 +32,8 @@ from ir import MclError
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
+
+    from executor.store.home import Home
 
 
 _SAID = 1000  # characters of a crash that are told
@@ -84,7 +87,7 @@ class Registry:
     @classmethod
     def builtin(cls, extra: Iterable[Tool] = ()) -> Registry:
         """The tools that come with the package, and more."""
-        return cls([*builtin_tools(), *extra])
+        return cls([*tools_in(*BUILTIN), *extra])
 
     @property
     def servers(self) -> frozenset[str]:
@@ -219,45 +222,57 @@ class Registry:
         return answer
 
 
-# ---- The tools that come with the package: for each a manifest, and a module beside it that does the work.
+# ---- Tools that lie in a folder of a package: for each a manifest, and a module beside it that does it.
 
-
-_NAMES: Final = (
-    "fs/append",
-    "fs/delete",
-    "fs/edit",
-    "fs/list",
-    "fs/read",
-    "fs/write",
-    "http/get",
-    "http/request",
-    "process/editor",
-    "process/lint",
-    "process/mqlaunch",
-    "process/tests",
-    "time/now",
+# The tools that come with this package: its name, its folder, and theirs.
+BUILTIN: Final = (
+    "executor.tools",
+    Path(__file__).parent,
+    (
+        *("fs/append", "fs/delete", "fs/edit", "fs/list", "fs/read", "fs/write"),
+        *("http/get", "http/request"),
+        *("process/editor", "process/lint", "process/mqlaunch", "process/tests"),
+        "time/now",
+    ),
 )
 
 
-def builtin_tools(before: Callable[[str], None] | None = None) -> tuple[Tool, ...]:
-    """All of them, in the order of their addresses. before: is told the name of each that is called, before
-    it does anything; what it raises keeps it from that."""
-    tools = zip(map(own_manifest, builtin_manifests()), _NAMES, strict=True)
-    return tuple(Tool(manifest, _adapter(name, before)) for manifest, name in tools)
+def tools_in(
+    package: str,
+    folder: Path,
+    names: Iterable[str],
+    *,
+    before: Callable[[str], None] | None = None,
+    home: Callable[[], Home] | None = None,
+) -> Iterator[Tool]:
+    """The tools of these names, such as fs/read; a module is loaded with the first call.
+
+    before: is told the name of each that is called, before it does anything; what it raises keeps it from
+    that. home: opened for a call of one whose `run` takes it, not before.
+    """
+    for name in names:
+        manifest, module = own_manifest(folder / f"{name}.toml"), f"{package}.{name.replace('/', '.')}"
+        touches = partial(_touches, module) if manifest.undo else None
+        yield Tool(manifest, partial(_run, module, before and partial(before, name), home), touches)
 
 
-def builtin_manifests() -> list[Path]:
-    """Their manifest files, in the same order."""
-    return [Path(__file__).parent / f"{name}.toml" for name in _NAMES]
+def _touches(module: str, args: Mapping[str, object], workspace: Workspace) -> Sequence[tuple[str, Mode]]:
+    touches: Touches = import_module(module).touches
+    return touches(args, workspace)
 
 
-def _adapter(name: str, before: Callable[[str], None] | None) -> Adapter:
-    """A tool's work, whose module is loaded with the first call: a plan uses few of them."""
-
-    async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-        if before is not None:
-            before(name)
-        work: Adapter = import_module(f"executor.tools.{name.replace('/', '.')}").run
-        return await work(args, bench)
-
-    return run
+async def _run(
+    module: str,
+    before: Callable[[], None] | None,
+    home: Callable[[], Home] | None,
+    args: Mapping[str, object],
+    bench: Bench,
+) -> dict[str, object]:
+    """A tool's work, which may be a coroutine."""
+    if before is not None:
+        before()
+    run = import_module(module).run
+    more = (home(),) if home is not None and "home" in signature(run).parameters else ()
+    answer = run(args, bench, *more)
+    given: dict[str, object] = await answer if isawaitable(answer) else answer
+    return given

@@ -23,7 +23,6 @@ NOUNS: Final = {
     "intent": ("show", "why", "list", "accept", "cancel"),
     "correct": ("correct",),
     "run": ("run", "undo"),
-    "gate": ("gate",),
     "tool": ("tool",),
     "skill": ("skill",),
 }

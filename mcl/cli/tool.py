@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from mcl.cli import tool_call, tool_standing
+from mcl.cli import tool_call
 from mcl.cli.arguments import AsJson, ToolName, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
@@ -14,6 +14,7 @@ from mcl.cli.views.layout import DIM, STRONG, commands, joined, listing, plain, 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from executor.store.home import Home
     from executor.tools.manifest import Manifest
     from mcl.usecases.tools import KnownTool
 
@@ -74,8 +75,6 @@ def list_tools(
     if said := unverified_note(home=home):
         note(said)
     if not found:
-        from mcl.cli.tool_standing import nothing_known
-
         note((server and nothing_known(server, home)) or "no tool waits for an approval")
     if as_json or not found:
         return
@@ -101,6 +100,15 @@ def list_tools(
         heads = tuple(heads[at] for at in places)
         lines = [tuple(line[at] for at in places) for line in lines]
     out.tell([listing(heads, lines)])
+
+
+def nothing_known(server: str, home: "Home") -> str:
+    """What to do where nothing is known of a server's tools, as nobody connected to it yet; else ""."""
+    from mcl.catalog.tools.foreign import outside_tools
+
+    if any(one.manifest.outside and one.manifest.outside.server == server for one in outside_tools(home)):
+        return ""
+    return f"nothing is known of its tools yet; mcl server check {server} connects to it and sees"
 
 
 def _document(tool: "KnownTool") -> dict[str, object]:
@@ -293,5 +301,4 @@ def _fields(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
 
 
 tools.add_typer(tool_call.verbs)
-tools.add_typer(tool_standing.verbs)
 GROUPS: Final = (tools,)

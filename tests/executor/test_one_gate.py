@@ -41,7 +41,7 @@ CONNECTIONS: Final = ("upstreams", "ups")  # names of what has them; and what is
 ASKED: Final = ("call", "complete")
 HOLDERS: Final = (
     "Tool",
-    "builtin_tools",
+    "tools_in",
     "declared_commands",
     "shipped_tools",
 )  # names whose values hold adapters
@@ -73,11 +73,10 @@ DECLARED: Final = {
     ("mcl/compiler/stages/commands.py", "holds declared_commands"),
     ("mcl/plugins/mcp/foreign.py", "holds Tool"),
     ("mcl/plugins/mcp/outside.py", "holds Tool"),
-    ("mcl/catalog/tools/registry.py", "holds builtin_tools"),
+    ("mcl/catalog/tools/registry.py", "holds tools_in"),
     ("mcl/catalog/tools/registry.py", "holds declared_commands"),
     ("mcl/catalog/tools/registry.py", "a tool's module"),
     ("executor/tools/registry.py", "by name"),  # adapters
-    ("mcl/catalog/tools/registry.py", "by name"),  # adapters
     # The adapter of other servers' tools, what it does its work with, and the one connection below.
     ("mcl/plugins/mcp/outside.py", "perform"),
     ("mcl/plugins/mcp/outside.py", "read_resource"),
@@ -276,7 +275,7 @@ BYPASSES: Final = {
     ),
     "the registry by name": ("mcl/usecases/run.py", "f = lambda registry: getattr(registry, 'invoke')"),
     "the registry's table": ("mcl/usecases/run.py", "f = lambda registry: registry._Registry__tools"),
-    "all tools": ("mcl/usecases/run.py", "from executor.tools.registry import builtin_tools"),
+    "all tools": ("mcl/usecases/run.py", "from executor.tools.registry import tools_in"),
     "a tool in hand": ("mcl/usecases/run.py", "from executor.tools.tool import Tool"),
     "a tool that uses another": ("executor/tools/fs/list.py", "from executor.tools.fs.write import run as f"),
     "a tool's module that uses another": (

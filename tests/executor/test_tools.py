@@ -18,7 +18,7 @@ import executor.tools
 from executor import Home, ManifestError, Registry, load_manifest
 from executor.core.globs import anywhere
 from executor.tools.manifest import safety_class
-from executor.tools.registry import builtin_tools
+from executor.tools.registry import BUILTIN, tools_in
 from mcl.catalog.tools.registry import shipped_tools
 
 TOOLS = Path(executor.tools.__file__).parent
@@ -65,7 +65,7 @@ def test_every_manifest_is_complete_and_its_schemas_are_schemas() -> None:
 
 
 def test_every_tool_has_a_module_that_runs_and_none_is_loaded_before_its_first_call() -> None:
-    for uri in (one.manifest.uri for one in builtin_tools()):
+    for uri in (one.manifest.uri for one in tools_in(*BUILTIN)):
         name = uri.removeprefix("matrix://tool/").partition("@")[0].replace("/", ".")
         assert iscoroutinefunction(import_module(f"executor.tools.{name}").run)
     look = "import sys, executor as e; e.Registry.builtin(); print('executor.tools.fs' in sys.modules)"

@@ -22,7 +22,6 @@ from executor.sandbox.redaction import visible
 from executor.tools.manifest import CHANGING, Effect, Manifest
 
 _OUTWARD: Final = frozenset({"network", "chain"})
-_ALSO: Final = {"git/push": "git/deliver"}  # what does the same by another way
 # Rules that are kept whatever another agent does: the handing over itself is all there is to count or name.
 _OF_THE_CALL: Final = ("ask before each", "at most calls", "no tool", "only tool")
 
@@ -260,7 +259,7 @@ def _is(name: str, manifest: Manifest) -> bool:
     own = manifest.uri.removeprefix("matrix://tool/").partition("@")[0]
     if manifest.outside is not None:
         return name == manifest.name
-    return name == own or own == _ALSO.get(name) or (name.endswith("/*") and own.startswith(name[:-1]))
+    return name in (own, *manifest.does) or (name.endswith("/*") and own.startswith(name[:-1]))
 
 
 def _words(name: str) -> list[str]:

@@ -4,19 +4,15 @@ The executor's own lie in executor/tools, and what a plug-in adds in its own fol
 shape: a folder a namespace, a manifest beside each adapter.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from importlib import import_module
-from inspect import isawaitable, signature
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from executor.core.errors import ManifestError
-from executor.sandbox.paths import Workspace
 from executor.store.home import Home
-from executor.tools.manifest import OWN, Manifest, Mode, own_manifest
-from executor.tools.registry import Annex, Registry, builtin_manifests, builtin_tools
-from executor.tools.tool import Bench, Tool, Touches
+from executor.tools.manifest import OWN, Manifest, own_manifest
+from executor.tools.registry import BUILTIN, Annex, Registry, tools_in
+from executor.tools.tool import Tool
 from mcl.catalog.extras import require_extras
 from mcl.core.home import open_home
 from mcl.language.mtx.files import Cache
@@ -42,13 +38,13 @@ def registry(
 
 
 def shipped_tools(home: Callable[[], Home] = open_home, cache: Path | None = None) -> list[Tool]:
-    """Those of the executor and of plug-ins. home: as of ``registry``. cache: the folder in which
-    a home keeps what their manifests say."""
-    rooms = [(f"{one.package}.tools", Path(one.folder, "tools"), one.tools) for one in plugins() if one.tools]
+    """Those of the executor and of plug-ins. home: as of ``registry``. cache: the folder in which a home
+    keeps what their manifests say."""
+    others = [one for one in plugins() if one.tools]
+    rooms = [BUILTIN, *((f"{one.package}.tools", Path(one.folder, "tools"), one.tools) for one in others)]
     if cache is not None and cache.is_dir():
-        own = [folder / f"{name}.toml" for _, folder, names in rooms for name in names]
-        _read([*builtin_manifests(), *own], Cache(cache))
-    return [*builtin_tools(_need), *(tool for room in rooms for tool in _lying_in(*room, home))]
+        _read([folder / f"{name}.toml" for _, folder, names in rooms for name in names], Cache(cache))
+    return [tool for room in rooms for tool in tools_in(*room, before=_need, home=home)]
 
 
 def _read(places: Sequence[Path], cache: Cache) -> None:
@@ -70,14 +66,6 @@ def own_names() -> tuple[str, ...]:
     return tuple(one.uri.removeprefix("matrix://tool/").partition("@")[0] for one in registry().own)
 
 
-def _lying_in(package: str, folder: Path, names: Sequence[str], home: Callable[[], Home]) -> Iterator[Tool]:
-    """The tools of a package, by the names that it lists."""
-    for name in names:
-        manifest = own_manifest(folder / f"{name}.toml")
-        touches = partial(_touches, package, name) if manifest.undo else None
-        yield Tool(manifest, partial(_run, package, name, home), touches)
-
-
 def _need(name: str) -> None:
     """What is not there is told before a tool does anything: half of its work might be done by then."""
     require_extras([name])
@@ -89,23 +77,3 @@ def _declared(place: Path) -> tuple[tuple[Tool, ...], dict[str, ManifestError]]:
     from executor.tools.process.commands import declared_commands
 
     return declared_commands(place)
-
-
-def _touches(
-    package: str, name: str, args: Mapping[str, object], workspace: Workspace
-) -> Sequence[tuple[str, Mode]]:
-    """What a call would change."""
-    touches: Touches = import_module(f"{package}.{name.replace('/', '.')}").touches
-    return touches(args, workspace)
-
-
-async def _run(
-    package: str, name: str, home: Callable[[], Home], args: Mapping[str, object], bench: Bench
-) -> dict[str, object]:
-    """A tool's work, whose module is loaded with the first call. Its `run` takes the home where it needs it,
-    and may be a coroutine."""
-    _need(name)
-    run: Any = import_module(f"{package}.{name.replace('/', '.')}").run
-    answer = run(args, bench, home()) if "home" in signature(run).parameters else run(args, bench)
-    given: dict[str, object] = await answer if isawaitable(answer) else answer
-    return given

@@ -1,1 +1,1 @@
-"""`mcl grant`, `mcl policy`, `mcl key` and `mcl agent`."""
+"""`mcl grant`, `mcl policy`, `mcl gate`, `mcl key`, `mcl agent`, and a word on a tool."""

@@ -10,6 +10,7 @@ from mcl.cli.arguments import AsJson, Reason, ToolName, ToolNames, Yes, option, 
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
 from mcl.cli.people import agreed
+from mcl.cli.tool import nothing_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,13 +23,9 @@ if TYPE_CHECKING:
 verbs = typer.Typer()
 
 
-def nothing_known(server: str, home: "Home") -> str:
-    """What to do where nothing is known of a server's tools, as nobody connected to it yet; else ""."""
-    from mcl.catalog.tools.foreign import outside_tools
-
-    if any(one.manifest.outside and one.manifest.outside.server == server for one in outside_tools(home)):
-        return ""
-    return f"nothing is known of its tools yet; mcl server check {server} connects to it and sees"
+def register(tools: typer.Typer) -> None:
+    """Add these verbs."""
+    tools.add_typer(verbs)
 
 
 Server = Annotated[str, option("--server NAME", "All of this server that wait for it.")]

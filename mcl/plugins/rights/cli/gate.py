@@ -1,6 +1,6 @@
 """`mcl gate`: questions of running plans and of calls over MCP, seen whole, decided from another terminal."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -152,4 +152,6 @@ def _write_whole(values: "Mapping[str, object]", out: Output) -> None:
         out.tell([Padding(exact((f"| {line}", "")), (0, 0, 0, 4)) for line in whole(value)])
 
 
-GROUPS: Final = (gates,)
+def register(app: typer.Typer) -> None:
+    """Add the commands of this noun."""
+    app.add_typer(gates)
