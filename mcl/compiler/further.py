@@ -143,7 +143,7 @@ class _Wish:
             return None  # what is taken away is said, and not guessed
         # The words that point fill one input; in another that might take them they say nothing more.
         takes = {name for name, _ in skill.given} if skill is not None and given else set()
-        folder = self._place_of(folder=True, most=1) if asked.prose != said else ""
+        folder = self._place_of(folder=True, most=1).rstrip("/") if asked.prose != said else ""
         uses = self.context.request.files.uses(skill) if skill is not None else {}
         objects = tuple(
             one.model_copy(update={"value": folder})

@@ -552,12 +552,15 @@ class FileReading:
         return changed_slots(skill, self._find()) if self._find is not None else {}
 
     def makes(self, skill: Skill) -> bool:
-        """Whether a skill does something, beside making a folder: not all of its tools only look."""
-        if self._find is None:
-            return False
-        tools = [one for one in map(self._find(), skill.tools) if one is not None]
-        folders = all(name in ("folder", "folders") for name in self.uses(skill)) and bool(self.uses(skill))
-        return any(one.operation != "read" for one in tools) and not folders
+        """Whether a skill does something: not all of its tools only look."""
+        tools = (
+            [] if self._find is None else [one for one in map(self._find(), skill.tools) if one is not None]
+        )
+        return any(one.operation != "read" for one in tools)
+
+    def is_folder(self, skill: Skill) -> bool:
+        """Whether a skill only makes folders."""
+        return {*self.uses(skill)} == {"folders"}
 
     @property
     def there(self) -> FileNames | None:
