@@ -36,7 +36,7 @@ from ir.scalars import ULID_PATTERN
 from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
 from mcl.compiler.pipeline import Pipeline
 from mcl.compiler.recompilation import recompile
-from mcl.compiler.stages.classify import check_choice
+from mcl.compiler.stages.classify import offered_skills
 from mcl.compiler.stages.expiry import expiry_of
 from mcl.compiler.stages.extensions import extensions_of
 from mcl.compiler.stages.extract import read_answer
@@ -355,7 +355,7 @@ def answered(
             raise InputError("ANSWER_UNREADABLE", f"{text!r} is none of the answers", place=field, fix=fix)
     before = _request_of(home, id, view)
     request = before.answered({**before.answers, **said})
-    check_choice(request, pipeline.skills)
+    offered_skills(request, pipeline.skills)
     skill = pipeline.skills.get(request.skill or chosen)
     for field, text in said.items():
         if skill is not None:

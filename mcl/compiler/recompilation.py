@@ -12,7 +12,7 @@ from executor.store.lifecycle.view import View
 from ir import Intent, IntentAnswerBody, IntentDraftBody
 from mcl.compiler.outcome import CompileReasons, Outcome, Refused
 from mcl.compiler.pipeline import Pipeline
-from mcl.compiler.stages.classify import check_choice
+from mcl.compiler.stages.classify import offered_skills
 from mcl.compiler.stages.extract import read_answer
 from mcl.compiler.stages.request import GoalChange, GoalRequest
 from mcl.core.errors import InputError, MemoryStoreError
@@ -141,7 +141,7 @@ def _corrected(
             place="correction",
             fix="say it in fewer words, or by slot: --set slot.NAME=…",
         )
-    check_choice(request, pipeline.skills)
+    offered_skills(request, pipeline.skills)
     skill = pipeline.skills.get(intent.compile_metadata.skill_id) if intent.compile_metadata else None
     for field, text in changes[-1].fields.items():
         if skill is None:

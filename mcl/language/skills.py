@@ -136,6 +136,11 @@ class Skill:
         return self._settings.get("mcl.takes") == "goal"
 
     @property
+    def gives_way(self) -> bool:
+        """Whether it is not meant where what a file here holds answers the goal (`mcl.unless=answered`)."""
+        return self._settings.get("mcl.unless") == "answered"
+
+    @property
     def does_goals(self) -> bool:
         """Whether a plan of its own does a goal: without a plan.yaml it has none, and one for any goal keeps
         the goal's words."""

@@ -122,8 +122,10 @@ def read_moment(text: str, at: str, zone: str = "UTC") -> str | None:
     if not text or len(text) > _LONGEST:
         return None
     try:
-        found = _iso(text, where) or _moment(in_english(text), now, where)
-        if found is None and not says_hour(in_english(text)):  # "tomorrow at nine" is not all of tomorrow
+        plain = in_english(text)
+        found = _iso(text, where) or _moment(plain, now, where)
+        # "Tomorrow at nine" is not all of tomorrow, and "next week at ten" no one day.
+        if found is None and not says_hour(plain) and "next week" not in plain:
             found = read_foreign_date(text, now)
         return None if found is None else instant(found)
     except (ValueError, OverflowError):  # 31 February, the year 10000

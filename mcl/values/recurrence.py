@@ -29,6 +29,7 @@ _UNTIL = late(
     r"\b(?:until|fram till|till och med|t\.?o\.?m\.?|tills|till|til|up to and including|up to|to the end of)"
     r" (?P<until>.+)$"
 )
+_EVES: Final = {"jul": "christmas eve", "christmas": "christmas eve"}  # what lasts until then ends then
 _TIMES = late(r",? ?\b(?P<n>[0-9]{1,4}|[^\W\d_]+) (?:times|gånger)$")
 _FOR = late(
     r",? ?\b(?:for|i|under) (?P<span>(?:[0-9]{1,3}|[^\W\d_]+) (?:days|weeks|months|dagar|veckor|månader))$"
@@ -255,7 +256,7 @@ def _limited(text: str, at: str, zone: str) -> tuple[str, str, int, datetime | N
     """The words without those that say when it ends and begins; until, count, and just before it begins."""
     until, count = "", 0
     if found := _UNTIL.search(text):
-        moment = read_moment(found["until"], at, zone)
+        moment = read_moment(_EVES.get(found["until"], found["until"]), at, zone)
         if moment is None or moment <= at:
             return None
         text, until = text[: found.start()], moment

@@ -63,6 +63,8 @@ def test_tables_of_one_kind_go_one_below_the_other(goal: str, names: list[str], 
         "append the rows of new-guests.csv to guests.csv, the new file stays",
         "för in de två i new-guests.csv sist i guests.csv",
         "Add the people of new-guests.csv to the bottom of guests.csv. No second header line, please.",
+        "put the new guests at the end of guests.csv",
+        "de nya gästerna ska stå sist i gästlistan",
     ],
 )
 def test_rows_are_added_to_the_table_that_is_named_for_it(goal: str, home: Home) -> None:
@@ -93,6 +95,11 @@ def test_tables_of_one_kind_are_asked_about_together(home: Home) -> None:
     goal = "who has not paid in guests.csv and the new guests? only names, in unpaid.csv"
     assert done(goal, "table-ask", home)["also"] == "new-guests.csv"
     assert Path("unpaid.csv").read_text() == "name\nAda\nMia\n"
+    for goal in (
+        "who has not paid, old guests and the new ones",
+        "vilka har inte betalat, både gamla och nya gäster",
+    ):
+        assert "also" in done(goal, "table-ask", home)
     assert "also" not in done("which guests in guests.csv have paid", "table-ask", home)
 
 
@@ -112,3 +119,38 @@ def test_the_table_that_answers_is_the_one_of_which_most_is_said(goal: str, file
 @pytest.mark.parametrize("goal", ["how long is the warranty on the drill", "when is the next meeting"])
 def test_no_table_answers_what_none_speaks_of(goal: str, home: Home) -> None:
     assert not isinstance(mcl.compile_goal(goal, home=home, skill="table-ask"), Compiled)
+
+
+CASH = "date,what,way,amount\n2026-05-01,fees,in,400\n2026-05-02,tea,out,50\n2026-06-01,rent,out,100\n"
+
+
+@pytest.mark.parametrize(
+    ("goal", "numbers"),
+    [
+        ("how much came in and how much went out of the cash in may", ("400", "50")),
+        ("vad har kommit in och vad har gått ut ur cash.csv, totalt", ("400", "150")),
+        ("what is left in cash.csv if you take all that came in and subtract all that went out", ("250",)),
+        ("how much more went out in june than in may in cash.csv", ("50",)),
+        ("hur mycket mer gick ut i juni än i maj enligt cash.csv", ("50",)),
+    ],
+)
+def test_both_ways_and_both_sides_are_told(goal: str, numbers: tuple[str, ...], home: Home) -> None:
+    Path("cash.csv").write_text(CASH)
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, Compiled), (goal, made)
+    mcl.accept(made.intent.id, home=home)
+    outcome = mcl.run(made.intent.id, people=AlwaysApprove(), home=home)
+    assert outcome.failure is None, outcome.failure
+    told = str(outcome.outputs)
+    assert all(one in told for one in numbers), told
+
+
+def test_what_a_table_answers_is_asked_of_it_and_not_converted_or_counted(home: Home) -> None:
+    for goal in (
+        "hur många ord har jag i words.csv?",
+        "i need the guests of guests.csv who paid as csv, in paid.csv",
+    ):
+        made = mcl.compile_goal(goal, home=home)
+        assert isinstance(made, Compiled)
+        assert made.intent.compile_metadata is not None
+        assert made.intent.compile_metadata.skill_id == "table-ask", goal

@@ -111,6 +111,16 @@ def test_branches_are_switched_dropped_and_tags_told_in_words(
         assert [one.field for one in asked.questions] == ["slot.branch"]
 
 
+def test_the_last_commit_alone_is_told(home: Home, bundled: Model, repository: Path) -> None:
+    git(repository, "commit", "-q", "--allow-empty", "-m", "Second")
+    for goal, skill in (
+        ("what was the last thing Ada commited?", "commit-search"),
+        ("visa senaste committen", "repo-status"),
+    ):
+        told = said(done(home, bundled, goal, skill))
+        assert ("Second" in told, "First" in told) == (True, False)
+
+
 @pytest.mark.parametrize(
     "goal", ["git pull", "squash my last two commits", "ångra senaste commiten", "git stash"]
 )

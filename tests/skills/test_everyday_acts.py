@@ -418,6 +418,18 @@ def planned(folder: Path) -> Path:
             "2026-11-30T16:30",
             "reminders.ics",
         ),
+        ("remind me an hour before the rehearsal", "Repetition", "2026-11-30T16:30", "reminders.ics"),
+        (
+            "dinner with Eva on 4 dec at 18. put it in the calendar",
+            "dinner with Eva",
+            "2026-12-04T17:00",
+            "plans.ics",
+        ),
+        ("dentist friday at 14:30, calendar please", "dentist", "2026-12-04T13:30", "plans.ics"),
+        ("add the sauna to my plans on 3 december at 13", "sauna", "2026-12-03T12:00", "plans.ics"),
+        ("påminn mig den 3/12 kl 14.30 om å ringa mamma", "ringa mamma", "2026-12-03T13:30", "reminders.ics"),
+        ("remind me next week on tuesday at 10 to call", "call", "2026-12-01T09:00", "reminders.ics"),
+        ("set the alarm for 7 tomorrow", "set the alarm", "2026-11-28T06:00", "reminders.ics"),
         ("ping me half an hour before the car wash", "wash the car", "2026-11-29T12:30", "reminders.ics"),
         (
             "påminn mig dagen före julafton att köpa skinka",
@@ -615,6 +627,23 @@ def test_an_answer_keeps_what_the_goal_says_of_the_moment_or_it_is_shown(
     assert (slots["title"], slots["when"][:16]) == (title, when)
     assert made.review == bool(shown)
     assert shown in made.advice
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "remind me next week at 10 to call the bank",
+        "påminn mig nästa vecka kl 10 att ringa banken",
+        "two days before the car's inspection remind me to buy soap",
+        "påminn mig tio dagar före repetitionen",
+    ],
+)
+def test_a_moment_that_is_not_said_or_over_is_asked_about(
+    home: Home, bundled: Model, planned: Path, goal: str
+) -> None:
+    asked = understood(home, bundled, goal)
+    assert isinstance(asked, Clarify), asked
+    assert "slot.when" in [one.field for one in asked.questions]
 
 
 def test_the_exam_of_a_subject_is_found_by_a_word_for_both(home: Home, bundled: Model, planned: Path) -> None:

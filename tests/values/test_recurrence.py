@@ -75,6 +75,7 @@ def test_minutes_and_hours_are_counted_apart_from_the_clocks_of_a_zone(text):
     ("text", "until", "count"),
     [
         ("every friday until christmas eve", "2026-12-24T22:59:59.000Z", 0),
+        ("varje fredag fram till jul", "2026-12-24T22:59:59.000Z", 0),
         ("every day for three weeks", "2026-12-18T10:00:00.000Z", 0),
         ("varje dag tio gånger", "", 10),
     ],

@@ -106,13 +106,16 @@ def classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) -
     where that does not fit the answer: so what it said then suffices. Raises InputError SKILL_UNKNOWN,
     SKILL_NONE, VERB_UNKNOWN, VERB_NOT_OFFERED.
     """
-    check_choice(request, skills)
+    offered_skills(request, skills)
     # The model was asked before this answer was given; asked the same again, its recorded answers are enough
     # and no model has to be loaded.
     first = request.asked_first()
-    if first is not request and not _is_fixed(request, skills):
+    skill = skills.get(request.skill) if request.skill else None
+    fixed = skill is not None and (bool(request.verb) or len(skill.verbs) == 1)
+    if first is not request and not fixed:
         found = _classify(first, skills, model, rules)
-        if isinstance(found, Classified) and _fits(found, request):
+        fits = isinstance(found, Classified) and request.skill in ("", found.skill.id)
+        if isinstance(found, Classified) and fits and request.verb in ("", *found.skill.verbs):
             return replace(
                 found,
                 verb=request.verb or found.verb,
@@ -123,23 +126,8 @@ def classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) -
     return _classify(request, skills, model, rules)
 
 
-def check_choice(request: GoalRequest, skills: Skills) -> None:
-    """Raise what `classify` raises where the request fixes a skill or verb that there is not."""
-    _offered(request, skills)
-
-
-def _is_fixed(request: GoalRequest, skills: Skills) -> bool:
-    """Whether nothing is left to choose."""
-    skill = skills.get(request.skill) if request.skill else None
-    return skill is not None and (bool(request.verb) or len(skill.verbs) == 1)
-
-
-def _fits(found: Classified, request: GoalRequest) -> bool:
-    return request.skill in ("", found.skill.id) and request.verb in ("", *found.skill.verbs)
-
-
 def _classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) -> Classified | OutOfScope:
-    offered = _offered(request, skills)
+    offered = offered_skills(request, skills)
     if request.skill and (request.verb or len(offered[0].verbs) == 1):
         return Classified(offered[0], request.verb or offered[0].verbs[0], 1.0, 1.0)
     candidates: Sequence[Candidate] = [candidate_of(skill, request.verb) for skill in offered]
@@ -159,7 +147,7 @@ def _classify(request: GoalRequest, skills: Skills, model: Model, rules: Rules) 
             return OutOfScope(others, shares, choice.kind)
         chosen = offered[0]
     verb, certainty = _verb(request, chosen, choice, rules)
-    gaps = () if certainty >= rules.verb_certain else (_verb_gap(chosen, verb, rules),)
+    gaps = () if certainty >= rules.verb_certain or chosen.takes_goal else (_verb_gap(chosen, verb, rules),)
     skill_probability = 1.0 if request.skill else choice.skill_probability
     begins = choice.begins
     return Classified(chosen, verb, skill_probability, certainty, others, gaps, shares, begins)
@@ -235,7 +223,8 @@ def shortlist(candidates: Sequence[Candidate], evidence: Evidence, most: int) ->
     return [candidates[place] for place in sorted(best[:most])]
 
 
-def _offered(request: GoalRequest, skills: Skills) -> Sequence[Skill]:
+def offered_skills(request: GoalRequest, skills: Skills) -> Sequence[Skill]:
+    """The skills among which is chosen. Raises what `classify` raises where there is none."""
     if request.verb and not valid_verb(request.verb):
         fix = f"one of {', '.join(VERBS)}, or x:<name>"
         raise InputError("VERB_UNKNOWN", f"there is no verb {request.verb!r}", place="verb", fix=fix)

@@ -4,7 +4,7 @@ one. The first of `PROPOSALS` that says something counts."""
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, TypeAlias
 
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
@@ -68,9 +68,10 @@ class Choosing:
         return replace(chosen, shares=found.shares, skill_probability=max(share, _LIKELY))
 
     def ranked(self, found: Found, least: float) -> list[Skill]:
-        """The skills whose shares are at least so much, the likeliest first."""
+        """The skills whose shares are at least so much, the likeliest first; none that gives way here."""
         near = (self.skills.get(id) for id, share in found.shares if share >= least)
-        return [one for one in near if one is not None and not one.takes_any]
+        wanted, answers = [one for one in near if one and not one.takes_any], self.request.files.answering
+        return [one for one in wanted if not (one.gives_way and answers(self.request.prose))]
 
 
 def settled(choosing: Choosing, found: Found) -> Found:
@@ -90,11 +91,12 @@ def _skill(found: Found) -> Skill | None:
 
 def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     """The skill whose inputs what stands in the files here says; beside one that takes a goal as it was said,
-    and is sure, the one that says its verb."""
-    own, main, sure = _skill(found), choosing.clauses.main, choosing.is_sure(found)
-    near = [] if sure else choosing.ranked(found, _HEARD if own is not None else 0.0)
-    if own is not None and own.takes_goal and main is not None and not _says(choosing, own, main):
-        near += [one for one in choosing.ranked(found, 0.0) if _says(choosing, one, main)]
+    and that no file answers, also one that is not near."""
+    own, main, files = _skill(found), choosing.clauses.main, choosing.request.files
+    near = [] if choosing.is_sure(found) else choosing.ranked(found, _HEARD if own is not None else 0.0)
+    asks = own is None or not own.takes_goal or main is None or _says(choosing, own, main)
+    if not (asks or files.there is None or files.answering(choosing.request.prose)):
+        near += [one for one in choosing.ranked(found, 0.0) if files.there.filler(one.id)]
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
 
@@ -103,11 +105,13 @@ def _by_answering_file(choosing: Choosing, found: Found) -> Classified | None:
     """The skill that takes a goal as it was said, where what a file that is here holds answers it, and no
     verb says that more is wanted."""
     request, own = choosing.request, _skill(found)
-    if choosing.is_sure(found) or not request.files.answering(request.prose):
+    if (choosing.is_sure(found) and not (own and own.gives_way)) or not request.files.answering(
+        request.prose
+    ):
         return None
     skill = next((one for one in choosing.skills if one.takes_goal and request.files.reads(one)), None)
-    main = choosing.clauses.main
-    if skill is None or (own and _says(choosing, own, main) and not _says(choosing, skill, main)):
+    main, says = choosing.clauses.main, partial(_says, choosing)
+    if skill is None or (own and not own.gives_way and says(own, main) and not says(skill, main)):
         return None
     return choosing.taken(skill, found)
 
@@ -126,8 +130,8 @@ def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     """What is chosen for the first wish of a goal alone, where the goal as a whole makes it less sure."""
     clauses, pointing = choosing.clauses, choosing.rules.coverage.pointing
     prose, whole = choosing.request.prose, isinstance(found, Classified) and found.skill.takes_goal
-    spoken = pointing.conditional(prose) or any(pointing.found(prose))
-    if choosing.is_sure(found) and (whole or not spoken):
+    spoken, told = pointing.conditional(prose) or any(pointing.found(prose)), _told_before(clauses)
+    if choosing.is_sure(found) and (whole or not spoken or told):
         return None
     sure, begins = (found.skill_probability, found.begins) if isinstance(found, Classified) else (0.0, ())
     wishes, main = clauses.wishes(begins), clauses.main
@@ -135,7 +139,6 @@ def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     led = main is not None and not any(pointing.found(clauses.said(main.place)))
     begun = (one for one in clauses.all if clauses.does(one) and (one is main if led else one.begins))
     start = next((one.place.start for one in begun), 0)
-    told = _told_before(clauses)
     end = next((one.start for one in wishes if one.start > max(start, told)), len(prose))
     first = clauses.ended(TextPlace(start, end))
     if not (wishes or start) or first.end <= first.start:

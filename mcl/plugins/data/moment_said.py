@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from calendar import month_name
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -11,6 +12,7 @@ from executor.core.tables import table_beside
 from mcl.values.dates import read_start
 
 _TOKEN: Final = re.compile(r"[^\s,;!?()\"“”]+")
+_DAY: Final = re.compile(r"(?<![\d/])(\d{1,2})/(1[0-2]|0?[1-9])(?![\d/])")
 _LONGEST: Final = 9  # words that say a moment
 _QUOTED: Final = re.compile(r"[\"“][^\"”]*[\"”]")
 
@@ -110,9 +112,14 @@ def _runs(prose: str, at: str, zone: str) -> list[_Said] | None:
                     [one for one in part if one[1] <= said.start],
                     [one for one in part if one[0] >= said.end],
                 ]
-            elif read < len(found) and part and says_time(prose[part[0][0] : part[-1][1]]):
+            elif part and _is_left(prose[part[0][0] : part[-1][1]], beside=read < len(found)):
                 return None
     return sorted(found)
+
+
+def _is_left(text: str, *, beside: bool) -> bool:
+    """Whether words of time that name no moment say something of it. beside: of one that is named."""
+    return (beside and says_time(text)) or _pattern("weeks").search(text) is not None
 
 
 def _spoken(prose: str) -> Iterator[list[tuple[int, int]]]:
@@ -154,8 +161,17 @@ def _read(prose: str, words: list[tuple[int, int]], at: str, zone: str, answer: 
                 continue
             if not any(_pattern("strong").fullmatch(one) for one in parts):
                 continue
-            if moment := read_start(f"{answer} {text}".strip(), at, zone):
+            if moment := read_start(_plain(f"{answer} {text}".strip(), zone), at, zone):
                 yield _Said(start, end, moment, says_time(text))
+
+
+def _plain(text: str, zone: str) -> str:
+    """A text with its week behind its day ("next week on tuesday"), and with days in it that are written as
+    everywhere but in America: "3/12" is 3 December."""
+    text = _pattern("led").sub(r"\g<day> \g<week>", text)
+    if zone.startswith(("America/", "US/")):
+        return text
+    return _DAY.sub(lambda one: f"{one[1]} {month_name[int(one[2])]}", text)
 
 
 def _without(prose: str, start: int, end: int) -> str:

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from executor.core.clock import instant
 from executor.core.errors import ExecutorError
 from executor.sandbox.paths import Workspace
-from mcl.compiler.stages.word_forms import folded
+from mcl.compiler.stages.word_forms import folded, stems
 from mcl.plugins.data.moment_said import (
     answered,
     asked_for,
@@ -43,12 +43,12 @@ _TIMED: Final = re.compile(
     re.IGNORECASE,
 )
 _SPAN: Final = re.compile(
-    r"(?<![\w.-])(?P<hour>\d{1,2})(?P<min>[:.]\d\d)?\s*(?:[-–]|to|till|til)\s*(?P<to>\d{1,2})(?P<tomin>[:.]\d\d)?(?![\w-])",
+    r"(?<![\w.-])(?P<hour>\d{1,2})(?P<min>[:.]\d\d)?\s*(?:[-–]|to|till|til|until)\s*(?P<to>\d{1,2})(?P<tomin>[:.]\d\d)?(?![\w-])",
     re.IGNORECASE,
 )
 _SPANS: Final = re.compile(
     r"(?:kl\.?|klockan|at|from|between|mellan|från|\w{2,6}da(?:y|g)|mon|tue|wed|thu|fri|sat|sun|mån|tis|ons|tor|fre|lör|sön"
-    r"|tomorrow|today|imorgon|idag|jan|feb|mars?|apr|maj|may|june?|juni|july?|juli|aug|sep|okt|oct|nov|dec|\w+ber|\w+ari)\s+$",
+    r"|\S+\.ics|tomorrow|today|imorgon|idag|jan|feb|mars?|apr|maj|may|june?|juni|july?|juli|aug|sep|okt|oct|nov|dec|\w+ber|\w+ari)\s+$",
     re.IGNORECASE,
 )
 _WAKES: Final = re.compile(
@@ -57,13 +57,33 @@ _WAKES: Final = re.compile(
     r"(?!\w)(?!.*\s(?:to|about|that|att|om)\s+[^\W\d])",
     re.IGNORECASE,
 )
+_HOUR: Final = re.compile(r"^ (?:for|på|till) (?=\d)", re.IGNORECASE)
+# "om å ringa" is "om att ringa", and what stands behind "me" when the words for a moment are gone
+_OM_TO: Final = re.compile(r"\b(om|te|till)\s+å(?=\s)", re.IGNORECASE)
+_ME_TO: Final = re.compile(r"\b(påminn\w*\s+(?:mig|mej|oss))\s+[åo](?=\s)", re.IGNORECASE)
+# "dinner at Eva's, put it in the calendar": what it is stands before
+_POINTED: Final = re.compile(
+    r"(?P<what>[^.!?;\n]{2,80}?)(?:\s+(?:on|at|in|from|the|den|på|kl|from))*\s*[.!?,;–-]+\s*"
+    r"(?:(?:can|could|would|will)\s+you\s+|please\s+|pls\s+|kan\s+du\s+|vill\s+du\s+|snälla\s+|och\s+|and\s+)*"
+    r"(?:(?P<put>(?:put|add|enter|write|stick|note|lägg|skriv|sätt|för|boka|notera)(?:\s+upp|\s+in)?)\s+(?:it|that|this|det|den|detta)\s+)?"
+    r"(?P<into>(?:in\s+|into\s+|to\s+|on\s+|i\s+)*(?:(?:my|the|our|min|vår)\s+)?"
+    r"(?:calendar(?:\.ics)?|diary|agenda|kalender(?:n)?|almanacka(?:n)?))(?:\s*,?\s*(?:please|pls|tack|thanks|thx))?[.!?]*\s*$",
+    re.IGNORECASE,
+)
+_CALENDARS: Final = re.compile(r"calendar|diary|agenda|kalender(?:n)?|almanacka(?:n)?", re.IGNORECASE)
+_INTO: Final = re.compile(
+    r"\b(?P<lead>(?:in |into |to |on |i |på )+)(?:(?:my|the|our|min|mitt|vår|vårt)\s+)?"
+    r"(?P<name>[^\W\d_]{4,})",
+    re.IGNORECASE,
+)
 _REMINDS: Final = re.compile(r"remind|påmin|paminn|ping", re.IGNORECASE)
-_ENDS: Final = re.compile(r"\.(?=\s|$)|\s(?:so|that|to|om|att|så)\s")
+_ENDS: Final = re.compile(r"\.(?=\s|$)|\s(?:so|that|to|om|att|så|remind|ping|nag|påminn|paminn|pinga)\s")
 _TITLED: Final = re.compile(
     r"(?:\b(?:me|us|mig|mej|oss|reminder|alarm|påminnelse)(?:\s+(?:for|at|om|på))?|^)\s*$", re.IGNORECASE
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _POINTS: Final = frozenset(("", "it", "that", "this", "den", "det", "dess", "de"))
+_OWNED: Final = re.compile(r"\b([^\W\d_]+)(?:['’]s|(?<=[^\Ws])s)(?=\s+[^\W\d_])")
 _SAYS_NOTHING: Final = (
     "the a an my our on at in i på kl den det min vår hos med of to is it leaves starts begins går börjar "
     "me mig mej ping remind påminn"
@@ -98,12 +118,44 @@ def inputs(
     reminders; None where there are none. answer: what a person said when asked for the moment. Of no input:
     "asked", a question for a moment that only the person knows; "unread", words of time that say nothing
     here."""
+    prose, named = _calendar(prose, paths)
     if verb == "find":
         return _period(prose, at, zone, paths)
-    if span := _span(prose):
-        return span
+    plain = _OM_TO.sub(r"\1 att", prose) if _REMINDS.search(prose) else prose
+    plain, length = _span(plain) or (plain, {})
+    read = _inputs(plain, at, zone, paths, workspace, answer)
+    rest, given = read or (plain, {})
+    rest = _ME_TO.sub(r"\1 att", rest)
+    if said := _POINTED.match(rest):
+        into = said["into"] if " " in said["into"] else "in the calendar"
+        rest = f"{said['put'] or 'put'} {said['what'].rstrip(' ,–-')} {into}"
+    given = {**named, **length, **given}
+    return (rest, given) if read or given or rest != prose else None
+
+
+def _calendar(prose: str, paths: Sequence[str]) -> tuple[str, Mapping[str, str]]:
+    """The goal with the word for a calendar where it is called by the name of one that is here, and which
+    that is: "in my schedule" where there is schema.ics."""
+    for path in (one for one in paths if one.casefold().endswith(".ics")):
+        name = stems(folded(path.rpartition("/")[2][:-4]))
+        for said in _INTO.finditer(prose):
+            if stems(folded(said["name"])) & name and not _CALENDARS.fullmatch(said["name"]):
+                into = (
+                    "i kalendern" if said["lead"].casefold().split()[0] in ("i", "på") else "in the calendar"
+                )
+                return f"{prose[: said.start()]}{into}{prose[said.end() :]}", {"calendar": path}
+    return prose, {}
+
+
+def _inputs(
+    prose: str, at: str, zone: str, paths: Sequence[str], workspace: Workspace | None, answer: str
+) -> tuple[str, Mapping[str, str]] | None:
+    """As `inputs`, of a goal that says at most one time of day."""
     if (wakes := _WAKES.search(prose)) is not None and not _REMINDS.search(prose, 0, wakes.start()):
-        return prose, {"title": wakes[0]}
+        prose = f"{prose[: wakes.end()]}{_HOUR.sub(' at ', prose[wakes.end() :])}"
+        named = {"title": wakes[0]}
+        alarm = moment_said(prose, at, zone)
+        return (alarm[0], {**named, "when": alarm[1]}) if alarm else (prose, named)
     vague = ""
     for found in _BEFORE.finditer(prose):
         words = found["length"].split()
@@ -163,6 +215,8 @@ def _ahead(
     rest = f"{head.rstrip(' ,')} {tail.lstrip()}".strip()
     whole = head if points else said
     entry = _meant(whole, at, zone, workspace, paths)
+    if entry is not None and instant(entry.start - lead) <= at:  # what is over by then is not meant
+        entry = None
     sure = entry is not None or bool(lead.days) or clock is not None or says_time(f"{whole} {answer}")
     if entry is None and clock is None and (sure or answer):
         entry = _told(whole, "" if points else rest, answer, at, zone)
@@ -245,7 +299,9 @@ def _meant(said: str, at: str, zone: str, workspace: Workspace | None, paths: Se
     """The one entry to come that these words are about, on the day that they name, if any."""
     now, place = datetime.fromisoformat(at), ZoneInfo(zone)
     day, words = _day_in(said, at, zone)
-    content = [folded(one) for one in _WORD.findall(words) if folded(one) not in _EMPTY]
+    content = [folded(one) for one in _WORD.findall(words) if folded(one) not in _EMPTY and len(one) > 1]
+    owned = [folded(one[1]) for one in _OWNED.finditer(words)]
+    things = [one for one in content if one not in owned] or content
     best: dict[str, _Entry] = {}
     most = (1, 0)
     for entry in _entries(at, zone, workspace, paths):
@@ -253,6 +309,8 @@ def _meant(said: str, at: str, zone: str, workspace: Workspace | None, paths: Se
             continue
         title = folded(entry.title).split()
         said_of = sum(any(_begin_alike(one, other) for other in title) for one in content)
+        if said_of and not any(_begin_alike(one, other) for one in things for other in title):
+            continue  # whose it is says not yet what
         parts = sum(any(other in one for one in content) for other in title if len(other) >= _ALIKE)
         if (said_of, parts) < most:  # the biology exam is the exam in biology
             continue
@@ -267,6 +325,8 @@ def _begin_alike(one: str, other: str) -> bool:
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
     if len(one) > _COMPOUND and other.endswith(one[:-2]):  # the concert is the Christmas concert
+        return True
+    if stems(one) & stems(other):  # the tandläkare is the dentist
         return True
     return one == other or (same >= _ALIKE and same >= min(len(one), len(other)) - 2)
 

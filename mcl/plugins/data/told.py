@@ -50,6 +50,7 @@ def read_join(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
     if not wished or any(_pattern("stack", "apart").search(prose, *place) for place in said):
         return ()
     named = [one for one in tables_named(prose, names) if not free(one.place, said)]
+    named = _with_kin(prose, named, names) if len({one.path for one in named}) < 2 else named
     meant = _alike(prose, named, names)
     if meant is None:
         return [FilledInput("also", one) for one in said[:1]]
@@ -117,7 +118,7 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         if match["name"].casefold() not in there_by_name and not names.has(match["name"])
     ]
     result = [FilledInput("result", TextPlace.of(one, "name"), (one["name"],)) for one in new[-1:]]
-    meant = _alike(prose, there, names) if there else None
+    meant = _alike(prose, there, names)
     if meant is None:  # nothing but this reads which tables more
         return [*(FilledInput("also", one) for one in said[:1]), *result]
     first, *more = meant[1]
@@ -182,10 +183,11 @@ def _of_kind(prose: str, named: Sequence[NamedTable], names: FileNames) -> list[
         {one.path for one in named},
         [one.end() for one in _pattern("stack", "both").finditer(prose)],
     )
+    older = _pattern("stack", "older").search(prose) is not None
     for match in _WORDS.finditer(prose):
         place = TextPlace.of(match)
-        for alike in by_kind.values() if free(place, [one.place for one in named]) else ():
-            told = any(0 < place.start - end <= _NEAR for end in counts)
+        for alike in by_kind.values() if older or free(place, [one.place for one in named]) else ():
+            told = older or any(0 < place.start - end <= _NEAR for end in counts)
             more = [one for one in alike if one.path not in paths]
             whole = len(alike) == 2 and len(more) + len(paths) == 2
             if whole and all(one.is_own(match[0].casefold()) for one in alike):
@@ -195,6 +197,23 @@ def _of_kind(prose: str, named: Sequence[NamedTable], names: FileNames) -> list[
                     if told or _apart(prose, one, alike)
                 ]
     return []
+
+
+def _with_kin(prose: str, named: list[NamedTable], names: FileNames) -> list[NamedTable]:
+    """A table that is named, or that a word tells apart from another of its kind, “the new members”, with
+    that other, where rows are put into it: “at the end of the members’ list”."""
+    newer = named or _of_kind(prose, [], names)
+    paths = {one.path for one in newer if one.there}
+    schema = schema_in(newer[0].path, names.text(newer[0].path)) if len(paths) == 1 else None
+    tables = [one for one in names.files if one.casefold().endswith(_ENDINGS) and one not in paths][:_MOST]
+    schemas = [one for path in tables if schema and (one := schema_in(path, names.text(path)))]
+    alike = [one for one in schemas if schema and _columns(one) == _columns(schema)]
+    for match in _WORDS.finditer(prose) if len(alike) == 1 else ():
+        place = TextPlace.of(match)
+        into = any(_ends(prose[: place.start].rstrip(), name) for name in ("last", "to", "in"))
+        if into and alike[0].is_own(match[0].casefold()) and free(place, [one.place for one in newer]):
+            return [*newer, NamedTable(place, alike[0].path, there=True)]
+    return named
 
 
 def _apart(prose: str, schema: TableSchema, others: Sequence[TableSchema]) -> bool:

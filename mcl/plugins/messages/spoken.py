@@ -116,7 +116,8 @@ def _filled(prose: str, names: FileNames, to: str, *, people: Filler | None = No
     read += [FilledInput("", TextPlace.of(match)) for match in _pattern("where").finditer(prose)]
     found = []
     if text is None and title is None:
-        return ()
+        here = names.named(head[0], 1)  # a folder that is called like a mail is no attachment
+        return [FilledInput("file", TextPlace.of(head))] if here is not None else ()
     if whom is not None:
         place, values = whom
         found.append(FilledInput(to, place, values, unsure=len(values) > 1))
@@ -301,7 +302,7 @@ def _who(
             continue
         more = joined.match(prose, place.end)
         other = _who(prose, more.end(), apart, names) if more and len(paths) == 1 else None
-        if other is not None and len(other[1]) == 1:
+        if other is not None and len(other[1]) == 1 and other[1] != paths:
             return TextPlace(place.start, other[0].end), (f"{paths[0]}, {other[1][0]}",)
         return place, paths
     return None

@@ -11,7 +11,11 @@ from typing import Final
 
 from executor.core.tables import table_beside
 from mcl.language.bm25 import WORD
+from mcl.values.durations import in_english
+from mcl.values.periods import MONTHS
 
+_DAY: Final = re.compile(r"(?<!\d)\d{4}-(\d\d-\d\d)(?!\d)")
+_SAID_DAY: Final = re.compile(r"(?<!\w)(\d\d?)(?:st|nd|rd|th|:?[ae])?\s+(?:of\s+)?([^\W\d_]{3,})")
 _NEAR: Final = 2  # lines around one whose words count for it, less
 _NEAR_COUNTS, _HEAD_COUNTS, _COMPOUND_COUNTS, _HEADER_COUNTS = 0.5, 0.7, 0.8, 0.7
 _HEADER: Final = re.compile(r"(?:from|to|subject|date|från|till|ämne|datum):", re.IGNORECASE)
@@ -112,7 +116,7 @@ def answers(question: str, texts: Iterable[tuple[str, str]], most: int) -> list[
     texts: paths and what stands there. Words in the path, in a letter's header and in lines beside one count
     for it too, less.
     """
-    terms = asked_for(question)
+    terms = [*asked_for(_undated(question)), *_days(question)]
     files = [(path, text.splitlines()) for path, text in texts]
     words = [[frozenset(_words(line)) for line in lines] for _, lines in files]
     heads = [_head(path, lines) for path, lines in files]
@@ -144,7 +148,18 @@ def answers(question: str, texts: Iterable[tuple[str, str]], most: int) -> list[
 
 
 def _words(text: str) -> list[str]:
-    return [word.casefold() for word in WORD.findall(text)]
+    return [*(word.casefold() for word in WORD.findall(text)), *_days(text)]
+
+
+def _days(text: str) -> list[str]:
+    """The days that a text names, as they stand in names of files: of “2 november” and 2026-11-02."""
+    said = ((MONTHS.get(in_english(one[2])), int(one[1])) for one in _SAID_DAY.finditer(text))
+    return [*(f"-{one[1]}" for one in _DAY.finditer(text)), *(f"-{m:02}-{day:02}" for m, day in said if m)]
+
+
+def _undated(text: str) -> str:
+    """A text without the days that it names."""
+    return _SAID_DAY.sub(lambda one: " " if MONTHS.get(in_english(one[2])) else one[0], text)
 
 
 def _head(path: str, lines: Sequence[str]) -> frozenset[str]:

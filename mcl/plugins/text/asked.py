@@ -22,7 +22,9 @@ _HEADER: Final = re.compile(r"^(?:from|to|subject|date):.*$", re.IGNORECASE | re
 _HEAD: Final = 1 << 10  # characters in which a letter says whose it is
 _LONG_WORD: Final = 6  # letters of one that may be spelled wrongly
 _TITLE: Final = 80  # characters of a first line that may be a title
-_ENOUGH: Final = 0.6  # of what all words of a question would count, what its line must
+_ENOUGH: Final = 0.35  # of what all words of a question would count, what its line must
+_FIRST: Final = 20  # lines that answer
+_TABLES: Final = (".csv", ".tsv", ".json")
 _LONGEST: Final = 200  # characters of a question
 _ENDS: Final = re.compile(r"[,;!?\n]|\.(?=\s|$)")
 _SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?!\s|$))+")
@@ -53,10 +55,13 @@ def read_question(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     asks = [one for one in parts if pattern("described", "asks").search(prose, *one)]
     if len(prose) > 2 * _LONGEST or not asks or _does_more(prose, clauses, 0):
         return ()
+    if read_described(prose, clauses, names):
+        return ()  # the text itself is wanted
     said = prose[slice(*asks[-1])].strip()
     read = ((path, lines_without_keys(names.text(path))) for path in _letters_and_texts(names))
-    found = answers(said, read, 1) if pattern("described", "figures").search(said) is None else []
-    if not found or found[0].share < _ENOUGH or found[0].path.casefold().endswith((".csv", ".tsv", ".json")):
+    found = answers(said, read, _FIRST) if pattern("described", "figures").search(said) is None else []
+    best = [one for one in found if one.score == found[0].score and not one.path.casefold().endswith(_TABLES)]
+    if not best or best[0].share < _ENOUGH:
         return ()
     return (FilledInput("question", asks[-1], (said,)),)
 
@@ -69,7 +74,9 @@ def _does_more(prose: str, clauses: Sequence[SaidClause], start: int) -> bool:
 
 def _letters_and_texts(names: FileNames) -> Iterator[str]:
     yield from texts(names)
-    yield from (path for path in names.files if path.casefold().endswith(".eml") and not is_text(path))
+    yield from (
+        path for path in names.files if path.casefold().endswith((".eml", ".pdf")) and not is_text(path)
+    )
 
 
 def _described(text: str) -> tuple[list[str], str]:
@@ -77,7 +84,9 @@ def _described(text: str) -> tuple[list[str], str]:
     said, day = [], ""
     for match in WORD.finditer(text):
         word = folded(match[0].removesuffix("'s").removesuffix("’s"))
-        month = MONTHS.get(in_english(word))
+        month = MONTHS.get(in_english(word)) or next(
+            (at for name, at in MONTHS.items() if len(word) >= _LONG_WORD and one_slip(word, name)), 0
+        )
         if month:
             number = _DAY.search(text, max(0, match.start() - 6), match.end() + 4)
             day = f"{month:02}-{int(number[1]):02}" if number else f"{month:02}-"

@@ -35,6 +35,7 @@ PLUGIN = Plugin(
         "git-commit": "mcl.plugins.versions.spoken:read_commit",
         "git-push": "mcl.plugins.versions.spoken:read_push",
         "git-tag": "mcl.plugins.versions.spoken:read_tag",
+        "repo-status": "mcl.plugins.versions.spoken:read_state",
         "repo-branch": "mcl.plugins.versions.spoken:read_branch",
     },
 )

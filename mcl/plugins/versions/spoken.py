@@ -85,7 +85,8 @@ def read_drop(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
             *(FilledInput("", one) for one in said),
         ]
     if (bare := _pattern("unnamed").search(prose)) is not None:
-        return [FilledInput("branch", TextPlace.of(bare))]
+        needless = [TextPlace.of(one) for one in _pattern("needless").finditer(prose)]
+        return [FilledInput("branch", TextPlace.of(bare)), *(FilledInput("", one) for one in needless)]
     named = _branches(prose, names)
     named = [one for one in named if one not in _checked_out(prose, named)]
     if len(named) != 1:
@@ -300,16 +301,23 @@ def read_branch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
 # ---- whose
 
 
+def read_state(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """Whether just the last commit is shown."""
+    last = [one for one in _pattern("lastone").finditer(prose) if "ommit" in one[0]][:1]
+    said = (("what", "commits"), ("count", "1"))
+    return [FilledInput(slot, TextPlace.of(one), (text,)) for one in last for slot, text in said]
+
+
 def read_log(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
-    """Whose commits are meant."""
+    """Whose commits are meant, and whether just the last one."""
+    last = [TextPlace.of(one) for one in _pattern("lastone").finditer(prose)][:1]
+    found = [FilledInput("count", one, ("1",)) for one in last]
     for match in _pattern("author").finditer(prose):
         name = next(name for name, text in match.groupdict().items() if text)
         if not _pattern("nobody").fullmatch(match[name]):
-            return [
-                FilledInput("author", TextPlace.of(match, name), (match[name],)),
-                FilledInput("", TextPlace.of(match)),
-            ]
-    return ()
+            author = FilledInput("author", TextPlace.of(match, name), (match[name],))
+            return [*found, author, FilledInput("", TextPlace.of(match))]
+    return found
 
 
 # ---- what was changed

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
+from itertools import pairwise
 from typing import NamedTuple
 
 from mcl.plugins.data.tools.data.asked import TableQuestion, Term
@@ -26,9 +28,18 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
         ToolError: UNCLEAR, with the words that say nothing here.
     """
     words = words_of(said, schema)
-    parts = list(_parted(words, schema))
     asked: list[TableQuestion] = []
-    for part in parts:
+    if sides := _compared(words):
+        times = [
+            [slice(one.start, one.end) for one in _Reader(side, schema, today, None).times] for side in sides
+        ]
+        if not times[0]:
+            sides[0] += [word for place in times[1] for word in sides[1][place]]
+        for side in sides:
+            one = _Reader(side, schema, today, asked[-1] if asked else None).read()
+            asked.append(replace(one, figures=asked[0].figures, shown=False) if asked else one)
+        return [*asked, TableQuestion(differ=True)]
+    for part in _parted(words, schema):
         reader = _Reader(part, schema, today, asked[-1] if asked else None)
         one = reader.read()
         if asked and reader.only_values(asked[-1]):
@@ -46,7 +57,31 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
         if one.differ and len(asked) < 2 and not one.figures and not one.columns:
             asked += reader.in_and_out()
         asked += reader.of_the_whole(one) if one.share else [one]
+    for one, behind in list(pairwise(asked))[::-1]:
+        _share_time(one, behind, schema)
     return asked
+
+
+def _share_time(one: TableQuestion, behind: TableQuestion, schema: TableSchema) -> None:
+    """Give a question the time at the end of the one behind it, where that only asks about another value:
+    “how much came in and how much went out in May”."""
+    dates = {column.place for column in schema.of("date")}
+    tests, others = ([test for test in each.tests if test.about not in dates] for each in (one, behind))
+    same = [test.about for test in tests] == [test.about for test in others] and one.figures == behind.figures
+    if same and tests and tests != others and len(tests) == len(one.tests):
+        one.tests = [*one.tests, *(test for test in behind.tests if test.about in dates)]
+
+
+def _compared(words: Sequence[QuestionWord]) -> list[list[QuestionWord]]:
+    """The two sides of “how much more … than …”, without these words; none where there are none."""
+    plain = [one.word for one in words]
+    for at in range(1, len(plain)):
+        more = length_of("more", plain, at)
+        than = next((one for one in range(at + 2, len(plain)) if length_of("than", plain, one)), 0)
+        asks = at > 1 and length_of("figure.sum", plain, at - 2) == 2
+        if more and than and asks and not member_of("beyond", plain, at)[0]:
+            return [[*words[:at], *words[at + more : than]], list(words[than + 1 :])]
+    return []
 
 
 class SaidOrder(NamedTuple):

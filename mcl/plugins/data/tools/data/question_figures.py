@@ -49,32 +49,51 @@ class FigureWords(OrderWords):
         """“what came in minus what went out”: the difference of the two."""
         column, ways = self._ways()
         for at in range(1, len(self.words) - 1) if column is not None else ():
-            if self.plain[at] not in ("minus", "less", "−", "-", "mot", "versus", "vs"):
+            if not (length := length_of("minus", self.plain, at)):
                 continue
-            clause = [one for one in self._clause(at) if one not in self.used]
-            sides = [[one for one in clause if one < at], [one for one in clause if one > at]]
+            clause = [one for one in range(len(self.words)) if one not in self.used]
+            clause = clause if length > 1 else [one for one in self._clause(at) if one not in self.used]
+            sides = [[one for one in clause if one < at], [one for one in clause if one >= at + length]]
             if all(any(self._way_at(one, ways) for one in side) for side in sides):
                 self.asked.differ = True
                 for side in sides:
                     self.used.update(one for one in side if not self._empty(one) or self._way_at(one, ways))
-                self._use(at, 1)
+                self._use(at, length)
 
     def _totals(self) -> None:
-        """“total in and total out”: the sum of each."""
+        """“total in and total out”, “what came in and what went out”: the sum of each."""
         column, ways = self._ways()
-        found: dict[str, int] = {}
-        for at in range(1, len(self.words)) if column is not None else ():
-            thing = next((one for one in ways if self._way_at(at, {one: ways[one]})), "")
-            if thing and member_of("figure", self.plain, at - 1) == ("sum", 1):
-                found.setdefault(thing, at)
-        if column is not None and len(found) == len(ways):
+        found: dict[str, list[int]] = {thing: [] for thing in ways}
+        for at in range(len(self.words)) if column is not None and not self.asked.differ else ():
+            for thing, value in ways.items():
+                if self._way_at(at, {thing: value}):
+                    found[thing].append(at)
+        if column is None or not all(found.values()):
+            return
+        first, last = sorted(places[0] for places in found.values())
+        each = all(at and member_of("figure", self.plain, at - 1) == ("sum", 1) for at in (first, last))
+        asks = any(
+            member_of("figure", self.plain, at)[0] == "sum" or length_of("which", self.plain, at)
+            for at in range(len(self.words))
+        )
+        joined = asks and any(length_of("joins", self.plain, at) for at in range(first, last))
+        if (each or joined) and not any(
+            length_of("difference", self.plain, at) for at in range(len(self.words))
+        ):
             self.asked.groups.append(Grouping(column.name, column.place))
-            self.used.update(found.values())
+            self.group_places.append(first)
+            for at in (at for places in found.values() for at in places):
+                self._use(at, next(n for n in (3, 2, 1) if n == 1 or self._is_way(at, n, ways)))
+            if not any(member_of("figure", self.plain, at)[0] for at in range(len(self.words))):
+                self._add("sum", self._money("sum"))
 
     def _way_at(self, at: int, ways: Mapping[str, tuple[str, ...]]) -> bool:
-        words = [tuple(self.plain[at : at + length]) for length in (1, 2, 3)]
-        said = frozenset(thing for some in words for thing in members_of("things", some))
-        return bool(said & ways.keys()) or words[0] in ways.values()
+        return any(self._is_way(at, length, ways) for length in (1, 2, 3))
+
+    def _is_way(self, at: int, length: int, ways: Mapping[str, tuple[str, ...]]) -> bool:
+        words = tuple(self.plain[at : at + length])
+        said = bool(members_of("things", words) & ways.keys()) or words in ways.values()
+        return said and len(words) == length
 
     def _names(self, at: int) -> bool:
         """Whether a word may name what is computed: none of a column of another kind."""
