@@ -372,10 +372,8 @@ class _Wish:
         """Whether a wish changes nothing: it may be done for what is likely meant, and whoever signs reads
         it."""
         plan = outcome.plan if isinstance(outcome, Compiled) else None
-        find = self.context.tools().find if plan is not None and self.context.tools is not None else None
         calls = [node.tool_call for node, _ in plan.root.walk()] if plan is not None else []
-        found = [find(one.tool_ref) for one in calls if one is not None and find is not None]
-        return bool(found) and all(one is not None and one.operation == "read" for one in found)
+        return self.context.request.files.only_look(one.tool_ref for one in calls if one is not None)
 
     def _is_plain(self, skill: Skill, outcome: Outcome, words: str) -> bool:
         """Whether there is little doubt that a skill is for a wish."""

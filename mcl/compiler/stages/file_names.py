@@ -553,16 +553,11 @@ class FileReading:
         """The inputs whose files are changed or taken away ("write"), or moved ("move")."""
         return changed_slots(skill, self._find()) if self._find is not None else {}
 
-    def makes(self, skill: Skill) -> bool:
-        """Whether a skill does something: not all of its tools only look."""
-        tools = (
-            [] if self._find is None else [one for one in map(self._find(), skill.tools) if one is not None]
-        )
-        return any(one.operation != "read" for one in tools)
-
-    def is_folder(self, skill: Skill) -> bool:
-        """Whether a skill only makes folders."""
-        return {*self.uses(skill)} == {"folders"}
+    def only_look(self, tools: Iterable[str]) -> bool:
+        """Whether tools, of which there are some, change nothing."""
+        find = self._find() if self._find is not None else None
+        found = [find(one) for one in tools] if find is not None else []
+        return bool(found) and all(one is not None and one.operation == "read" for one in found)
 
     @property
     def there(self) -> FileNames | None:

@@ -172,12 +172,11 @@ def _before_later(choosing: Choosing, found: Found) -> Classified | None:
         return None
     sure, known = choosing.is_sure(first), choosing.is_sure(found)
     others = [_skill(choosing.by_model(clauses.said(one))) for one in later]
-    if first.skill.takes_goal or not choosing.request.files.makes(first.skill):
+    if first.skill.takes_goal or choosing.request.files.only_look(first.skill.tools):
         # What only looks may say of what the next is done: "find those of May, copy them and zip the folder".
         return replace(first, begins=begins) if skill not in others[:1] and skill in others else None
-    if "folder" in choosing.request.files.uses(skill).values() and choosing.request.files.is_folder(
-        first.skill
-    ):
+    files = choosing.request.files
+    if "folder" in files.uses(skill).values() and {*files.uses(first.skill)} == {"folders"}:
         return None  # "make a folder x and move them there": what is moved there makes it
     meant = (sure and not known) or (skill in others and (sure or not known or not skill.takes_goal))
     return replace(first, begins=begins) if meant else None
