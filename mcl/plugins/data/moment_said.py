@@ -167,10 +167,10 @@ def _read(prose: str, words: list[tuple[int, int]], at: str, zone: str, answer: 
 
 def _plain(text: str, zone: str) -> str:
     """A text with its week behind its day ("next week on tuesday"), and with days in it that are written as
-    everywhere but in America: "3/12" is 3 December."""
+    in Europe where that is the zone: "3/12" is 3 December. Elsewhere it may be either: nothing then."""
     text = _pattern("led").sub(r"\g<day> \g<week>", text)
-    if zone.startswith(("America/", "US/")):
-        return text
+    if not zone.startswith("Europe/"):
+        return "" if _DAY.search(text) else text
     return _DAY.sub(lambda one: f"{one[1]} {month_name[int(one[2])]}", text)
 
 

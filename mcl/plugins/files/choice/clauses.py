@@ -32,6 +32,7 @@ from mcl.values.numbers import read_number
 
 _COMPOUND: Final = 4  # letters of each part of a word that has a month before it
 _LEADING: Final = 5  # words before the name of a target
+_LONGEST: Final = 60  # words of a clause whose topic is looked for
 _BEHIND_TEXT: Final = ("into", "out", "but", "aside", "mentioned")
 _MARKS: Final = (",", ";", "?", "!")
 NO_PLACE: Final = TextPlace(0, 0)
@@ -577,7 +578,8 @@ class ClauseReader:
         """What a clause tells something of: “downloads is a mess”."""
         tells = (at for at, one in enumerate(tokens) if one.text in self.words.sets["tells"])
         said = [one for one in tokens[: next(tells, 0)] if one.text not in self.words.sets["some"]]
-        wanted = (self.read(tokens[at:]) for at in range(1, len(tokens)))  # “she wants all our letters”
+        ends = range(1, len(tokens) if len(tokens) <= _LONGEST else 0)  # each is read to its end
+        wanted = (self.read(tokens[at:]) for at in ends)  # “she wants all our letters”
         found = (one for one in wanted if any(noun.all or noun.one for noun in one.nouns))
         return next((one for one in (self.read(said), *found) if one.nouns and not one.left), None)
 

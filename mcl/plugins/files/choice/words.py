@@ -59,7 +59,10 @@ class Words:
 
     def at(self, name: str, tokens: Sequence[SaidWord], place: int) -> int:
         """How many of the tokens from a place on are one of these phrases; 0 where none is."""
+        first = tokens[place].text if place < len(tokens) else ""
         for phrase in self.phrases[name]:
+            if phrase[0] != first:
+                continue
             said = tokens[place : place + len(phrase)]
             if len(said) == len(phrase) and all(
                 one.text == word and not one.quoted for one, word in zip(said, phrase, strict=True)
