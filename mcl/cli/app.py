@@ -137,7 +137,7 @@ def app_for(word: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(all_commands)
-    # By what adds it, a noun before its verbs: one function may add several.
+    # By what adds it, a noun before its verbs: one may add several.
     added = {named: (words, plugin) for plugin in plugins() for words, named in plugin.commands.items()}
     ours = [noun for noun, names in NOUNS.items() if word in names]
     theirs = [one for one in added.items() if one[1][0].partition(" ")[0] == word]
@@ -148,7 +148,8 @@ def app_for(word: str = "") -> typer.Typer:
             app.add_typer(group)
     for named, (words, plugin) in sorted(theirs, key=lambda one: " " in one[1][0]):
         noun, _, verb = words.partition(" ")
-        plugin.load_named(named)(_below(app, noun) if verb else app)
+        commands, group = plugin.load_named(named), _below(app, noun) if verb else app
+        group.add_typer(commands) if isinstance(commands, typer.Typer) else commands(group)
     return app
 
 

@@ -52,7 +52,7 @@ def _places(
         if roams(manifest):
             yield None
             continue
-        args = {**dict.fromkeys(manifest.scope.paths, "."), **dict(call.get("args", {}))}
+        args = {**dict.fromkeys(manifest.scope.paths, "."), **manifest.complete(dict(call.get("args", {})))}
         for name in manifest.scope.paths:
             pattern = str(args.get(_PATTERN, ""))
             for path in _paths(args[name]):

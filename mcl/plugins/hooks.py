@@ -29,11 +29,12 @@ _others: list[Plugin] | None = None  # those of others; None: not looked for yet
 class Plugin:
     """One plug-in, whose package is that of its module.
 
-    name: its own, and that of its extra. needs: modules that the extra brings. commands: by their words,
-    what adds them to the command line (one function may add several); `commands.toml` beside the module says
-    who may give them. tools: "namespace/name"; manifest and adapter lie in the package's folder `tools`.
-    serves: tools of the kernel that need the extra too. skills: whether its folder `skills` has some.
-    derived: makes more of what a home knows (`mcl.language.skills.Derived`). services: enters a web
+    name: its own, and that of its extra. needs: modules that the extra brings. commands: by their words, a
+    typer.Typer that has them, or a function that adds them to one; several may name the same.
+    `commands.toml` beside the module says who may give them. tools: "namespace/name"; manifest and adapter
+    lie in the package's folder `tools`. serves: tools of the kernel that need the extra too. skills: whether
+    its folder `skills` has some. derived: makes more of what a home knows
+    (`mcl.language.skills.Derived`). services: enters a web
     service by a document that describes it. offered: tools that are offered over MCP.
     checkouts: what has a say about a call in a folder for which work was signed
     (`mcl.serve.folders.Folders`); hooks ask `agents` alone, so there is one. runs: what answers steps of

@@ -74,7 +74,7 @@ def wishes(goal: str, home: Home) -> list[tuple[str, dict[str, str]]]:
     ("goal", "skill", "inputs"),
     [
         ("add butter to shopping.txt and take off bananas", "list-edit", {"file": "shopping.txt"}),
-        ("sort shopping.txt and remove the duplicates", "lines-unique", {"file": "shopping.txt"}),
+        ("sort shopping.txt and count the lines", "text-count", {"files": "shopping.txt"}),
         ("show me shopping.txt and add tea", "note-write", {"file": "shopping.txt"}),
         ("stryk bananas i shopping.txt och skriv upp mjölk", "note-write", {"file": "shopping.txt"}),
         ("zip the docs into docs.zip and delete them afterwards", "files-delete", {"files": "docs"}),

@@ -157,6 +157,49 @@ def test_what_several_may_be_is_asked_with_what_is_there(home: Home, bundled: Mo
 
 
 @pytest.mark.parametrize(
+    ("goal", "path", "old", "new"),
+    [
+        ("put salt at the top of handla.txt", "handla.txt", "mjölk", "salt\nmjölk"),
+        ("skriv upp ost efter mjölk i handla.txt", "handla.txt", "mjölk\n", "mjölk\nost\n"),
+        (
+            'add "no cats" under Sellers pay 90 kr. in flyers/rules.txt',
+            "flyers/rules.txt",
+            "kr.\n",
+            "kr.\nno cats\n",
+        ),
+        (
+            "add two lines to todo.txt: call Nils and buy wax",
+            "todo.txt",
+            "skis\n",
+            "skis\n[ ] call Nils\n[ ] buy wax\n",
+        ),
+        (
+            "append app/notes.md to flyers/rules.txt",
+            "flyers/rules.txt",
+            "dogs.\n",
+            "dogs.\n1.2.3 was a mess\n",
+        ),
+    ],
+)
+def test_what_is_added_goes_where_that_is_said(
+    home: Home, bundled: Model, folder: Path, goal: str, path: str, old: str, new: str
+) -> None:
+    made = understood(home, bundled, goal)
+    assert isinstance(made, Compiled), made
+    accept(made.intent.id, home=home)
+    assert run(made.intent.id, home=home, people=AlwaysApprove()).state == "completed"
+    assert (folder / path).read_text() == FILES[path].replace(old, new)
+
+
+def test_which_list_is_asked_where_none_is_named(home: Home, bundled: Model, folder: Path) -> None:
+    asked = understood(home, bundled, "put bread on the list")
+    assert isinstance(asked, Clarify)
+    assert [(one.field, set(one.options)) for one in asked.questions] == [
+        ("slot.file", {"todo.txt", "handla.txt", "duties.txt"})
+    ]
+
+
+@pytest.mark.parametrize(
     ("goal", "made", "text"),
     [
         ("smör is twice on the handla list, once is enough", "handla.txt", "mjölk\nsmör\nknäckebröd\n"),

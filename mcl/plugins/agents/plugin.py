@@ -6,8 +6,8 @@ PLUGIN = Plugin(
     "agents",
     __name__,
     commands={
-        "work": "mcl.plugins.agents.cli.work:register",
-        "hook": "mcl.plugins.agents.cli.hook:register",
+        "work": "mcl.plugins.agents.cli.work:work",
+        "hook": "mcl.plugins.agents.cli.hook:hooks",
         "mcp install": "mcl.plugins.agents.cli.install:register",
     },
     tools=("agent/dispatch", "task/assign"),

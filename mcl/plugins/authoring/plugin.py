@@ -7,5 +7,5 @@ _VERBS = ("new", "publish", "test", "fmt", "hash", "parse", "check")
 PLUGIN = Plugin(
     "authoring",
     __name__,
-    commands={f"skill {verb}": "mcl.plugins.authoring.cli.skills:register" for verb in _VERBS},
+    commands={f"skill {verb}": "mcl.plugins.authoring.cli.skills:verbs" for verb in _VERBS},
 )

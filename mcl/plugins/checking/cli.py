@@ -322,9 +322,3 @@ def verify_command(
         ],
     )
     return UNVERIFIED if count[False] else 0
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.add_typer(log)
-    app.add_typer(checks)

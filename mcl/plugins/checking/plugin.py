@@ -5,5 +5,9 @@ from mcl.plugins.hooks import Plugin
 PLUGIN = Plugin(
     "checking",
     __name__,
-    commands=dict.fromkeys(("log", "replay", "verify"), "mcl.plugins.checking.cli:register"),
+    commands={
+        "log": "mcl.plugins.checking.cli:log",
+        "replay": "mcl.plugins.checking.cli:checks",
+        "verify": "mcl.plugins.checking.cli:checks",
+    },
 )

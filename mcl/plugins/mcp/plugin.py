@@ -7,10 +7,10 @@ PLUGIN = Plugin(
     __name__,
     commands={
         "mcp": "mcl.plugins.mcp.cli.mcp:register",
-        "activity": "mcl.plugins.mcp.cli.activity:register",
-        "server": "mcl.plugins.mcp.cli.server:register",
-        "tool classify": "mcl.plugins.mcp.cli.tools:register",
-        "tool unclassify": "mcl.plugins.mcp.cli.tools:register",
+        "activity": "mcl.plugins.mcp.cli.activity:activity",
+        "server": "mcl.plugins.mcp.cli.server:servers",
+        "tool classify": "mcl.plugins.mcp.cli.tools:verbs",
+        "tool unclassify": "mcl.plugins.mcp.cli.tools:verbs",
     },
     outside="mcl.plugins.mcp.foreign:Foreign",
 )

@@ -369,8 +369,3 @@ def _verify_proofs(proofs: list[Path], key: str, out: Output) -> int:
     if ok and not key:
         note("whether that signer is the one you mean, --key tells")
     return 0 if ok else UNVERIFIED
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(memory)

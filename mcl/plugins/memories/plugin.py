@@ -5,6 +5,6 @@ from mcl.plugins.hooks import Plugin
 PLUGIN = Plugin(
     "memories",
     __name__,
-    commands={"memory": "mcl.plugins.memories.cli:register"},
+    commands={"memory": "mcl.plugins.memories.cli:memory"},
     tools=("cortex/find", "cortex/put"),
 )

@@ -153,8 +153,3 @@ def compare_command(
         [*changes_view(found.changes), "", verdict_line(found.material)],
     )
     return NEEDS_ACCEPT if found.material else 0
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(plans)

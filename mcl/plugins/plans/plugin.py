@@ -2,4 +2,4 @@
 
 from mcl.plugins.hooks import Plugin
 
-PLUGIN = Plugin("plans", __name__, commands={"plan": "mcl.plugins.plans.cli:register"})
+PLUGIN = Plugin("plans", __name__, commands={"plan": "mcl.plugins.plans.cli:plans"})

@@ -409,8 +409,3 @@ def revoke_command(intent: IntentId, reason: Reason = "", as_json: AsJson = Fals
         note(f"a firing has not ended: mcl cancel {one}")
     if gone:
         note(f"removed: {', '.join(gone)}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(schedule)

@@ -5,5 +5,5 @@ from mcl.plugins.hooks import Plugin
 PLUGIN = Plugin(
     "schedules",
     __name__,
-    commands={"schedule": "mcl.plugins.schedules.cli:register"},
+    commands={"schedule": "mcl.plugins.schedules.cli:schedule"},
 )

@@ -10,10 +10,15 @@ from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free
-from mcl.plugins.text.said import named_files, pattern
+from mcl.plugins.text.said import is_text, named_files, pattern, texts
 
 _LISTS: Final = (".txt", ".md", ".list", ".todo")
 _NAME: Final = re.compile(r"[\w./-]*\w\.(?:txt|md|list|todo)(?!\w)", re.IGNORECASE)
+_MARK: Final = re.compile(r"^\s*(?:#+\s+|[-*+]\s+(?:\[[ xX]?\]\s*)?|\[[ xX]?\]\s*)")
+_PARTS: Final = re.compile(
+    r"\s*,\s*(?:(?:and|och|å|o)\s+)?|\s+(?:and|och|å|o|&)(?:\s+(?:then|så|sen))?\s+|\n"
+)
+_TABLES: Final = (".csv", ".tsv", ".tab", ".json")
 _COLON: Final = re.compile(r":[ \t]*(?=\S)|:[ \t]*\n")
 _BEFORE: Final = 40  # characters of a clause before its verb
 _TIDY: Final = " \t\n,;:.!?"
@@ -41,10 +46,11 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
         colon = None
     if colon is not None:  # what is told behind it is no wish
         scope = TextPlace(verb.end, len(prose))
-    above = TextPlace(
-        clauses[at - 1].place.start if at and not clauses[at - 1].does else clause.place.start, verb.start
-    )
-    target = _target(prose, [scope, above], colon.start() if colon else scope.end, names)
+    told = [one.place.end for one in clauses[:at] if one.does]
+    above = TextPlace(told[-1] if told else 0, verb.start)
+    end = colon.start() if colon else scope.end
+    target = _target(prose, [scope, above], end, names)
+    target = target or _unknown(prose, TextPlace(scope.start, end), names)
     if target is None and not strong:
         return ()
     if target is not None and not all(
@@ -52,26 +58,88 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     ):
         return ()
     note = _note(prose, scope, target, colon)
-    if pattern("add", "given").fullmatch(prose, note.start, note.end):
+    given = pattern("add", "given").fullmatch(prose, note.start, note.end)
+    if given and any(one.does for one in clauses[:at]):
         return ()  # an earlier wish says what it is
-    read = [
-        FilledInput(
-            "", TextPlace(clause.place.start, max(verb.end, note.end, target.place.end if target else 0))
-        )
-    ]
-    if target is not None and free(target.place, [read[0].place]):
+    where, note = _where(prose, TextPlace(above.start, scope.end), note, target, names)
+    ends = [verb.end, note.end, target.place.end if target else 0, *(one.place.end for one in where)]
+    whole = TextPlace(clause.place.start, max(ends))
+    read = [*where, FilledInput("", whole)]
+    if target is not None and free(target.place, [whole]):
         read.append(FilledInput("", target.place))
     if target is not None:
         read.append(FilledInput("file", target.around, target.paths, unsure=len(target.paths) != 1))
-    if note.end <= note.start:
+    if given or note.end <= note.start:
         return (FilledInput("note", verb, (), unsure=True), *read)
-    return (FilledInput("note", note, (prose[note.start : note.end],)), *read)
+    if (source := _source(prose[slice(*note)], names)) and target is not None:
+        return (FilledInput("note", note, plain=True), FilledInput("sources", note, (source,)), *read)
+    return (FilledInput("note", note, (_lines(prose, scope, note),)), *read)
+
+
+def _lines(prose: str, scope: TextPlace, note: TextPlace) -> str:
+    """What is written down, with a line for each thing where that is said."""
+    said = prose[slice(*note)]
+    return "\n".join(_PARTS.split(said)) if pattern("add", "lines").search(prose, *scope) else said
+
+
+def _source(said: str, names: FileNames) -> str:
+    """The text file whose lines are added, where its name is all that is said."""
+    match = pattern("add", "contents").match(said)
+    path = said[match.end() :].strip() if match else said
+    meant = names.named(path, 1) if "." in path and " " not in path else None
+    one = meant.paths[0] if meant and len(meant.paths) == 1 else ""
+    return one if one and is_text(one) and not one.casefold().endswith(_TABLES) else ""
+
+
+def _unknown(prose: str, scope: TextPlace, names: FileNames) -> _Target | None:
+    """The lists here, of which a person says which, where “the list” is all that names one."""
+    for match in pattern("add", "bare").finditer(prose, *scope):
+        lead = pattern("add", "leads").search(prose[: match.start()])
+        if lead is not None and lead.start() >= scope.start:
+            paths = [path for path in texts(names) if path.casefold().endswith(_LISTS) and "/" not in path]
+            return (
+                _Target(TextPlace(lead.start(), match.end()), TextPlace.of(match), tuple(paths))
+                if paths
+                else None
+            )
+    return None
+
+
+def _where(
+    prose: str, scope: TextPlace, note: TextPlace, target: _Target | None, names: FileNames
+) -> tuple[list[FilledInput], TextPlace]:
+    """Where in the list it goes, if it is said, and the words that are written down without those."""
+    if target is None or len(target.paths) != 1:
+        return [], note
+    quotes = [whole for whole, _ in quotes_of(prose)]
+    said: list[tuple[TextPlace, FilledInput]] = []
+    for match in pattern("add", "first").finditer(prose, *scope):
+        said.append((TextPlace.of(match), FilledInput("first", TextPlace.of(match), ("start",))))
+    lines = [_MARK.sub("", line).strip() for line in names.text(target.paths[0]).splitlines()]
+    for match in pattern("add", "below").finditer(prose, *scope):
+        behind = prose[match.end() : scope.end].casefold()
+        start = match.end() + len(behind) - len(behind.lstrip())
+        meant = [
+            one for one in lines if one and re.match(rf"{re.escape(one.casefold())}(?!\w)", behind.lstrip())
+        ]
+        if meant:
+            line = max(meant, key=len)
+            place = TextPlace(start, start + len(line))
+            said.append((TextPlace(match.start(), place.end), FilledInput("first", place, (line,))))
+    for place, filled in said:
+        if not free(place, quotes) or free(place, [TextPlace(scope.start, scope.end)]):
+            continue
+        if not free(place, [note]):
+            before = _bare(prose, TextPlace(note.start, max(note.start, place.start)))
+            note = before if before.end > before.start else _bare(prose, TextPlace(place.end, note.end))
+        return [filled], note
+    return [], note
 
 
 def _begun(prose: str, clauses: Sequence[SaidClause]) -> tuple[SaidClause, TextPlace, bool] | None:
     """The first clause that wants something written, the words that say so, and whether they do alone."""
     for one in clauses:
-        if one.keeps or not one.does:
+        if one.keeps or not (one.does or pattern("add", "below").match(prose, one.place.start)):
             continue
         for name in ("strong", "weak"):
             match = pattern("add", name).search(prose, *one.place)

@@ -61,7 +61,15 @@ def named_files(prose: str, names: FileNames) -> list[tuple[TextPlace, tuple[str
             paths = tuple(path for path in meant.paths if is_text(path)) if meant is not None else ()
             if paths and not (many == 1 and text.isdigit()):
                 found.append((place, paths))
+    lists = tuple(path for path in texts(names) if pattern("list", "todo").fullmatch(_plain(path)))
+    for match in pattern("list", "todo").finditer(prose) if lists else ():
+        if free(TextPlace.of(match), [one for one, _ in found]):
+            found.append((TextPlace.of(match), lists))
     return sorted(found)
+
+
+def _plain(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
 
 
 def kept_places(prose: str, clauses: Sequence[SaidClause], named: Sequence[TextPlace]) -> list[TextPlace]:

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from mcl.plugins.weights.hub import OfferedModel
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(models)
-
-
 @verb(models, "find", "mcl model find")
 def find(as_json: AsJson = False) -> None:
     """List the models that other programs keep here: Hugging Face, Ollama, LM Studio, llama.cpp.

@@ -2,4 +2,4 @@
 
 from mcl.plugins.hooks import Plugin
 
-PLUGIN = Plugin("weights", __name__, commands={"model": "mcl.plugins.weights.cli:register"})
+PLUGIN = Plugin("weights", __name__, commands={"model": "mcl.plugins.weights.cli:models"})

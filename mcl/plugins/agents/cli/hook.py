@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import propose_seal
 from mcl.cli.output import Output, note, write_text
@@ -117,8 +115,3 @@ def _warn(place: Path, doubled: Path | None, replaced: list[str], agent: str) ->
         )
     if doubled is not None:
         note(f"# {doubled} has our hooks too: each call in {place.parent.parent} is judged twice; keep one")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(hooks)

@@ -5,8 +5,6 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from mcl.cli.arguments import AsJson, argument, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
@@ -194,8 +192,3 @@ def map_files(root: Root = None, as_json: AsJson = False) -> None:
         return
     lines = [((path, ""), (", ".join(labels), "")) for path, labels in found.files.items()]
     out.view([listing(("file", "intents"), lines)])
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(work)

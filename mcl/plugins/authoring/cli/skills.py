@@ -26,12 +26,6 @@ from mcl.plugins.authoring.cli import files
 verbs = typer.Typer()
 
 
-def register(skills: typer.Typer) -> None:
-    """Add these verbs, and those of the files of skills."""
-    skills.add_typer(verbs)
-    skills.add_typer(files.verbs)
-
-
 # ---- `mcl skill new`: a skill to start from.
 
 _VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
@@ -183,3 +177,6 @@ def try_skills(
             out.tell(tried_view(one))
         out.tell([tried_summary(all_tried)])
     return 0 if all(one.ok for one in all_tried) else UNVERIFIED
+
+
+verbs.add_typer(files.verbs)

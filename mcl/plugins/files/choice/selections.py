@@ -333,7 +333,9 @@ class FileChoice:
         self._request, self._skill, self._clauses = request, skill, clauses
         files, uses = request.files, request.files.uses(skill)
         self._names = files.there or FileNames(())
-        self._lists = [one for one in skill.slots if one.most > 1 and uses.get(one.name) == "there"]
+        placed = any(one.name == PLACED[1] for one in skill.slots)
+        lists = [one for one in skill.slots if one.most > 1 and uses.get(one.name) == "there"]
+        self._lists = [one for one in lists if placed or one.name != PLACED[0]]
         self._into = next((name for name, use in uses.items() if use == "folder" and name != PLACED[1]), "")
         self._made = self._into or next((name for name, use in uses.items() if use == "new"), "")
         self._today = today = datetime.fromisoformat(request.at).astimezone(ZoneInfo(request.zone)).date()

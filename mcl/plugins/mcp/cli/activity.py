@@ -368,8 +368,3 @@ def _at(call: "CallRecord") -> str:
 
 def _ms(time: float) -> str:
     return f"{time:.1f}"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(activity)

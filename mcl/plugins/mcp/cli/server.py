@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from mcl.cli.arguments import AsJson, argument, folder, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
@@ -271,8 +269,3 @@ def _next(name: str, waiting: bool, needs: Sequence[str]) -> list[tuple[str, str
     approve = (f"mcl tool approve --server {name}", "read its tools, and approve them")
     grant = (f"mcl grant add {' '.join(needs)}", "what its tools may do, and the agent may not yet")
     return [*([approve] * waiting), *([grant] * bool(needs))]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(servers)

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 verbs = typer.Typer()
 
 
-def register(tools: typer.Typer) -> None:
-    """Add these verbs."""
-    tools.add_typer(verbs)
-
-
 _WORD = {
     "server": "says its server",
     "operator": "says an operator",

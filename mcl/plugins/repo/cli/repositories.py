@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from mcl.cli.arguments import AsJson, argument, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note, write_line
@@ -104,8 +102,3 @@ def _changed(changed: "ChangedRepository", what: str, *, as_json: bool) -> None:
         note("none is active now; choose one, or name one: mcl repo switch KEY, mcl repo add KEY PATH")
     elif what == "added":
         note("it is the active one" if active == one else f"the active one is {active.key}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(repo_verbs)

@@ -2,8 +2,6 @@
 
 from typing import Annotated
 
-import typer
-
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import use_home
 from mcl.cli.output import Output, note
@@ -75,8 +73,3 @@ def remove_agent(name: Name, as_json: AsJson = False) -> None:
     found = Agents(use_home(signs=True)).remove(name)
     Output(as_json).document(found)
     note(f"removed: {found.uri}; its key is still trusted (mcl key revoke {found.did})")
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.add_typer(agents)

@@ -150,8 +150,3 @@ def _write_whole(values: "Mapping[str, object]", out: Output) -> None:
     for name, value in values.items():
         out.tell([Padding(exact((clear(name), "")), (0, 0, 0, 2))])
         out.tell([Padding(exact((f"| {line}", "")), (0, 0, 0, 4)) for line in whole(value)])
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this noun."""
-    app.add_typer(gates)

@@ -238,9 +238,3 @@ def _view(found: "CheckedPolicy") -> "Iterator[RenderableType]":
 def _line(place: str) -> str:
     line = place.rpartition(":")[2]
     return line if line.isdigit() else ""
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.add_typer(grants)
-    app.add_typer(policy)

@@ -2,8 +2,6 @@
 
 from typing import Annotated, Literal
 
-import typer
-
 from mcl.cli.arguments import AsJson, argument, noun, option, verb
 from mcl.cli.home import ask_passphrase, use_home
 from mcl.cli.output import Output, note
@@ -161,8 +159,3 @@ def _exported(file: str, role: Role, *, unattended: bool) -> str:
             fix="ask for the key of a person's own home",
         )
     return did
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    app.add_typer(keys)

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 verbs = typer.Typer()
 
 
-def register(tools: typer.Typer) -> None:
-    """Add these verbs."""
-    tools.add_typer(verbs)
-
-
 Server = Annotated[str, option("--server NAME", "All of this server that wait for it.")]
 Pin = Annotated[str, option("--pin HASH", "Only if this is what its manifest hashes to.")]
 

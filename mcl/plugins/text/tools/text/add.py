@@ -1,11 +1,11 @@
-"""Adds an entry to the end of a list in a text file, written as the others are."""
+"""Adds an entry to a list in a text file, written as the others are."""
 
 from __future__ import annotations
 
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from anyio import from_thread, to_thread
 
@@ -13,7 +13,7 @@ from executor.core.errors import ToolError
 from executor.sandbox.redaction import visible
 from executor.tools.fs.edit import require_editable
 from executor.tools.tool import Bench
-from mcl.plugins.text.lines import MOST_BYTES, TextLines
+from mcl.plugins.text.lines import MOST_BYTES, TextLines, read_lines
 
 _MARK: Final = re.compile(r"\s*(?:[-*+]\s+(?:\[[ xX]?\]\s*)?|\[[ xX]?\]\s*)")
 _TICK: Final = re.compile(r"\[[xX]\]")
@@ -28,22 +28,26 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     return await to_thread.run_sync(_add, args, bench)
 
 
-def _add(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+def _add(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
     path = str(args["path"])
-    said = [" ".join(line.split()) for line in str(args["entry"]).splitlines() if line.strip()] or [""]
+    said = [" ".join(line.split()) for line in str(args.get("entry", "")).splitlines() if line.strip()] or [
+        ""
+    ]
+    own = [line for one in args.get("sources") or () for line in read_lines(str(one), bench).lines]
     added: list[str] = []
 
     def change(data: bytes | None) -> bytes:
         text = TextLines.read(data or b"", path)
         there = [line for line in text.lines if line.strip()]
         rows = there and path.casefold().endswith(_TABLES)
-        mark = "" if rows else _mark(there)
+        mark = "" if rows or (len(said) > 1 and not there) else _mark(there)
         listed = (one if _MARK.match(one) else f"{mark}{one}" for one in _entries(said, there))
-        added[:] = [_row(" ".join(said), there[0], path)] if rows else listed
+        added[:] = own or ([_row(" ".join(said), there[0], path)] if rows else listed)
         lines = list(text.lines)
         while lines and not lines[-1].strip():
             lines.pop()
-        return TextLines(text.lines, text.end, True, text.mark).data([*lines, *added])
+        at = _place(lines, args, path)
+        return TextLines(text.lines, text.end, True, text.mark).data([*lines[:at], *added, *lines[at:]])
 
     require_editable(bench.workspace.split(path), path)
     written = bench.workspace.update(path, change, limit=MOST_BYTES, check=from_thread.check_cancelled)
@@ -56,6 +60,28 @@ def _add(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         "entries": added,
         "text": f"made {told}" if written.created else f"added to {told}",
     }
+
+
+def _place(lines: Sequence[str], args: Mapping[str, object], path: str) -> int:
+    """Before which line it goes: at the end, before the first entry, or behind a line or what stands under a
+    heading. Raises ToolError NO_MATCH."""
+    if args.get("first"):
+        entries = (at for at, line in enumerate(lines) if line.strip() and not line.startswith("#"))
+        return next(entries, len(lines))
+    below = str(args.get("below", "")).strip().casefold()
+    if not below:
+        return len(lines)
+    texts = [re.sub(r"^#+\s+", "", _MARK.sub("", line)).strip().casefold() for line in lines]
+    if below not in texts:
+        message = f"{path!r} has no line {below!r}"
+        raise ToolError("NO_MATCH", message, place="below", fix="say it as it is written there")
+    at = texts.index(below)
+    if not lines[at].startswith("#"):
+        return at + 1
+    end = next((place for place in range(at + 1, len(lines)) if lines[place].startswith("#")), len(lines))
+    while end > at + 1 and not lines[end - 1].strip():
+        end -= 1
+    return end
 
 
 def _row(entry: str, head: str, path: str) -> str:
