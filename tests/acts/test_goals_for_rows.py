@@ -108,6 +108,28 @@ def test_a_cell_or_a_row_is_changed_and_all_else_stays(home: Home, goal: str, ol
     assert table_after(goal, home) == STAFF.replace(old, new), goal
 
 
+BOOK = "date,what,way,amount\n2026-05-01,fees,in,400\n2026-05-02,tea,out,50\n2026-05-09,tea,out,45\n"
+
+
+@pytest.mark.parametrize(
+    ("goal", "row"),
+    [
+        ("enter in book.csv: tea on 12 May 2026, 60 kr out", "2026-05-12,tea,out,60\n"),
+        ("skriv upp i book.csv: tea 2026-05-12 60 kr", "2026-05-12,tea,out,60\n"),
+        ("add a row to book.csv: 2026-05-12, cake, out, 60", "2026-05-12,cake,out,60\n"),
+        ("add a row to book.csv: tea and cake, 60 kr", ""),
+        ("add to book.csv that Bo was here on 12 May 2026", ""),
+    ],
+)
+def test_a_row_is_told_in_words_as_the_table_writes_its_cells(home: Home, goal: str, row: str) -> None:
+    Path("book.csv").write_text(BOOK)
+    made = mcl.compile_goal(goal, home=home, skill="note-write")
+    if isinstance(made, Compiled):
+        mcl.accept(made.intent.id, home=home)
+        mcl.run(made.intent.id, people=AlwaysApprove(), home=home)
+    assert Path("book.csv").read_text() == BOOK + row, goal
+
+
 @pytest.mark.parametrize(
     "goal",
     [

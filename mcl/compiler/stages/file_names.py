@@ -81,7 +81,7 @@ class FileNames:
     """The names of a workspace, in the order of a walk. text: what stands in a file, "" where it is none;
     reads: which of some files answer a goal said at a moment, by what is in them; moments: what a goal for a
     calendar says of moments that stand in files; filler: of a skill, what reads its inputs in them; chooser:
-    what reads which of them a goal means."""
+    what reads which of them a goal means; at: when it was said."""
 
     entries: tuple[NamedFile, ...]
     text: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
@@ -95,6 +95,7 @@ class FileNames:
     chooser: Callable[[GoalRequest, Skill, Clauses], Chooser | None] = field(
         default=lambda request, skill, clauses: None, compare=False, repr=False
     )
+    at: str = ""
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -385,7 +386,8 @@ class FileReading:
         found: Mapping[str, Sequence[str]] | None = None,
         at: str = "",
     ) -> None:
-        self._names, self._find, self._at = names, find, at
+        said = cache(lambda: replace(one, at=at) if (one := names and names()) and one.at != at else one)
+        self._names, self._find, self._at = said if names else None, find, at
         self.found: dict[str, tuple[str, ...]] = {key: tuple(paths) for key, paths in (found or {}).items()}
 
     @contextmanager

@@ -73,10 +73,8 @@ class Choosing:
     def ranked(self, found: Found, least: float) -> list[Skill]:
         """The skills whose shares are at least so much, the likeliest first; none that gives way here."""
         near = (self.skills.get(id) for id, share in found.shares if share >= least)
-        wanted = [one for one in near if one is not None and not one.takes_any]
-        return [
-            one for one in wanted if not (one.gives_way and self.request.files.answering(self.request.prose))
-        ]
+        wanted, answers = [one for one in near if one and not one.takes_any], self.request.files.answering
+        return [one for one in wanted if not (one.gives_way and answers(self.request.prose))]
 
 
 def settled(choosing: Choosing, found: Found) -> Found:
@@ -96,11 +94,12 @@ def _skill(found: Found) -> Skill | None:
 
 def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     """The skill whose inputs what stands in the files here says; beside one that takes a goal as it was said,
-    and is sure, the one that says its verb."""
-    own, main, sure = _skill(found), choosing.clauses.main, choosing.is_sure(found)
-    near = [] if sure else choosing.ranked(found, _HEARD if own is not None else 0.0)
-    if own is not None and own.takes_goal and main is not None and not _says(choosing, own, main):
-        near += [one for one in choosing.ranked(found, 0.0) if _says(choosing, one, main)]
+    and that no file answers, also one that is not near."""
+    own, main, files = _skill(found), choosing.clauses.main, choosing.request.files
+    near = [] if choosing.is_sure(found) else choosing.ranked(found, _HEARD if own is not None else 0.0)
+    asks = own is None or not own.takes_goal or main is None or _says(choosing, own, main)
+    if not (asks or files.there is None or files.answering(choosing.request.prose)):
+        near += [one for one in choosing.ranked(found, 0.0) if files.there.filler(one.id)]
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
 
@@ -109,12 +108,13 @@ def _by_answering_file(choosing: Choosing, found: Found) -> Classified | None:
     """The skill that takes a goal as it was said, where what a file that is here holds answers it, and no
     verb says that more is wanted."""
     request, own = choosing.request, _skill(found)
-    gives_way = own is not None and own.gives_way
-    if (choosing.is_sure(found) and not gives_way) or not request.files.answering(request.prose):
+    if (choosing.is_sure(found) and not (own and own.gives_way)) or not request.files.answering(
+        request.prose
+    ):
         return None
     skill = next((one for one in choosing.skills if one.takes_goal and request.files.reads(one)), None)
     main, says = choosing.clauses.main, partial(_says, choosing)
-    if skill is None or (own and not gives_way and says(own, main) and not says(skill, main)):
+    if skill is None or (own and not own.gives_way and says(own, main) and not says(skill, main)):
         return None
     return choosing.taken(skill, found)
 

@@ -17,11 +17,15 @@ from mcl.plugins.data.rows_said import pattern
 from mcl.plugins.data.told import NamedTable, tables_named
 from mcl.plugins.data.tools.data.asked import Row
 from mcl.plugins.data.tools.data.periods import Periods
-from mcl.plugins.data.tools.data.schema import SchemaColumn, TableSchema, schema_in
+from mcl.plugins.data.tools.data.question import linked_words
+from mcl.plugins.data.tools.data.schema import SchemaColumn, TableSchema, schema_in, things_of
 from mcl.plugins.data.tools.data.table import delimiter_of, parsed, read_date, read_number
+from mcl.plugins.data.tools.data.words import alike, is_known, length_of, members_of
 
 _PARTS: Final = (re.compile(r"\s*[;\t]\s*"), re.compile(r",\s+"), re.compile(r"\s*,\s*"))
-_AMOUNT: Final = re.compile(r"\s*(-?\d[\d ]*(?:[.,]\d+)?)(?:\s*[^\W\d_]+\.?)?\s*")
+_SOME_DAY: Final = date(2000, 1, 1)
+_LONGEST: Final = 5  # words of a cell
+_AMOUNT: Final = re.compile(r"\s*(?:[^\W\d_]+\s+)?(-?\d[\d ]*(?:[.,]\d+)?)(?:\s*[^\W\d_]+\.?)?\s*")
 _TIDY: Final = " \t\n\"'“”"
 
 
@@ -36,9 +40,10 @@ def read_row(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
     if schema is None:
         return ()
     rows, delimiter = parsed(text, schema.path)[1], delimiter_of(text, schema.path)
+    today = date.fromisoformat(names.at[:10]) if names.at else _SOME_DAY
     for table in tables:
         for place in _places(prose, table):
-            if row := _row(prose[slice(*place)], schema, rows, delimiter):
+            if row := _row(prose[slice(*place)], schema, rows, delimiter, today):
                 whole = TextPlace(min(place.start, table.place.start), max(place.end, table.place.end))
                 read = [one.place for one in clauses if not one.does or within(place, [one.place])]
                 return (
@@ -46,7 +51,122 @@ def read_row(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
                     FilledInput("file", table.place, (table.path,)),
                     *(FilledInput("", one) for one in (whole, *read)),
                 )
+    said = [one.place for one in clauses]
+    if cells := _told(prose, [one.place for one in tables], schema, rows, today):
+        place = TextPlace(said[0].start, said[-1].end)
+        line = _line(cells, delimiter)
+        return (
+            FilledInput("note", place, (line,)),
+            FilledInput("file", tables[0].place, (schema.path,)),
+            *(FilledInput("", one) for one in said),
+        )
     return ()
+
+
+def _told(
+    prose: str,
+    names: Sequence[TextPlace],
+    schema: TableSchema,
+    rows: Sequence[Row],
+    today: date,
+) -> list[str]:
+    """The cells of a row that is told in words, each once: “fika today, 150 kr out”; none where some cell is
+    not told, or some word is none's."""
+    words = [
+        one
+        for one in linked_words(prose, schema)
+        if all(not place.start <= one.word.start < place.end for place in names)
+    ]
+    plain = [one.word.word for one in words]
+    times = [
+        one for one in Periods(plain, [one.word.said for one in words], today).found() if not one.bare_year
+    ]
+    used = {at for one in times for at in range(one.start, one.end)}
+    cells: dict[int, str] = {}
+    dates = [one for one in schema.columns if one.kind == "date"]
+    if (
+        len(times) != len(dates)
+        or len(dates) > 1
+        or any(one.first != one.last or not one.first for one in times)
+    ):
+        return []
+    for column, time in zip(dates, times, strict=True):
+        cells[column.place] = str(time.first)
+    numbers = [at for at, one in enumerate(words) if one.word.number is not None and at not in used]
+    free_ = {one.place: one for one in schema.columns if one.kind == "number"}
+    for at in numbers if len(numbers) <= len(free_) else ():
+        near = [one for side in (at - 1, at + 1) if 0 <= side < len(words) for one in words[side].columns]
+        fitting = [free_[one] for one in near if one in free_] or list(free_.values())
+        column = fitting[0]
+        cell = cell_of(words[at].word.said, column, [], comma=schema.comma)
+        if cell is None or (len(fitting) > 1 and not near):
+            return []
+        del free_[column.place]
+        cells[column.place] = cell
+        used |= {
+            at,
+            *(
+                side
+                for side in (at - 1, at + 1)
+                if 0 <= side < len(words) and column.place in words[side].columns
+            ),
+        }
+    if not numbers:
+        return []
+    clauses = {words[at].word.clause for at in used}
+    left = [at for at, one in enumerate(words) if one.word.clause in clauses and at not in used]
+    for column in (one for one in schema.columns if one.says_kinds and not one.says_yes):
+        found = [(value, hit) for value in column.values if (hit := _said_of(value, left, plain))]
+        way = _way(column, [plain[at] for at in left])
+        best = max(found, key=lambda one: len(one[0]), default=(way, []) if way else None)
+        if best is not None:
+            cells[column.place] = column.values[best[0]]
+            left = [at for at in left if at not in best[1]]
+    for column in schema.columns:  # what all rows with these values say alike
+        if column.place not in cells and (column.kind == "number" or len(column.values) == 2):
+            kinds = [one.place for one in schema.columns if one.says_kinds and one.place in cells]
+            same = {
+                row[column.place] for row in rows if kinds and all(row[one] == cells[one] for one in kinds)
+            }
+            cells |= {column.place: same.pop()} if len(same) == 1 else {}
+    open_ = [one for one in schema.columns if one.place not in cells and one.kind == "text"]
+    left = [at for at in left if not (words[at].empty or _is_lead(prose, words[at].word.start))]
+    paid = [
+        at for at in left if length_of("spending", plain, at) or "paid" in members_of("things", (plain[at],))
+    ]
+    left = [at for at in left if plain[at].isalpha() and at not in paid]
+    if len(open_) == 1 and left and left == list(range(left[0], left[-1] + 1)) and len(left) <= _LONGEST:
+        start, end = words[left[0]].word.start, words[left[-1]].word.start + len(words[left[-1]].word.said)
+        cells[open_[0].place], left = prose[start:end], []
+    whole = len(cells) == len(schema.columns) and not [at for at in left if not is_known(plain[at])]
+    return [cells[one.place] for one in schema.columns] if whole else []
+
+
+def _said_of(value: Sequence[str], left: Sequence[int], plain: Sequence[str]) -> list[int]:
+    """Where all words of a value are said; nothing where not all are."""
+    found = [next((at for at in left if alike(plain[at], word)), -1) for word in value]
+    return found if -1 not in found else []
+
+
+def _way(column: SchemaColumn, plain: Sequence[str]) -> tuple[str, ...] | None:
+    """Of a column that says whether it came in or went out, what words for either say."""
+    ways: dict[str, tuple[str, ...]] = {
+        thing: value
+        for value in column.values
+        for thing in ("income", "expense")
+        if thing in things_of(value)
+    }
+    about = {
+        "income": {at for at in range(len(plain)) if length_of("earned", plain, at)},
+        "expense": {at for at in range(len(plain)) if length_of("spending", plain, at)},
+    }
+    things = frozenset(thing for word in plain for thing in members_of("things", (word,)))
+    said = [one for one in about if about[one] or one in things or (one == "expense" and "paid" in things)]
+    return ways.get(said[0]) if len(ways) == 2 and len(said) == 1 else None
+
+
+def _is_lead(prose: str, start: int) -> bool:
+    return any(pattern(name).match(prose, start) for name in ("adds", "row", "unit"))
 
 
 def _places(prose: str, table: NamedTable) -> Iterator[TextPlace]:
@@ -64,7 +184,7 @@ def _places(prose: str, table: NamedTable) -> Iterator[TextPlace]:
         yield TextPlace(verb.end(), link.start())
 
 
-def _row(said: str, schema: TableSchema, rows: Sequence[Row], delimiter: str) -> str:
+def _row(said: str, schema: TableSchema, rows: Sequence[Row], delimiter: str, today: date) -> str:
     """A line of the table with these cells; "" where they are not its cells."""
     for parts in _PARTS:
         cells = parts.split(said.strip(_TIDY).rstrip("."))
@@ -72,17 +192,23 @@ def _row(said: str, schema: TableSchema, rows: Sequence[Row], delimiter: str) ->
             continue
         there = zip(cells, schema.columns, strict=True)
         made = [
-            cell_of(cell.strip(_TIDY), one, [row[one.place] for row in rows], comma=schema.comma)
+            cell_of(cell.strip(_TIDY), one, [row[one.place] for row in rows], comma=schema.comma, today=today)
             for cell, one in there
         ]
         if all(one is not None for one in made):
-            line = io.StringIO()
-            csv.writer(line, delimiter=delimiter, lineterminator="").writerow(made)
-            return line.getvalue()
+            return _line([one or "" for one in made], delimiter)
     return ""
 
 
-def cell_of(said: str, column: SchemaColumn, there: Sequence[str], *, comma: bool) -> str | None:
+def _line(cells: Sequence[str], delimiter: str) -> str:
+    line = io.StringIO()
+    csv.writer(line, delimiter=delimiter, lineterminator="").writerow(cells)
+    return line.getvalue()
+
+
+def cell_of(
+    said: str, column: SchemaColumn, there: Sequence[str], *, comma: bool, today: date = _SOME_DAY
+) -> str | None:
     """A cell as those of its column are written; None where it is none of these."""
     if not said or column.kind in ("text", "empty"):
         return said
@@ -95,13 +221,15 @@ def cell_of(said: str, column: SchemaColumn, there: Sequence[str], *, comma: boo
     if read_date(said) is not None:
         return said
     dates = [found.date() for cell in there if (found := read_date(cell.strip())) is not None]
+    if today != _SOME_DAY and not any(one.isdigit() for one in said):  # today, yesterday
+        return _day(said, today, exact=True)
     return _day(said, max(dates)) if dates and all(len(one.strip()) == 10 for one in there) else None
 
 
-def _day(said: str, last: date) -> str | None:
+def _day(said: str, last: date, *, exact: bool = False) -> str | None:
     """A day without a year: the first of that name from about the last one in the table on."""
     words = said.casefold().split()
-    found = list(Periods(words, words, last.replace(month=12, day=31)).found())
+    found = list(Periods(words, words, last if exact else last.replace(month=12, day=31)).found())
     if len(found) != 1 or (found[0].start, found[0].end) != (0, len(words)) or found[0].first is None:
         return None
     day = found[0].first

@@ -48,6 +48,7 @@ def open_rows(
         ToolError: BAD_TABLE, EMPTY_TABLE, NOT_TEXT, BAD_JSON, TOO_LARGE; UNKNOWN_COLUMN where one of those
             has no column of the first. ScopeError as ``Workspace.read``.
     """
+    also = [one for one in also if one != path]  # no row counts twice
     if also:
         with ExitStack() as opened:
             tables = [opened.enter_context(open_rows(one, bench, check)) for one in (path, *also)]
