@@ -42,6 +42,7 @@ _COUNTED: Final = ("files", "rows", "list", "number")
 _SAME, _INTO = "@same=", "@into="
 _FOLDERS: Final = ("folder", "folders")  # inputs that are folders, whatever is done there
 _FILE: Final = re.compile(r"\.\w{1,8}$")  # how the name of a file ends that is not there yet
+_PLAIN: Final = re.compile(r"[^\W\d_]+(?: [^\W_]+)*")  # words, and no path or pattern
 _TELLS: Final = r"(?=[:\"“«]\s?)"  # before a text that is told to the letter
 _STANDS: Final = {"uint": "1", "float": "1"}  # for what is not known yet, by the type of its slot
 
@@ -83,7 +84,7 @@ def with_wishes(read: Extraction, skill: Skill, context: WishContext) -> Extract
         if made is None:
             givers.append(None)  # what it would give is not known: nothing behind it is bound past it
             continue
-        read = _with(read, made, place)
+        read = _with(read, made, place, context.words)
         givers.append(made.giver)
     return read
 
@@ -115,9 +116,13 @@ class _Wish:
         condition, rest = pointing.apart(whole, self.clauses.clause_starts(self.place))
         at = TextPlace(self.place.start + rest.start, self.place.start + rest.end)
         when = self._condition(condition, whole) if condition is not None else None
+        said = self.clauses.said(at)
+        if condition is None and (inner := pointing.inside(said))[0] is not None:
+            condition, said = inner
+            when = self._condition(condition, whole) if condition is not None else None
         if condition is not None and when is None:
             return None
-        said = pointing.last.sub("", self.context.words.commanded(self.clauses.said(at)))
+        said = pointing.last.sub("", self.context.words.commanded(said))
         if adverb := pointing.adverb.match(said):
             said = f"{adverb[1]}{said[adverb.end() :]}"
         named = self._named(said)
@@ -134,9 +139,11 @@ class _Wish:
             return None
         slots = {one.slot for one in given}
         skill = _skill_of(outcome, self.context.skills)
+        if skill is not None and self._guessed(outcome) and self._removes(skill) and asked.prose != whole:
+            return None  # what is taken away is said, and not guessed
         # The words that point fill one input; in another that might take them they say nothing more.
         takes = {name for name, _ in skill.given} if skill is not None and given else set()
-        folder = self._place_of(folder=True, most=1) if asked.prose != said else ""
+        folder = self._place_of(folder=True, most=1).rstrip("/") if asked.prose != said else ""
         uses = self.context.request.files.uses(skill) if skill is not None else {}
         objects = tuple(
             one.model_copy(update={"value": folder})
@@ -333,24 +340,44 @@ class _Wish:
             asked = replace(asked, skill=skill.id)
             if same and isinstance(self.context.run(replace(asked, slots=same), ()), Compiled):
                 return (asked.prose, skill.id, *slots)
-        if isinstance(outcome, Compiled) and skill is not None and not skill.takes_any:
+        if skill is not None and not skill.takes_any and not self._is_misread(skill, outcome, asked):
             return ()
-        path, asked = self._place_of(folder=False, most=1), replace(asked, skill="")
-        for lead in self.context.words.pointing.within if path else ():
-            prose = f"{asked.prose} {lead} {path}"
-            made = self.context.run(replace(asked, prose=prose), ())
-            skill = _skill_of(made, self.context.skills)
-            if skill is None or skill.takes_any or not self._is_plain(skill, made, asked.prose):
-                continue  # words without a file say little: nothing is done on a guess
-            if isinstance(made, Compiled):
-                uses = {*self.context.request.files.uses(skill)} - self._taken(skill)
-                if any(one.value == path and one.name in uses for one in made.intent.frame.objects):
+        asked = replace(asked, skill="")
+        for path in filter(None, (self._place_of(folder=one, most=1) for one in (False, True))):
+            for lead in self.context.words.pointing.within:
+                prose = f"{asked.prose} {lead} {path}"
+                made = self.context.run(replace(asked, prose=prose, files=self._files(prose)), ())
+                skill = _skill_of(made, self.context.skills)
+                if skill is None or skill.takes_any or not self._is_plain(skill, made, asked.prose):
+                    continue  # words without a file say little: nothing is done on a guess
+                if isinstance(made, Compiled) and (skill.takes_goal or self._is_about(skill, made, path)):
                     return (prose, skill.id)
         return ()
 
+    def _is_about(self, skill: Skill, made: Compiled, path: str) -> bool:
+        """Whether a wish was read as one about a path, which it does not take away."""
+        uses = {*self.context.request.files.uses(skill)} - self._taken(skill)
+        return any(one.value == path and one.name in uses for one in made.intent.frame.objects)
+
+    @staticmethod
+    def _is_misread(skill: Skill, outcome: Outcome, asked: GoalRequest) -> bool:
+        """Whether words were taken for a file that is not there, or nothing came of them."""
+        uses, names = asked.files.uses(skill), asked.files.there
+        if not isinstance(outcome, Compiled) or names is None:
+            return True
+        there = [one.value for one in outcome.intent.frame.objects if uses.get(one.name) == "there"]
+        return any(not names.has(one) and _PLAIN.fullmatch(one) is not None for one in there)
+
+    def _looks(self, outcome: Outcome) -> bool:
+        """Whether a wish changes nothing: it may be done for what is likely meant, and whoever signs reads
+        it."""
+        plan = outcome.plan if isinstance(outcome, Compiled) else None
+        calls = [node.tool_call for node, _ in plan.root.walk()] if plan is not None else []
+        return self.context.request.files.only_look(one.tool_ref for one in calls if one is not None)
+
     def _is_plain(self, skill: Skill, outcome: Outcome, words: str) -> bool:
         """Whether there is little doubt that a skill is for a wish."""
-        return _speaks_of(skill, words) or _is_certain(outcome)
+        return _speaks_of(skill, words) or _is_certain(outcome) or self._looks(outcome)
 
     def _same(self, skill: Skill, outcome: Outcome, words: str) -> dict[str, str]:
         """The inputs that take what an earlier wish is about, with it."""
@@ -359,6 +386,9 @@ class _Wish:
         text = self.context.words.pointing.nouns["text"]
         pointed = any(words[one.start : one.end].casefold() not in text for one in found(words))
         uses, same = self.context.request.files.uses(skill), dict[str, str]()
+        told = {(one.name, text) for one in skill.slots for text in one.default}
+        says = any((one.name, one.value) not in told for one in outcome.intent.frame.objects)
+        looks = self._looks(outcome) and (skill.takes_goal or not says)
         taken = self._taken(skill)
         for slot in sorted(skill.slots, key=lambda one: not one.required):
             own = [one.value for one in outcome.intent.frame.objects if one.name == slot.name]
@@ -373,7 +403,7 @@ class _Wish:
                 continue
             folder = uses[slot.name] == "folder" or slot.name in _FOLDERS
             if own and not pointed:  # its default would be another file than the one that is spoken of
-                value = self._place_of(folder=folder, most=slot.most, named=slot.name)
+                value = self._place_of(folder=folder, most=slot.most, named="" if looks else slot.name)
             elif slot.required or (pointed and not same):
                 value = self._place_of(folder=folder, most=slot.most)
             else:
@@ -385,6 +415,19 @@ class _Wish:
         """The inputs whose files are moved or taken away: none that is not spoken of."""
         changed = self.context.request.files.changed(skill)
         return frozenset(one.name for one in skill.slots if one.most > 1 and changed.get(one.name))
+
+    @staticmethod
+    def _guessed(outcome: Compiled) -> bool:
+        """Whether a file that is only likely is meant: of several, or beside words that say more."""
+        reasons = outcome.reasons
+        return outcome.review and reasons is not None and bool(reasons.open or reasons.left_over)
+
+    def _removes(self, skill: Skill) -> bool:
+        """Whether a skill takes files away."""
+        changed = self.context.request.files.changed(skill)
+        return any(changed.get(one.name) == "write" and one.most > 1 for one in skill.slots) and not (
+            {"new", "folder"} & {*self.context.request.files.uses(skill).values()}
+        )
 
     def _place_of(self, *, folder: bool, most: int, named: str = "") -> str:
         """The files, or the folder, that the last wish with some is about; at most so many. named: only of an
@@ -565,7 +608,7 @@ def _is_done(outcome: Compiled, skills: Skills) -> bool:
     return skill is not None and plan is not None and not plan.grammar and not skill.takes_any
 
 
-def _with(read: Extraction, made: _Made, place: TextPlace) -> Extraction:
+def _with(read: Extraction, made: _Made, place: TextPlace, words: CoverageWords) -> Extraction:
     at, intent, shift = len(read.frame.further), made.outcome.intent, made.at.start - place.start
     compiled = intent.compile_metadata
     marks = [SpanMark(field=f"frame.further[{at}]", start=place.start, end=place.end)]
@@ -583,7 +626,9 @@ def _with(read: Extraction, made: _Made, place: TextPlace) -> Extraction:
         read,
         frame=read.frame.model_copy(update={"further": (*read.frame.further, made.wish)}),
         spans=(*read.spans, *marks),
-        gaps=tuple(gap for gap in read.gaps if gap.field != f"{PROMISE}{made.wish.prose}"),
+        gaps=tuple(
+            gap for gap in read.gaps if words.closing.sub("", gap.field) != f"{PROMISE}{made.wish.prose}"
+        ),
         wishes=tuple(one for one in read.wishes if one != place),
         look=read.look or made.outcome.review,
     )

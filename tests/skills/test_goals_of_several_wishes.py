@@ -54,6 +54,13 @@ def wished(home: Home, model: Model, goal: str) -> list[tuple[str, dict[str, lis
         ("sortera shopping.txt och ta bort raden eggs i todo.txt", "lines-sort list-edit"),
         ("First back up todo.txt as backup.zip. Then tick the dentist.", "files-backup list-edit"),
         ("copy the adobe receipts to returns and make a zip of them", "files-copy files-zip"),
+        ("gör en mapp arkiv, flytta dit budget.csv", "folder-make files-move"),
+        (
+            "remind me on thursday at 8 of the exam and add 'read more' to todo.txt",
+            "schedule-reminder note-write",
+        ),
+        ("please take away the doubles in shopping.txt and then put butter last", "lines-unique note-write"),
+        ("add up spent in budget.csv and copy the sum to the clipboard", "table-ask clipboard-copy"),
         ("Two things please. 1) make a folder x. 2) delete shopping.txt", "folder-make files-delete"),
     ],
 )
@@ -79,6 +86,29 @@ def test_a_later_wish_knows_what_is_there_then(
 ) -> None:
     _, (_, slots) = wished(home, bundled, goal)
     assert sorted(slots[slot]) == values
+
+
+def test_a_later_wish_that_only_looks_is_about_what_the_earlier_ones_made(
+    home: Home, bundled: Model, folder: Path
+) -> None:
+    goal = "move the adobe receipts to a folder called done and tell me how many there are"
+    assert wished(home, bundled, goal)[1] == ("files-count", {"folder": ["done"]})
+
+
+def test_a_condition_within_a_wish_counts(home: Home, bundled: Model, folder: Path) -> None:
+    goal = "run the tests, and commit if they pass with the message ok"
+    made = compile_goal(goal, home=home, model=bundled, at="2026-11-27T09:00:00Z")
+    assert isinstance(made, Compiled), made
+    [commit] = made.intent.frame.further
+    assert commit.when is not None
+    assert (commit.when.output, commit.when.value) == ("passed", "true")
+
+
+def test_nothing_is_taken_away_on_a_guess(home: Home, bundled: Model, folder: Path) -> None:
+    goal = "make a copy of budget.csv called b.csv and delete everything but the header in it"
+    made = compile_goal(goal, home=home, model=bundled, at="2026-11-27T09:00:00Z")
+    assert isinstance(made, Compiled | Clarify), made
+    assert not made.intent.frame.further
 
 
 def test_what_was_made_is_not_deleted_by_a_word_like_it(home: Home, bundled: Model, folder: Path) -> None:

@@ -282,8 +282,16 @@ class Clauses:
         text = self.said(clause.place)
         placed = _first_word(text) in self.words.placing
         placed = placed and not self._notes(text) and not self.words.pointing.points_into(text)
-        placed = placed and self.words.wished.search(text) is None
+        placed = placed and self.words.wished.search(text) is None and not self._puts(clause, inputs)
         return placed and not self.takes_any and not free(clause.place, inputs)
+
+    def _puts(self, clause: Clause, inputs: Sequence[TextPlace]) -> bool:
+        """Whether words just behind the verb of a clause are what is put somewhere: "put butter last"."""
+        begin = clause.place.start + len(self.head(clause))
+        near = [one for one in inputs if one.start >= begin and not self.prose[begin : one.start].strip()]
+        told = [one for one in self.quotes if begin <= one.start and clause.place.end >= one.end]
+        quoted = any(one.end <= value.start < clause.place.end for one in told for value in inputs)
+        return quoted or any(" " in self.said(one) and not re.search(r"[./]", self.said(one)) for one in near)
 
     def _notes(self, text: str) -> bool:
         """Whether a clause says where the answer to an earlier wish is written: "add the sum to notes.md"."""

@@ -185,7 +185,11 @@ class FileNames:
                 yield at, at + len(name)
 
     def _into(self, bare: str, text: str) -> Meant | None:
-        """The folder that something goes to: one that is there, or the name without the words around it."""
+        """The folder that something goes to: one that is there, or is made in such a one, or the name without
+        the words around it."""
+        name, _, above = (text.split() * 3)[:3]  # "2025 i invoices"
+        if len(text.split()) == 3 and above.rstrip("/") in self._folders:
+            return Meant((f"{above.rstrip('/')}/{name}",))
         same = [one.path for one in self.entries if one.folder and folded(one.path) == folded(bare)]
         if len(same) == 1:
             return Meant((same[0],))
@@ -549,6 +553,12 @@ class FileReading:
         """The inputs whose files are changed or taken away ("write"), or moved ("move")."""
         return changed_slots(skill, self._find()) if self._find is not None else {}
 
+    def only_look(self, tools: Iterable[str]) -> bool:
+        """Whether tools, of which there are some, change nothing."""
+        find = self._find() if self._find is not None else None
+        found = [find(one) for one in tools] if find is not None else []
+        return bool(found) and all(one is not None and one.operation == "read" for one in found)
+
     @property
     def there(self) -> FileNames | None:
         """What is in the workspace; None where nothing more is looked up."""
@@ -574,7 +584,7 @@ class FileReading:
             return Meant((), unsure=True)
         if use is None or names is None:
             return None
-        found = names.meant(text, use, most)
+        found = names.meant(text, "folder" if slot == "folders" else use, most)
         words, nouns = set(text.casefold().split()), _ALL | _FOLDER | _FILE | _EVERYTHING
         if found is None and use == "there" and _PLAIN.fullmatch(text) and not names.has(text):
             said = words - nouns - _EMPTY

@@ -99,9 +99,9 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
             puts = files.changed(skill) or {"folder", "new"} & {*uses.values()}
             if not reads and not (many and puts and said & _verbs(skill)):
                 continue
-            read = _told(request, skill, Clauses(request.prose, skill, words)) or ()
-            told = {one.partition("=")[0] for one in read}
-            placed = any(uses.get(one) == "folder" for one in told)  # then which files is all that is open
+            clauses = Clauses(request.prose, skill, words)
+            told = {one.partition("=")[0] for one in _told(request, skill, clauses) or ()}
+            placed = any(uses.get(one) == "folder" for one in told) and not clauses.wishes(())
             kept = () if reads or placed else [one for one in files.found if one.partition("=")[0] in many]
             needed = {slot.name for slot in skill.slots if slot.required} | (set() if reads else many)
             if needed and told >= needed and not any("" in files.found[one] for one in kept):

@@ -158,10 +158,11 @@ class PointingWords:
         for pattern, one in zip(self._things, (folder, file), strict=True):
             found = list(pattern.finditer(text)) if one else ()
             if len(found) == 1:
-                noun = found[0][0].split()[-1]  # "that folder" is "the folder x/"
+                noun, rest = found[0][0].split()[-1], text[found[0].end() :]
                 noun = next((said for said in self._folders if said.split()[-1] == noun), "")
-                named = f"{noun} {folder.rstrip('/')}/" if one is folder else file
-                return f"{text[: found[0].start()]}{named}{text[found[0].end() :]}"
+                noun = "" if rest.strip(_TIDY) else f"{noun} "  # "zip that folder" is "zip the folder x/"
+                named = f"{noun}{folder.rstrip('/')}/" if one is folder else file
+                return f"{text[: found[0].start()]}{named}{rest}"
         return ""
 
     def turned(self, text: str) -> str:
@@ -264,6 +265,18 @@ class PointingWords:
                 return SaidCondition("contains", said["words"].strip(" \"'“”"), False, place)
             return SaidCondition("not_empty" if kind == "any" else "empty", "", True, place)
         return None
+
+    def inside(self, text: str) -> tuple[SaidCondition | None, str]:
+        """A condition in the middle of a wish, and the wish without it: "push if they pass to origin"."""
+        match = self._inner.search(text)
+        found = self.condition(text[: match.end()]) if match is not None else None
+        if match is None or found is None or found.place.start != match.start():
+            return None, text
+        return found, f"{text[: match.start()].rstrip()} {text[match.end() :].lstrip()}"
+
+    @cached_property
+    def _inner(self) -> re.Pattern[str]:
+        return compiled(rf"(?<=\s){self.leading.pattern}(?=\s)")
 
     def apart(self, text: str, breaks: Sequence[int]) -> tuple[SaidCondition | None, TextPlace]:
         """A wish taken apart: its condition, in front of it or at its end, and where the rest stands.

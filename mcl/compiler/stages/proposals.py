@@ -27,12 +27,14 @@ Found: TypeAlias = Classified | OutOfScope
 
 @dataclass(frozen=True)
 class Choosing:
-    """A goal whose skill is chosen: among which, by whom, by which rules."""
+    """A goal whose skill is chosen: among which, by whom, by which rules. part: whether it is a part of
+    another."""
 
     request: GoalRequest
     skills: Skills
     model: Model
     rules: Rules
+    part: bool = False
 
     @cached_property
     def clauses(self) -> Clauses:
@@ -46,17 +48,12 @@ class Choosing:
     def by_itself(self, prose: str) -> Found:
         """What is meant by a part of the goal, as if no more was said."""
         with self.request.files.beside(prose) as files:
-            part = replace(self, request=replace(self.request, prose=prose, files=files))
+            part = replace(self, request=replace(self.request, prose=prose, files=files), part=True)
             return settled(part, part.by_model(prose))
 
     def is_doubtful(self, found: Classified) -> bool:
         """Whether a person has to be asked which skill is meant."""
         return self.rules.routing(found.skill_probability).route == "clarify"
-
-    def does_something(self, skill: Skill) -> bool:
-        """Whether a skill changes, moves or makes files here."""
-        files = self.request.files
-        return bool(files.changed(skill)) or not {"new", "folder"}.isdisjoint(files.uses(skill).values())
 
     def is_sure(self, found: Found) -> bool:
         """Whether a skill was chosen, and needs no look."""
@@ -167,14 +164,22 @@ def _before_later(choosing: Choosing, found: Found) -> Classified | None:
     later = [one for one in clauses.wishes(begins) if one.start > main.place.start]
     if not later:
         return None
-    first = choosing.by_itself(clauses.said(clauses.ended(TextPlace(main.place.start, later[0].start))))
-    if _skill(first) in (None, skill) or not isinstance(first, Classified):
+    words = clauses.said(clauses.ended(TextPlace(main.place.start, later[0].start)))
+    if skill.takes_goal and not choosing.is_sure(choosing.by_model(words)):
+        return None  # a question of several parts
+    first = choosing.by_itself(words)
+    if _skill(first) in (None, skill) or not isinstance(first, Classified) or choosing.is_doubtful(first):
         return None
-    if not choosing.does_something(first.skill) or choosing.is_doubtful(first):
-        return None
-    surer = choosing.is_sure(first) and not choosing.is_sure(found)
-    others = (choosing.by_model(clauses.said(one)) for one in later)
-    return replace(first, begins=begins) if surer or any(_skill(one) is skill for one in others) else None
+    sure, known = choosing.is_sure(first), choosing.is_sure(found)
+    others = [_skill(choosing.by_model(clauses.said(one))) for one in later]
+    if first.skill.takes_goal or choosing.request.files.only_look(first.skill.tools):
+        # What only looks may say of what the next is done: "find those of May, copy them and zip the folder".
+        return replace(first, begins=begins) if skill not in others[:1] and skill in others else None
+    files = choosing.request.files
+    if "folder" in files.uses(skill).values() and {*files.uses(first.skill)} == {"folders"}:
+        return None  # "make a folder x and move them there": what is moved there makes it
+    meant = (sure and not known) or (skill in others and (sure or not known or not skill.takes_goal))
+    return replace(first, begins=begins) if meant else None
 
 
 def _told_before(clauses: Clauses) -> int:

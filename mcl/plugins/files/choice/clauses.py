@@ -40,7 +40,8 @@ NO_PLACE: Final = TextPlace(0, 0)
 @dataclass
 class Noun:
     """A run of words that names files together. all, one, many: a word beside it says how many; tests: what
-    must hold of them; newest: of how many of them the newest are meant, the oldest where it is negative."""
+    must hold of them; newest: of how many of them the newest are meant, the oldest where it is negative;
+    alone: what must hold of them is all that is said."""
 
     tokens: list[SaidWord] = field(default_factory=list)
     all: bool = False
@@ -49,11 +50,12 @@ class Noun:
     folder: str = ""
     tests: list[Test] = field(default_factory=list)
     newest: int = 0
+    alone: bool = False
 
     @property
     def names(self) -> bool:
         """Whether it says of itself which files."""
-        return bool(self.tokens or self.newest)
+        return bool(self.tokens or self.newest or self.alone)
 
 
 @dataclass
@@ -379,7 +381,7 @@ class ClauseReader:
         return not self._is_nothing(token) and not self._is_verb(token) and self.sets.is_stated(token)
 
     def _or_when(self, tokens: Sequence[SaidWord], at: int) -> tuple[int, Test] | None:
-        if at + 1 >= len(tokens) or tokens[at].text not in self.words.sets["joins"]:
+        if at + 1 >= len(tokens) or tokens[at].text not in self.words.sets["joins"] | {","}:
             return None
         led = tokens[at + 1].text in self.words.sets["dated"]
         found = when(tokens, at + 1 + led, self.today, led=True)

@@ -84,6 +84,12 @@ class Selections:
                 if one.nouns and not one.left and self.reader.known(one):
                     goal.only.append(one)
                     goal.aside.append(clause.place)
+                elif (
+                    one.tests
+                    and not one.left
+                    and any(noun.tests for _, said in goal.said for noun in said.nouns)
+                ):
+                    goal.aside.append(self._with_joined(clause))  # “but the copy alone”, as was said
             elif done and self.words.at("naming", tokens, 0):
                 goal.aside.append(clause.place)
             elif done and self.clauses.does(clause) and not self._places(tokens, goal):
@@ -181,6 +187,10 @@ class Selections:
         goal, place = self.goal, self._place()
         if goal.stopped or not place.end:
             return None
+        named = [one for _, one in goal.said if any(noun.names for noun in one.nouns)]
+        for _, one in goal.said:
+            if named and one not in named and one.everything and one.tests:  # “whatever is old in x, and y”
+                one.nouns = [Noun(all=True, folder=next((noun.folder for noun in one.nouns), ""), alone=True)]
         nouns = [noun for _, one in goal.said for noun in one.nouns]
         for _, one in goal.said:
             for noun in one.nouns:
