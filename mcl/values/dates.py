@@ -350,7 +350,7 @@ def _since(text: str, now: datetime, where: ZoneInfo) -> datetime | None:
 
 
 def _past_day(text: str, today: date) -> date | None:
-    named = {"today": 0, "this morning": 0, "yesterday": 1, "last night": 1, "the day before yesterday": 2}
+    named = {"today": 0, "this morning": 0, **_PAST_DAYS}
     if text in named:
         return today - timedelta(days=named[text])
     if edge := _EDGE.match(text):

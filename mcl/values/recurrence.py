@@ -255,14 +255,11 @@ def _plain(text: str) -> str:
 def _limited(text: str, at: str, zone: str) -> tuple[str, str, int, datetime | None] | None:
     """The words without those that say when it ends and begins; until, count, and just before it begins."""
     until, count = "", 0
-    if found := _UNTIL.search(text):
-        moment = read_moment(_EVES.get(found["until"], found["until"]), at, zone)
+    if found := _UNTIL.search(text) or _FOR.search(text):
+        words = found.groupdict()
+        ends = _EVES.get(words["until"], words["until"]) if "until" in words else f"in {words['span']}"
+        moment = read_moment(ends, at, zone)
         if moment is None or moment <= at:
-            return None
-        text, until = text[: found.start()], moment
-    elif found := _FOR.search(text):
-        moment = read_moment(f"in {found['span']}", at, zone)
-        if moment is None:
             return None
         text, until = text[: found.start()], moment
     elif found := _TIMES.search(text):

@@ -147,6 +147,7 @@ def test_both_ways_and_both_sides_are_told(goal: str, numbers: tuple[str, ...], 
 
 def test_what_a_table_answers_is_asked_of_it_and_not_converted_or_counted(home: Home) -> None:
     for goal in (
+        "visa de två yngsta gästerna i guests.csv, yngst överst",
         "hur många ord har jag i words.csv?",
         "i need the guests of guests.csv who paid as csv, in paid.csv",
     ):

@@ -429,6 +429,8 @@ def planned(folder: Path) -> Path:
         ("add the sauna to my plans on 3 december at 13", "sauna", "2026-12-03T12:00", "plans.ics"),
         ("påminn mig den 3/12 kl 14.30 om å ringa mamma", "ringa mamma", "2026-12-03T13:30", "reminders.ics"),
         ("remind me next week on tuesday at 10 to call", "call", "2026-12-01T09:00", "reminders.ics"),
+        ("nudge me at the end of the month about the fees", "fees", "2026-11-30T08:00", "reminders.ics"),
+        ("sätt en timer på 20 minuter", "sätt en timer", "2026-11-27T09:20", "reminders.ics"),
         ("set the alarm for 7 tomorrow", "set the alarm", "2026-11-28T06:00", "reminders.ics"),
         ("ping me half an hour before the car wash", "wash the car", "2026-11-29T12:30", "reminders.ics"),
         (
@@ -644,6 +646,15 @@ def test_a_moment_that_is_not_said_or_over_is_asked_about(
     asked = understood(home, bundled, goal)
     assert isinstance(asked, Clarify), asked
     assert "slot.when" in [one.field for one in asked.questions]
+
+
+def test_a_reminder_before_each_of_something_is_shown_as_one(
+    home: Home, bundled: Model, planned: Path
+) -> None:
+    made = understood(home, bundled, "remind me 2 hours before every rehearsal")
+    assert isinstance(made, Compiled)
+    assert made.review
+    assert "every rehearsal" in made.advice
 
 
 def test_the_exam_of_a_subject_is_found_by_a_word_for_both(home: Home, bundled: Model, planned: Path) -> None:

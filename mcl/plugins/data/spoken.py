@@ -53,11 +53,16 @@ _SPANS: Final = re.compile(
 )
 _WAKES: Final = re.compile(
     r"(?:wake (?:me|us)(?: up)?|väck (?:mig|mej|oss)|(?:set|put on) (?:an|the|my) alarm"
+    r"|(?:set|start) (?:a|the) timer|(?:sätt|ställ|starta) (?:en )?(?:timern?|äggklocka\w*)"
     r"|(?:sätt|ställ) (?:ett |en |mitt |min )?(?:larm|alarm|väckar|klock)\w*)"
     r"(?!\w)(?!.*\s(?:to|about|that|att|om)\s+[^\W\d])",
     re.IGNORECASE,
 )
-_HOUR: Final = re.compile(r"^ (?:for|på|till) (?=\d)", re.IGNORECASE)
+_HOUR: Final = re.compile(
+    r"^ (?:for|på|till) (?=\d{1,2}(?:[:.]\d\d)?(?!\d|\s*(?:min|h|sek|sec|tim)))", re.IGNORECASE
+)
+_LASTS: Final = re.compile(r"^ (?:for|på|till) (?=\S+ (?:min|h|sek|sec|tim))", re.IGNORECASE)
+_EVERY: Final = re.compile(r"\s*(?:every|each|all|varje|varenda|alla)\s", re.IGNORECASE)
 # "om å ringa" is "om att ringa", and what stands behind "me" when the words for a moment are gone
 _OM_TO: Final = re.compile(r"\b(om|te|till)\s+å(?=\s)", re.IGNORECASE)
 _ME_TO: Final = re.compile(r"\b(påminn\w*\s+(?:mig|mej|oss))\s+[åo](?=\s)", re.IGNORECASE)
@@ -152,7 +157,7 @@ def _inputs(
 ) -> tuple[str, Mapping[str, str]] | None:
     """As `inputs`, of a goal that says at most one time of day."""
     if (wakes := _WAKES.search(prose)) is not None and not _REMINDS.search(prose, 0, wakes.start()):
-        prose = f"{prose[: wakes.end()]}{_HOUR.sub(' at ', prose[wakes.end() :])}"
+        prose = f"{prose[: wakes.end()]}{_LASTS.sub(' in ', _HOUR.sub(' at ', prose[wakes.end() :]))}"
         named = {"title": wakes[0]}
         alarm = moment_said(prose, at, zone)
         return (alarm[0], {**named, "when": alarm[1]}) if alarm else (prose, named)
@@ -231,7 +236,7 @@ def _ahead(
         return rest, {**title, "when": "", "asked": question}
     when = instant(entry.start - lead)
     evening = words[-1].casefold() in _EVENING
-    left = "" if sure else ahead
+    left = f"{ahead}{event}" if _EVERY.match(event) else "" if sure else ahead
     if hour or evening:
         day = (entry.start - lead).astimezone(ZoneInfo(zone)).date()
         parts = (f"{hour} in the evening", hour) if hour and evening else (hour or "in the evening",)
@@ -326,7 +331,8 @@ def _begin_alike(one: str, other: str) -> bool:
     )
     if len(one) > _COMPOUND and other.endswith(one[:-2]):  # the concert is the Christmas concert
         return True
-    if stems(one) & stems(other):  # the tandläkare is the dentist
+    forms = stems(one)  # the tandläkare is the dentist, the concert the julkonsert
+    if forms & stems(other) or any(len(form) > _COMPOUND and other.endswith(form) for form in forms):
         return True
     return one == other or (same >= _ALIKE and same >= min(len(one), len(other)) - 2)
 

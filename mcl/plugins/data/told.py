@@ -87,7 +87,10 @@ def read_join(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
 
 
 def read_sort(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
-    """The table, the column its rows are ordered by, which way round, and a new file."""
+    """The table, the column its rows are ordered by, which way round, and a new file; nothing where no word
+    says that the table itself is put in order: “the three dearest, dearest on top”."""
+    if _pattern("sort", "wish").search(prose) is None:
+        return ()
     said = [one.place for one in clauses if not one.keeps]
     named = [one for one in tables_named(prose, names) if not free(one.place, said)]
     there = {one.path: one for one in named if one.there}

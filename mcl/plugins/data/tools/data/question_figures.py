@@ -516,7 +516,8 @@ class FigureWords(OrderWords):
         """Whether columns that are named are those to show, and not only what the rows are."""
         if not shown:
             return False
-        if self._any("just") or len(shown) > 1:
+        just = (at for at in range(len(self.words)) if length_of("just", self.plain, at))
+        if any(not length_of("asides", self.plain, at) for at in just) or len(shown) > 1:
             return True
         at = shown[0][0]
         before = self.plain[max(0, at - 3) : at]
