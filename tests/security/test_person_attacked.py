@@ -139,13 +139,13 @@ def attack(folder: Path, line: str, typed: str = "") -> str:
 
 
 def left_alone(folder: Path) -> None:
-    """Wait for what runs in the folder below nobody; end it where it waits for an answer."""
-    until = time.monotonic() + 60
-    while running := [
-        pid
-        for pid in map(int, filter(str.isdigit, (one.name for one in Path("/proc").iterdir())))
-        if in_folder(pid, folder)
-    ]:
+    """Wait for what runs in the folder below nobody; end it where it waits for an answer. What forks while it
+    is looked for is not seen once, but not three times."""
+    until, quiet = time.monotonic() + 60, 0
+    while quiet < 3:
+        pids = [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
+        running = [pid for pid in pids if in_folder(pid, folder)]
+        quiet = 0 if running else quiet + 1
         if time.monotonic() > until:
             for pid in running:
                 os.kill(pid, signal.SIGKILL)
