@@ -24,7 +24,7 @@ from executor.tools.registry import Registry
 from executor.walker.questions import AlwaysApprove
 from ir import IntentAcceptBody, MclError
 from mcl.core.home import sealed
-from mcl.plugins.probing.folder import Snapshot, changes, environment_of, look_at_home, moved, settle
+from mcl.plugins.probing.folder import DISK, Snapshot, changes, environment_of, look_at_home, moved, settle
 from mcl.plugins.probing.judgement import is_declared
 from mcl.usecases.direct import direct_call, effect_in, proposal, texts_of
 
@@ -269,7 +269,8 @@ def run_example(
     tempfile.tempdir = None
     home = tools.open(place / "mcl")
     settle(place, home)
-    args = {**given, **{name: moved(str(given[name]), host) for name in manifest.scope.urls if name in given}}
+    args = {name: f"{place}{one}" if str(one).startswith(DISK) else one for name, one in given.items()}
+    args |= {name: moved(str(given[name]), host) for name in manifest.scope.urls if name in given}
     effect = effect_in(place / "work", manifest, args)
     watch = ProbeWatch(_limits(manifest, place, host))
     watched = _Watched(tools.registry, watch, lambda: look_at_home(place / "mcl"))

@@ -30,6 +30,7 @@ from mcl.memory import MemoryStore
 
 AROUND: Final = ("beside", "home")
 AREAS: Final = ("work", *AROUND, "tmp")
+DISK: Final = "/srv/"  # what an example has there lies in the place
 BIN: Final = "stand-ins"  # their folder, beside all places
 REAL: Final = frozenset({"git", "rg"})  # programs that are not stood in for where they are installed
 EDITOR: Final = "editor"
@@ -56,6 +57,7 @@ async def make_template(place: Path, *, host: str) -> None:
             await _git(git, work, "commit", "--quiet", "--message", message, at=moment)
     if git is not None:
         await _branch_off(git, work, said)
+        await _git(git, place, "init", "--quiet", "--bare", f"{place}{DISK}shop.git")
     for folder in (work / ".git" / "hooks", work / ".git" / "branches"):
         shutil.rmtree(folder, ignore_errors=True)
     _write(work, said["staged"])
