@@ -42,7 +42,7 @@ _TABLES: Final = (
     "".join(f"DROP TRIGGER IF EXISTS mcp_servers_{verb};" for verb in ("INSERT", "UPDATE", "DELETE")),
 )
 _COLUMNS: Final = "id, name, transport, command, folder, environment, url, headers, trusted, since"
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}", re.ASCII)
 # What the protocol or HTTP itself says in a request.
 _TAKEN_HEADERS: Final = frozenset(
@@ -318,7 +318,7 @@ def _check_variables(environment: Mapping[str, str], name: str, *, over_http: bo
     if len(environment) > MOST_PARTS:
         raise _bad(f"{MOST_PARTS} variables are the most", name)
     for variable, value in environment.items():
-        if not _VARIABLE.fullmatch(variable):
+        if not VARIABLE.fullmatch(variable):
             raise _bad(f"{variable[:80]!a} is no name of a variable", name, fix="such as API_URL")
         if over_http and variable not in _WAYS:
             raise _bad(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ir.errors import MclError
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
 _SENTENCE = 300  # characters of the first sentence of a command's help
 
 

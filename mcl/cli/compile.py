@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from mcl.cli.arguments import (
+    VERBS,
     AsJson,
     IntentId,
     ModelPath,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 verbs = typer.Typer()
 
 
-_VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
 MAX_GOAL_BYTES = 4 * 8192  # no goal of the longest allowed length is larger, whatever its alphabet
 NoAsk = Annotated[bool, option("--no-ask", "Do not ask on the terminal; leave the questions for mcl answer.")]
 
@@ -67,7 +67,7 @@ def compile_command(
         ),
     ] = None,
     skill: Annotated[str, option("--skill SKILL", "Use this skill; do not choose one.")] = "",
-    verb: Annotated[str, option("--verb VERB", f"Use this verb; do not choose one: {_VERBS}.")] = "",
+    verb: Annotated[str, option("--verb VERB", f"Use this verb; do not choose one: {VERBS}.")] = "",
     slot: Annotated[
         list[str] | None, option("--slot NAME=VALUE", "Fill a slot yourself; may be given several times.")
     ] = None,

@@ -1,6 +1,6 @@
 """Who calls, and what comes back: JSON in, JSON out, in words that know no protocol version.
 
-Nothing here knows the SDK: ``serve`` is the one place where this becomes protocol, in both of its eras.
+Nothing here knows the SDK: the plug-in `mcp` is the one place where this becomes protocol, in both eras.
 """
 
 from __future__ import annotations

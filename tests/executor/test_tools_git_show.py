@@ -72,6 +72,7 @@ def test_a_long_file_is_cut_at_a_whole_character(repo: Walks) -> None:
     assert found["truncated"] is True
     assert found["size"] == 400_000
     assert set(found["content"]) == {"é"}
+    assert repo.refusal(show(file="long.txt", whole="true")) == "TOO_LARGE"
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,15 @@ def test_numbers_are_added_up_and_days_are_counted(walks: Walks) -> None:
     assert code(walks.go(node("calc/sum", numbers=["x"]))) == "BAD_EXPRESSION"
 
 
+def test_what_is_added_to_a_list_is_an_entry_or_the_lines_of_files(walks: Walks) -> None:
+    place, _ = walks.write("list.txt", "milk\n"), walks.write("more.txt", "")
+    assert walks.refusal(node("text/add", path="list.txt")) == "BAD_ARGUMENTS"
+    both = node("text/add", path="list.txt", entry="tea", sources=["more.txt"])
+    assert walks.refusal(both) == "BAD_ARGUMENTS"
+    assert walks.go(node("text/add", path="list.txt", sources=["more.txt"])).failure is None
+    assert place.read_text() == "milk\n"
+
+
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60))
 def test_lines_that_are_not_changed_give_the_same_file(text: str) -> None:
     data = text.encode()

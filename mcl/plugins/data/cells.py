@@ -4,7 +4,6 @@ clients.csv”, “ta bort raden för Kalle”. All else of the table stays as i
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -14,7 +13,7 @@ from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free, within
-from mcl.plugins.data.rows_added import cell_of
+from mcl.plugins.data.rows_added import cell_of, line_of
 from mcl.plugins.data.rows_said import pattern
 from mcl.plugins.data.told import NamedTable, tables_named
 from mcl.plugins.data.tools.data.asked import Row
@@ -123,8 +122,9 @@ def read_row_gone(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     if len(tables) != 1:
         return ()
     table = tables[0]
-    words = [one for one in _words(prose, scope, table) if not _says(prose, one, ("removes", "row", "every"))]
-    rows, hits = _rows(_words(prose, scope, table), table) or ([], [])
+    said = _words(prose, scope, table)
+    words = [one for one in said if not _says(prose, one, ("removes", "row", "every"))]
+    rows, hits = _rows(said, table) or ([], [])
     meant = {column for hit in hits for column in hit.columns}
     cell = any(one.columns and not one.empty and not meant & set(one.columns) for one in words)
     but = _places("but", prose, scope)
@@ -408,14 +408,8 @@ def _line(table: _Table, at: int, column: int, value: str) -> str:
         now = cells[column]
         put = now.replace(now.strip(), value) if now.strip() else value
         return mark.join((*cells[:column], put, *cells[column + 1 :]))
-    made = [_joined(some, mark) for some in (cells, [*cells[:column], value, *cells[column + 1 :]])]
+    made = [line_of(some, mark) for some in (cells, [*cells[:column], value, *cells[column + 1 :]])]
     return made[1] if made[0] == line else ""
-
-
-def _joined(cells: Sequence[str], mark: str) -> str:
-    line = io.StringIO()
-    csv.writer(line, delimiter=mark, lineterminator="").writerow(cells)
-    return line.getvalue()
 
 
 def _span(words: Sequence[_Word]) -> TextPlace:

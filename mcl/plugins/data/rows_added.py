@@ -54,7 +54,7 @@ def read_row(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
     said = [one.place for one in clauses]
     if cells := _told(prose, [one.place for one in tables], schema, rows, today):
         place = TextPlace(said[0].start, said[-1].end)
-        line = _line(cells, delimiter)
+        line = line_of(cells, delimiter)
         return (
             FilledInput("note", place, (line,)),
             FilledInput("file", tables[0].place, (schema.path,)),
@@ -82,35 +82,24 @@ def _told(
         one for one in Periods(plain, [one.word.said for one in words], today).found() if not one.bare_year
     ]
     used = {at for one in times for at in range(one.start, one.end)}
-    cells: dict[int, str] = {}
     dates = [one for one in schema.columns if one.kind == "date"]
-    if (
-        len(times) != len(dates)
-        or len(dates) > 1
-        or any(one.first != one.last or not one.first for one in times)
-    ):
+    days = [one.first for one in times if one.first and one.first == one.last]
+    if not len(days) == len(times) == len(dates) <= 1:
         return []
-    for column, time in zip(dates, times, strict=True):
-        cells[column.place] = str(time.first)
+    cells = {column.place: str(day) for column, day in zip(dates, days, strict=True)}
     numbers = [at for at, one in enumerate(words) if one.word.number is not None and at not in used]
-    free_ = {one.place: one for one in schema.columns if one.kind == "number"}
-    for at in numbers if len(numbers) <= len(free_) else ():
-        near = [one for side in (at - 1, at + 1) if 0 <= side < len(words) for one in words[side].columns]
-        fitting = [free_[one] for one in near if one in free_] or list(free_.values())
+    amounts = {one.place: one for one in schema.columns if one.kind == "number"}
+    for at in numbers if len(numbers) <= len(amounts) else ():
+        sides = [one for one in (at - 1, at + 1) if 0 <= one < len(words)]
+        near = [one for side in sides for one in words[side].columns]
+        fitting = [amounts[one] for one in near if one in amounts] or list(amounts.values())
         column = fitting[0]
         cell = cell_of(words[at].word.said, column, [], comma=schema.comma)
         if cell is None or (len(fitting) > 1 and not near):
             return []
-        del free_[column.place]
+        del amounts[column.place]
         cells[column.place] = cell
-        used |= {
-            at,
-            *(
-                side
-                for side in (at - 1, at + 1)
-                if 0 <= side < len(words) and column.place in words[side].columns
-            ),
-        }
+        used |= {at, *(one for one in sides if column.place in words[one].columns)}
     if not numbers:
         return []
     clauses = {words[at].word.clause for at in used}
@@ -129,15 +118,15 @@ def _told(
                 row[column.place] for row in rows if kinds and all(row[one] == cells[one] for one in kinds)
             }
             cells |= {column.place: same.pop()} if len(same) == 1 else {}
-    open_ = [one for one in schema.columns if one.place not in cells and one.kind == "text"]
+    untold = [one for one in schema.columns if one.place not in cells and one.kind == "text"]
     left = [at for at in left if not (words[at].empty or _is_lead(prose, words[at].word.start))]
     paid = [
         at for at in left if length_of("spending", plain, at) or "paid" in members_of("things", (plain[at],))
     ]
     left = [at for at in left if plain[at].isalpha() and at not in paid]
-    if len(open_) == 1 and left and left == list(range(left[0], left[-1] + 1)) and len(left) <= _LONGEST:
+    if len(untold) == 1 and left and left == list(range(left[0], left[-1] + 1)) and len(left) <= _LONGEST:
         start, end = words[left[0]].word.start, words[left[-1]].word.start + len(words[left[-1]].word.said)
-        cells[open_[0].place], left = prose[start:end], []
+        cells[untold[0].place], left = prose[start:end], []
     whole = len(cells) == len(schema.columns) and not [at for at in left if not is_known(plain[at])]
     return [cells[one.place] for one in schema.columns] if whole else []
 
@@ -196,11 +185,12 @@ def _row(said: str, schema: TableSchema, rows: Sequence[Row], delimiter: str, to
             for cell, one in there
         ]
         if all(one is not None for one in made):
-            return _line([one or "" for one in made], delimiter)
+            return line_of([one or "" for one in made], delimiter)
     return ""
 
 
-def _line(cells: Sequence[str], delimiter: str) -> str:
+def line_of(cells: Sequence[str], delimiter: str) -> str:
+    """A line of a table with these cells."""
     line = io.StringIO()
     csv.writer(line, delimiter=delimiter, lineterminator="").writerow(cells)
     return line.getvalue()

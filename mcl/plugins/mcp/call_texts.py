@@ -18,6 +18,7 @@ from executor.gate.guards.call import VARIANTS
 from executor.tools.names import MAX_TOOL, OURSELVES, is_server, is_tool
 from ir import DocumentError, parse_json
 from mcl.core.errors import McpError
+from mcl.plugins.mcp.records.record import INTENT
 
 _FORM: Final = "write server:tool, as retrieve_tools gives it"
 _NAME_EXAMPLE: Final = 'name = "github:create_issue"'
@@ -69,8 +70,7 @@ def _bad_name(why: str) -> McpError:
 
 MAX_ARGS: Final = 32 << 20  # characters of args_json
 _DEPTH: Final = 64  # lists and objects inside one another
-_INTENT: Final = ("operation_type", "data_sensitivity", "reason")
-_KNOWN: Final = ("name", "args", "args_json", "intent", *_INTENT)
+_KNOWN: Final = ("name", "args", "args_json", "intent", *INTENT)
 _EXAMPLE: Final = '{"name": "github:get_issue", "args": {"number": 7}, "intent": {"reason": "to sum it up"}}'
 
 
@@ -114,7 +114,7 @@ def read_call(variant: str, arguments: Mapping[str, object]) -> ToolCallRequest:
             data_sensitivity=_text(said.get("data_sensitivity", "")) or "unknown",
             reason=_reason(said.get("reason", "")),
             variant=variant,
-            given="intent" in given or any(field in given for field in _INTENT),
+            given="intent" in given or any(field in given for field in INTENT),
             name=str(name),
         ),
     )
@@ -163,7 +163,7 @@ def _args_of_text(text: object) -> dict[str, object]:
 
 def _intent(given: Mapping[str, object]) -> dict[str, object]:
     """What the call says of itself: the object's fields and the flat ones, which must not disagree."""
-    flat = {field: given[field] for field in _INTENT if field in given}
+    flat = {field: given[field] for field in INTENT if field in given}
     whole = given.get("intent")
     if whole is None:
         return flat
@@ -177,12 +177,12 @@ def _intent(given: Mapping[str, object]) -> dict[str, object]:
             example,
         )
     said = {field: value for field, value in whole.items() if value is not None}
-    if unknown := sorted(said.keys() - set(_INTENT), key=str):
-        fix = f"an intent has {', '.join(_INTENT)}"
+    if unknown := sorted(said.keys() - set(INTENT), key=str):
+        fix = f"an intent has {', '.join(INTENT)}"
         raise _error(
             "UNKNOWN_ARGUMENT", f"there is no intent.{_short(unknown[0])[1:-1]}", "intent", fix, example
         )
-    for field in _INTENT:
+    for field in INTENT:
         if field in flat and field in said and flat[field] != said[field]:
             why = f"{field} and intent.{field} are both given, and differ"
             raise _error("INTENT_TWICE", why, field, "say it once", example)

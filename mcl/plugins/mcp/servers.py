@@ -7,12 +7,12 @@ from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from executor.gate.grants import Grants
 from executor.store.home import Home
 from ir.results import as_json
-from mcl.catalog.servers import USUAL, Server, Servers
+from mcl.catalog.servers import USUAL, VARIABLE, Server, Servers
 from mcl.core.errors import McpError
 from mcl.core.event_loop import at_once
 from mcl.core.home import open_home
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from mcl.catalog.suspicion import Suspicion
     from mcl.plugins.mcp.upstream.upstream import Status
     from mcl.plugins.mcp.upstream.upstreams import Upstreams
-
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -246,7 +244,7 @@ def _needs(home: Home, tools: Sequence[DescribedTool]) -> tuple[str, ...]:
 
 def _variable(text: str, server: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
-    if not equals and _VARIABLE.fullmatch(text):
+    if not equals and VARIABLE.fullmatch(text):
         return text, f"$env:{text}"
     if not equals:
         raise McpError(

@@ -7,13 +7,13 @@ from rich.console import RenderableType
 
 from executor.gate.verdict import Ask, Deny
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, joined, plain, rows
+from mcl.cli.views.plan import VERDICT_STYLES
 
 if TYPE_CHECKING:
     from executor import Verdict
     from mcl.plugins.plans.plans import PlanChecked
 
 _STYLES = {"allowed": GOOD, "needs_approval": WARN, "denied": BAD, "invalid": BAD}
-_WORDS = {"allow": GOOD, "ask": WARN, "deny": BAD}
 
 
 def checked_view(found: "PlanChecked") -> Iterator[RenderableType]:
@@ -27,7 +27,7 @@ def checked_view(found: "PlanChecked") -> Iterator[RenderableType]:
         yield joined(
             (
                 (f"  {verdict.node_id or 'plan'}", ""),
-                (word, _WORDS.get(word, BAD)),
+                (word, VERDICT_STYLES.get(word, BAD)),
                 (tool or verdict.kind, DIM),
                 (f"{verdict.operation}: {does}" if does else "", DIM),
             )

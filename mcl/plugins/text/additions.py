@@ -10,15 +10,11 @@ from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free
-from mcl.plugins.text.said import is_text, named_files, pattern, texts
+from mcl.plugins.text.said import is_table, is_text, named_files, pattern, table, texts
 
 _LISTS: Final = (".txt", ".md", ".list", ".todo")
 _NAME: Final = re.compile(r"[\w./-]*\w\.(?:txt|md|list|todo)(?!\w)", re.IGNORECASE)
 _MARK: Final = re.compile(r"^\s*(?:#+\s+|[-*+]\s+(?:\[[ xX]?\]\s*)?|\[[ xX]?\]\s*)")
-_PARTS: Final = re.compile(
-    r"\s*,\s*(?:(?:and|och|å|o)\s+)?|\s+(?:and|och|å|o|&)(?:\s+(?:then|så|sen))?\s+|\n"
-)
-_TABLES: Final = (".csv", ".tsv", ".tab", ".json")
 _COLON: Final = re.compile(r":[ \t]*(?=\S)|:[ \t]*\n")
 _BEFORE: Final = 40  # characters of a clause before its verb
 _TIDY: Final = " \t\n,;:.!?"
@@ -79,7 +75,8 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
 def _lines(prose: str, scope: TextPlace, note: TextPlace) -> str:
     """What is written down, with a line for each thing where that is said."""
     said = prose[slice(*note)]
-    return "\n".join(_PARTS.split(said)) if pattern("add", "lines").search(prose, *scope) else said
+    several = pattern("add", "lines").search(prose, *scope) is not None
+    return re.sub(table("add")["between"], "\n", said) if several else said
 
 
 def _source(said: str, names: FileNames) -> str:
@@ -88,7 +85,7 @@ def _source(said: str, names: FileNames) -> str:
     path = said[match.end() :].strip() if match else said
     meant = names.named(path, 1) if "." in path and " " not in path else None
     one = meant.paths[0] if meant and len(meant.paths) == 1 else ""
-    return one if one and is_text(one) and not one.casefold().endswith(_TABLES) else ""
+    return one if one and is_text(one) and not is_table(one) else ""
 
 
 def _unknown(prose: str, scope: TextPlace, names: FileNames) -> _Target | None:
@@ -127,7 +124,7 @@ def _where(
             place = TextPlace(start, start + len(line))
             said.append((TextPlace(match.start(), place.end), FilledInput("first", place, (line,))))
     for place, filled in said:
-        if not free(place, quotes) or free(place, [TextPlace(scope.start, scope.end)]):
+        if not free(place, quotes):
             continue
         if not free(place, [note]):
             before = _bare(prose, TextPlace(note.start, max(note.start, place.start)))

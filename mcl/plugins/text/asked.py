@@ -14,7 +14,7 @@ from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace
 from mcl.plugins.text.answers import answers, others
-from mcl.plugins.text.said import is_text, pattern, texts
+from mcl.plugins.text.said import is_table, is_text, pattern, texts
 from mcl.values.durations import in_english
 from mcl.values.periods import MONTHS
 
@@ -24,7 +24,6 @@ _LONG_WORD: Final = 6  # letters of one that may be spelled wrongly
 _TITLE: Final = 80  # characters of a first line that may be a title
 _ENOUGH: Final = 0.35  # of what all words of a question would count, what its line must
 _FIRST: Final = 20  # lines that answer
-_TABLES: Final = (".csv", ".tsv", ".json")
 _LONGEST: Final = 200  # characters of a question
 _ENDS: Final = re.compile(r"[,;!?\n]|\.(?=\s|$)")
 _SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?!\s|$))+")
@@ -60,7 +59,7 @@ def read_question(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     said = prose[slice(*asks[-1])].strip()
     read = ((path, lines_without_keys(names.text(path))) for path in _letters_and_texts(names))
     found = answers(said, read, _FIRST) if pattern("described", "figures").search(said) is None else []
-    best = [one for one in found if one.score == found[0].score and not one.path.casefold().endswith(_TABLES)]
+    best = [one for one in found if one.score == found[0].score and not is_table(one.path)]
     if not best or best[0].share < _ENOUGH:
         return ()
     return (FilledInput("question", asks[-1], (said,)),)

@@ -10,10 +10,9 @@ from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free, within
-from mcl.plugins.text.said import kept_places, named_files, pattern
+from mcl.plugins.text.said import is_table, kept_places, named_files, pattern
 
 _NEW: Final = re.compile(r"[\w./-]*\w\.(?:txt|md|list|todo|log)(?!\w)", re.IGNORECASE)
-_TABLES: Final = (".csv", ".tsv", ".tab", ".json")
 
 
 class _Said(NamedTuple):
@@ -102,4 +101,4 @@ def _made(prose: str, names: FileNames, named: Sequence[TextPlace]) -> TextPlace
 
 
 def _is_list(path: str, names: FileNames) -> bool:
-    return not path.casefold().endswith(_TABLES) and bool(names.text(path).strip())
+    return not is_table(path) and bool(names.text(path).strip())

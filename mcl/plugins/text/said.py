@@ -40,6 +40,11 @@ def is_text(path: str) -> bool:
     return path.rpartition(".")[2].casefold() not in _BINARY
 
 
+def is_table(path: str) -> bool:
+    """Whether a file is a table or other data, by its name."""
+    return path.casefold().endswith((".csv", ".tsv", ".tab", ".json"))
+
+
 def texts(names: FileNames) -> Iterator[str]:
     """The files that may be texts, those at the top first."""
     files = sorted(names.files, key=lambda path: path.count("/"))
@@ -61,15 +66,13 @@ def named_files(prose: str, names: FileNames) -> list[tuple[TextPlace, tuple[str
             paths = tuple(path for path in meant.paths if is_text(path)) if meant is not None else ()
             if paths and not (many == 1 and text.isdigit()):
                 found.append((place, paths))
-    lists = tuple(path for path in texts(names) if pattern("list", "todo").fullmatch(_plain(path)))
-    for match in pattern("list", "todo").finditer(prose) if lists else ():
-        if free(TextPlace.of(match), [one for one, _ in found]):
-            found.append((TextPlace.of(match), lists))
+    todo = pattern("list", "todo")
+    told = [TextPlace.of(one) for one in todo.finditer(prose)]
+    told = [one for one in told if free(one, [place for place, _ in found])]
+    plain = ((path, path.rpartition("/")[2].partition(".")[0]) for path in (texts(names) if told else ()))
+    if lists := tuple(path for path, name in plain if todo.fullmatch(name)):
+        found += [(one, lists) for one in told]
     return sorted(found)
-
-
-def _plain(path: str) -> str:
-    return path.rpartition("/")[2].partition(".")[0]
 
 
 def kept_places(prose: str, clauses: Sequence[SaidClause], named: Sequence[TextPlace]) -> list[TextPlace]:

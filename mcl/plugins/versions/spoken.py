@@ -41,14 +41,14 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     speaks = _pattern("merges").search(prose) or _pattern("branch").search(prose)
     if not speaks or _pattern("merged").search(prose):
         return ()
-    lead = re.compile(rf"(?<!\w)(?:{_table()['into']})\s+(?:the\s+)?$", re.IGNORECASE)
-    apart = [one for one in named if not lead.search(prose, 0, one.start)]
+    led = _led(prose, named, rf"(?:{_table()['into']})\s+(?:the\s+)?")
+    apart = [one for one in named if one not in led]
     behind = [one for one in apart if merge is not None and one.start >= merge.end()] or apart
     if not apart or (merge is None and len(apart) == len(named)):
         return ()  # nothing says that one is merged, or into which
     branch = next((one for one in apart if "/" in prose[slice(*one)]), behind[0])
     found = [FilledInput("branch", branch, _called(prose, branch))]
-    target = next((one for one in named if one != branch and one not in apart), None)
+    target = next((one for one in led if one != branch), None)
     if target is not None:
         found.append(FilledInput("target", target, _called(prose, target)))
     own = {prose[slice(*one)] for one in (branch, target) if one is not None}
@@ -104,11 +104,16 @@ def read_switch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
 
 def _checked_out(prose: str, named: Sequence[TextPlace]) -> list[TextPlace]:
     """Those names of branches that stand behind what leads to one that is checked out."""
-    lead = re.compile(rf"(?<![\w/-])(?:{_table()['switches']})\s+$", re.IGNORECASE)
+    return _led(prose, named, rf"(?<![/-])(?:{_table()['switches']})\s+")
+
+
+def _led(prose: str, named: Sequence[TextPlace], words: str) -> list[TextPlace]:
+    """Those names that stand behind such words."""
+    lead = re.compile(rf"(?<!\w){words}$", re.IGNORECASE)
     return [one for one in named if lead.search(prose, 0, one.start)]
 
 
-def _branches(prose: str, names: FileNames, word: str = "gren") -> list[TextPlace]:
+def _branches(prose: str, names: FileNames, word: str = "branch_itself") -> list[TextPlace]:
     """Where names of branches stand: with a slash, and no path of a file here; beside a word for a branch; or
     behind what leads to one."""
     quotes = [whole for whole, _ in quotes_of(prose)]
@@ -163,8 +168,7 @@ def read_unmerged(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     no, yes = _pattern("unmerged").search(prose), _pattern("merged").search(prose)
     if not (said := no or yes or _pattern("inside").search(prose)):
         return ()
-    lead = re.compile(rf"(?<!\w)(?:{_table()['into']})\s+(?:the\s+)?$", re.IGNORECASE)
-    into = [one for one in _branches(prose, names) if lead.search(prose, 0, one.start)]
+    into = _led(prose, _branches(prose, names), rf"(?:{_table()['into']})\s+(?:the\s+)?")
     state = FilledInput("state", TextPlace.of(said), ("unmerged" if no else "merged",))
     return [state, *(FilledInput("into", one, _called(prose, one)) for one in into[:1])]
 
@@ -291,8 +295,8 @@ def read_branch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     found = [TextPlace.of(one) for one in _pattern("switch").finditer(prose)]
     if not found or _pattern("new").search(prose) is None:
         return ()
-    lead = re.compile(rf"(?<!\w)(?:{_table()['from']})\s+(?:the\s+)?(?:(?:{_table()['branch']})\s+)?$", re.I)
-    start = next((one for one in _branches(prose, names) if lead.search(prose, 0, one.start)), None)
+    lead = rf"(?:{_table()['from']})\s+(?:the\s+)?(?:(?:{_table()['branch']})\s+)?"
+    start = next(iter(_led(prose, _branches(prose, names), lead)), None)
     place = start or found[0]
     began = FilledInput("start", place, _called(prose, place) if start else ())
     return [FilledInput("then", found[0], ("switch",)), began, *(FilledInput("", one) for one in found)]

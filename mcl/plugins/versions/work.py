@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -46,6 +47,21 @@ async def commit_of(git: Git, named: str) -> str:
     """The full id of the commit that a name stands for; "" where it names none."""
     found = await git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{named}^{{commit}}")
     return text(found.out).strip() if found.status == 0 else ""
+
+
+async def called(git: Git, name: str) -> str:
+    """The one branch that the words of a name say, where nothing has it whole: typo is fix/typo-in-docs, and
+    annas that of which Anna made the last commit."""
+    if await commit_of(git, name):
+        return name
+    form = "--format=%(refname:lstrip=2)%00%(authorname)"
+    branches = text((await git.answer("for-each-ref", form, BRANCHES)).out).splitlines()
+    said, found = set(re.split(r"[/_-]", name.casefold())), list[str]()
+    for branch in branches:
+        words = re.split(r"[/_ \0-]", branch.casefold())
+        if said <= {*words, *(f"{one}s" for one in words)}:
+            found.append(visible(branch.partition("\0")[0]))
+    return found[0] if len(found) == 1 else name
 
 
 def unknown_branch(name: str) -> ToolError:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from mcl.cli.arguments import (
+    VERBS,
     AsJson,
     AsJsonLines,
     ModelPath,
@@ -28,15 +29,13 @@ verbs = typer.Typer()
 
 # ---- `mcl skill new`: a skill to start from.
 
-_VERBS = "find, acquire, build, modify, deliver, analyze, negotiate, schedule, monitor, delegate"
-
 
 @verb(
     verbs, "new", "mcl skill new shelf-list", "mcl skill new weekly-report --verb deliver --in ./more-skills"
 )
 def new_skill(
     name: Annotated[str, argument("NAME", "The id: lower-case letters, digits and dashes.")],
-    verb: Annotated[str, option("--verb VERB", f"What such a goal wants done: {_VERBS}.")] = "find",
+    verb: Annotated[str, option("--verb VERB", f"What such a goal wants done: {VERBS}.")] = "find",
     folder: Annotated[Path, option("--in DIR", "The folder of skills to make it in.")] = Path("skills"),
     as_json: AsJson = False,
 ) -> None:

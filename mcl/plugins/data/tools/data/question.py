@@ -77,9 +77,11 @@ def _compared(words: Sequence[QuestionWord]) -> list[list[QuestionWord]]:
     plain = [one.word for one in words]
     for at in range(1, len(plain)):
         more = length_of("more", plain, at)
-        than = next((one for one in range(at + 2, len(plain)) if length_of("than", plain, one)), 0)
         asks = at > 1 and length_of("figure.sum", plain, at - 2) == 2
-        if more and than and asks and not member_of("beyond", plain, at)[0]:
+        if not (more and asks) or member_of("beyond", plain, at)[0]:
+            continue
+        than = next((one for one in range(at + 2, len(plain)) if length_of("than", plain, one)), 0)
+        if than:
             return [[*words[:at], *words[at + more : than]], list(words[than + 1 :])]
     return []
 

@@ -51,8 +51,8 @@ class FigureWords(OrderWords):
         for at in range(1, len(self.words) - 1) if column is not None else ():
             if not (length := length_of("minus", self.plain, at)):
                 continue
-            clause = [one for one in range(len(self.words)) if one not in self.used]
-            clause = clause if length > 1 else [one for one in self._clause(at) if one not in self.used]
+            scope = range(len(self.words)) if length > 1 else self._clause(at)
+            clause = [one for one in scope if one not in self.used]
             sides = [[one for one in clause if one < at], [one for one in clause if one >= at + length]]
             if all(any(self._way_at(one, ways) for one in side) for side in sides):
                 self.asked.differ = True
@@ -77,9 +77,7 @@ class FigureWords(OrderWords):
             for at in range(len(self.words))
         )
         joined = asks and any(length_of("joins", self.plain, at) for at in range(first, last))
-        if (each or joined) and not any(
-            length_of("difference", self.plain, at) for at in range(len(self.words))
-        ):
+        if (each or joined) and not self._any("difference"):
             self.asked.groups.append(Grouping(column.name, column.place))
             self.group_places.append(first)
             for at in (at for places in found.values() for at in places):

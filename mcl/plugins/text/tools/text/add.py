@@ -30,10 +30,11 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 
 def _add(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
     path = str(args["path"])
-    said = [" ".join(line.split()) for line in str(args.get("entry", "")).splitlines() if line.strip()] or [
-        ""
-    ]
-    own = [line for one in args.get("sources") or () for line in read_lines(str(one), bench).lines]
+    entry, sources = str(args.get("entry", "")), args.get("sources") or ()
+    if bool(entry) is bool(sources):
+        raise ToolError("BAD_ARGUMENTS", "one of entry and sources says what is added", place="entry")
+    said = [" ".join(line.split()) for line in entry.splitlines() if line.strip()] or [""]
+    own = [line for one in sources for line in read_lines(str(one), bench).lines]
     added: list[str] = []
 
     def change(data: bytes | None) -> bytes:
@@ -42,7 +43,7 @@ def _add(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
         rows = there and path.casefold().endswith(_TABLES)
         mark = "" if rows or (len(said) > 1 and not there) else _mark(there)
         listed = (one if _MARK.match(one) else f"{mark}{one}" for one in _entries(said, there))
-        added[:] = own or ([_row(" ".join(said), there[0], path)] if rows else listed)
+        added[:] = own if sources else [_row(" ".join(said), there[0], path)] if rows else listed
         lines = list(text.lines)
         while lines and not lines[-1].strip():
             lines.pop()

@@ -18,11 +18,10 @@ from executor.core.errors import ToolError
 from executor.sandbox.reach import covers, walk_to
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from mcl.plugins.versions.tools.git.merge import called
 from mcl.plugins.versions.tools.git.push import pushed, send
 from mcl.plugins.versions.tools.git.remote import folder_of
 from mcl.plugins.versions.tools.repo.inspect import remotes_of
-from mcl.plugins.versions.work import on_branch
+from mcl.plugins.versions.work import called, on_branch
 
 _PARTS = ("HEAD", "config", "objects", "refs")  # of a bare repository
 # What a repository could name to be run as commits arrive; hooks are looked for before.

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from executor.core.errors import ToolError
 from executor.sandbox.git import Git, repository, text
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from mcl.plugins.versions.tools.git.branch import local_branches, require_name
-from mcl.plugins.versions.tools.git.merge import called
-from mcl.plugins.versions.work import BRANCHES, commit_of, need_commit, unknown_branch
+from mcl.plugins.versions.work import BRANCHES, called, commit_of, need_commit, unknown_branch
 
 _STAY = ("main", "master", "develop")  # of all that are merged
 
 
-async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
+async def run(args: Mapping[str, Any], bench: Bench) -> dict[str, object]:
     """Drop one, if all its commits are in the branch that is checked out, or the gate allowed it anyway; or
     each whose commits are all in a branch.
 
@@ -30,8 +30,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
             into = await called(git, into)
             base = await need_commit(git, into)
             found = await local_branches(git, [f"--merged={base}"])
-            but = args.get("but", [])
-            kept = [await called(git, str(one)) for one in but] if isinstance(but, list) else []
+            kept = [await called(git, str(one)) for one in args.get("but") or ()]
             stay = {*_STAY, into, *kept, *await _checked_out(git)}
             names = [one["name"] for one in found if one["name"] not in stay]
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from executor.core.errors import ToolError
@@ -11,8 +10,7 @@ from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from mcl.core.text import counted
 from mcl.plugins.versions.staging import files_between, listed, require_committed
-from mcl.plugins.versions.tools.git.branch import local_branches
-from mcl.plugins.versions.work import BRANCHES, commit_of, committer, need_commit, on_branch
+from mcl.plugins.versions.work import called, committer, need_commit, on_branch
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
@@ -55,20 +53,6 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
             )
         commit = await need_commit(git, "HEAD")
     return _answer(branch, name, commit, "forward" if forward else "merged", files)
-
-
-async def called(git: Git, name: str) -> str:
-    """The one branch that the words of a name say, where nothing has it whole: typo is fix/typo-in-docs, and
-    annas that of which Anna made the last commit."""
-    if await commit_of(git, name):
-        return name
-    form = "--format=%(refname:lstrip=2)%00%(authorname)"
-    listed = text((await git.answer("for-each-ref", form, BRANCHES)).out).casefold().splitlines()
-    words = set(re.split(r"[/_-]", name.casefold()))
-    whole = [one["name"] for one in await local_branches(git)]
-    parts = [re.split(r"[/_ \0-]", line) for line in listed]
-    found = [whole[at] for at, own in enumerate(parts) if words <= {*own, *(f"{one}s" for one in own)}]
-    return found[0] if len(found) == 1 else name
 
 
 async def _merged(git: Git, ours: str, theirs: str, name: str) -> str:

@@ -19,8 +19,7 @@ from executor.sandbox.origin import Url, parse_url
 from executor.sandbox.process import Finished
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from mcl.plugins.versions.tools.git.merge import called
-from mcl.plugins.versions.work import BRANCHES, need_commit, on_branch
+from mcl.plugins.versions.work import BRANCHES, called, need_commit, on_branch
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _REFUSED = ("Authentication failed", "could not read Username", "terminal prompts disabled", " 401", " 403")

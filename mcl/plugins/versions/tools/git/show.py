@@ -26,6 +26,8 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         answer = await _head(git, commit)
         if file:
             content, size, truncated = await _content(git, commit, file, repo, bench)
+            if truncated and args.get("whole"):
+                raise ToolError("TOO_LARGE", f"{file!r} is too long for an answer", place=file)
             shown = {"file": visible(file), "content": content, "size": size, "truncated": truncated}
             return {**answer, **shown, "text": visible(content)}
         found = await changes(git, [*show, commit], path, repo, bench, past=True)

@@ -10,8 +10,7 @@ from executor.tools.tool import Bench
 from mcl.core.text import counted
 from mcl.plugins.versions.staging import files_between, listed, require_committed
 from mcl.plugins.versions.tools.git.branch import require_name
-from mcl.plugins.versions.tools.git.merge import called
-from mcl.plugins.versions.work import BRANCHES, commit_of, need_commit, unknown_branch
+from mcl.plugins.versions.work import BRANCHES, called, commit_of, need_commit, unknown_branch
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
