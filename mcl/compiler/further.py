@@ -13,7 +13,7 @@ from ir import Frame, FurtherWish, Given, Intent, SpanMark, WishCondition
 from mcl.compiler.outcome import Clarify, Compiled, Outcome
 from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.coverage_words import CoverageWords
-from mcl.compiler.stages.file_names import FileReading
+from mcl.compiler.stages.file_names import PLAIN, FileReading
 from mcl.compiler.stages.frame_draft import Extraction
 from mcl.compiler.stages.pointing import SaidCondition
 from mcl.compiler.stages.request import GoalRequest
@@ -42,7 +42,6 @@ _COUNTED: Final = ("files", "rows", "list", "number")
 _SAME, _INTO = "@same=", "@into="
 _FOLDERS: Final = ("folder", "folders")  # inputs that are folders, whatever is done there
 _FILE: Final = re.compile(r"\.\w{1,8}$")  # how the name of a file ends that is not there yet
-_PLAIN: Final = re.compile(r"[^\W\d_]+(?: [^\W_]+)*")  # words, and no path or pattern
 _TELLS: Final = r"(?=[:\"“«]\s?)"  # before a text that is told to the letter
 _STANDS: Final = {"uint": "1", "float": "1"}  # for what is not known yet, by the type of its slot
 
@@ -115,11 +114,10 @@ class _Wish:
         pointing, whole = self.context.words.pointing, self.clauses.said(self.place)
         condition, rest = pointing.apart(whole, self.clauses.clause_starts(self.place))
         at = TextPlace(self.place.start + rest.start, self.place.start + rest.end)
-        when = self._condition(condition, whole) if condition is not None else None
         said = self.clauses.said(at)
-        if condition is None and (inner := pointing.inside(said))[0] is not None:
-            condition, said = inner
-            when = self._condition(condition, whole) if condition is not None else None
+        if condition is None:
+            condition, said = pointing.inside(said)
+        when = self._condition(condition, whole) if condition is not None else None
         if condition is not None and when is None:
             return None
         said = pointing.last.sub("", self.context.words.commanded(said))
@@ -242,9 +240,9 @@ class _Wish:
         words = self._pointing(asked.prose)
         pointing, named, skill = self.context.words.pointing, "", _skill_of(outcome, self.context.skills)
         whole = True  # was it chosen among all skills?
-        if (skill is None or not skill.given or pointing.answer.search(asked.prose)) and not (
-            pointing.originals.search(asked.prose)
-        ):
+        if pointing.originals.search(asked.prose):
+            return outcome, ()  # what it was made of is no output of it
+        if skill is None or not skill.given or pointing.answer.search(asked.prose):
             # What points at something is for a skill that takes it, and says little without its noun.
             named = pointing.named(asked.prose, self._there())
             fitting = self._fitting() if named and self.context.compares else []
@@ -255,8 +253,6 @@ class _Wish:
                 outcome, skill, whole = taking, other, not fitting
         if skill is None or not skill.given or not _sure(outcome, skill):
             return outcome, ()
-        if pointing.originals.search(asked.prose):
-            return outcome, ()  # what it was made of is no output of it
         if not (_speaks_of(skill, asked.prose) or (whole and self.context.compares and _is_certain(outcome))):
             return outcome, ()  # words that point at something say little: nothing is done on a guess
         assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
@@ -299,20 +295,19 @@ class _Wish:
         its name alone: it may not be there yet."""
         pointing, found = self.context.words.pointing, self.context.request.files.found
         key = f"{_INTO}{words}"
-        parts = re.split(_TELLS, words, maxsplit=1)
-        words, text = parts[0], words[len(parts[0]) :]
+        wish, *text = re.split(_TELLS, words, maxsplit=1)
         if key not in found:
             for _, giver in self._latest():
                 folder = self._of_giver(giver, folder=True, most=1)
                 made = _paths_made([giver], self.context.request.files)
                 file = next(filter(_FILE.search, made), "")
-                said = pointing.into(words, folder, file) if folder or file else ""
+                said = pointing.into(wish, folder, file) if folder or file else ""
                 own = {one.value for one in giver.intent.frame.objects if _FILE.search(one.value)}
-                said = said or pointing.with_ending(words, sorted(own))
-                if said != words:
-                    found[key] = (f"{said}{text}",)
+                said = said or pointing.with_ending(wish, sorted(own))
+                if said != wish:
+                    found[key] = ("".join((said, *text)),)
                     break
-        return found.get(key, (f"{words}{text}",))[0]
+        return found.get(key, (words,))[0]
 
     def _with_same(self, outcome: Outcome, asked: GoalRequest) -> Outcome:
         """The wish compiled again, with the files and folders of an earlier one where its words only point at
@@ -366,7 +361,7 @@ class _Wish:
         if not isinstance(outcome, Compiled) or names is None:
             return True
         there = [one.value for one in outcome.intent.frame.objects if uses.get(one.name) == "there"]
-        return any(not names.has(one) and _PLAIN.fullmatch(one) is not None for one in there)
+        return any(not names.has(one) and PLAIN.fullmatch(one) is not None for one in there)
 
     def _looks(self, outcome: Outcome) -> bool:
         """Whether a wish changes nothing: it may be done for what is likely meant, and whoever signs reads
@@ -382,17 +377,14 @@ class _Wish:
     def _same(self, skill: Skill, outcome: Outcome, words: str) -> dict[str, str]:
         """The inputs that take what an earlier wish is about, with it."""
         assert isinstance(outcome, Compiled | Clarify), "only these have a skill"
-        found = self.context.words.pointing.found
-        text = self.context.words.pointing.nouns["text"]
-        pointed = any(words[one.start : one.end].casefold() not in text for one in found(words))
+        nouns, text = self._pointing(words), self.context.words.pointing.nouns["text"]
+        pointed = any(one.casefold() not in text for one in nouns)
         uses, same = self.context.request.files.uses(skill), dict[str, str]()
-        told = {(one.name, text) for one in skill.slots for text in one.default}
-        says = any((one.name, one.value) not in told for one in outcome.intent.frame.objects)
+        says = any((one.name, one.value) not in _defaults(skill) for one in outcome.intent.frame.objects)
         looks = self._looks(outcome) and (skill.takes_goal or not says)
         taken = self._taken(skill)
         for slot in sorted(skill.slots, key=lambda one: not one.required):
             own = [one.value for one in outcome.intent.frame.objects if one.name == slot.name]
-            nouns = self._pointing(words)
             said = [
                 one
                 for one in own
@@ -424,10 +416,9 @@ class _Wish:
 
     def _removes(self, skill: Skill) -> bool:
         """Whether a skill takes files away."""
-        changed = self.context.request.files.changed(skill)
-        return any(changed.get(one.name) == "write" and one.most > 1 for one in skill.slots) and not (
-            {"new", "folder"} & {*self.context.request.files.uses(skill).values()}
-        )
+        files, many = self.context.request.files, {one.name for one in skill.slots if one.most > 1}
+        written = any(how == "write" and name in many for name, how in files.changed(skill).items())
+        return written and not {"new", "folder"} & {*files.uses(skill).values()}
 
     def _place_of(self, *, folder: bool, most: int, named: str = "") -> str:
         """The files, or the folder, that the last wish with some is about; at most so many. named: only of an
@@ -441,7 +432,7 @@ class _Wish:
         Where one file is wanted, that which it makes comes first."""
         files = self.context.request.files
         uses, moved, names = files.uses(giver.skill), files.changed(giver.skill), files.there
-        default = {(one.name, text) for one in giver.skill.slots for text in one.default}
+        default = _defaults(giver.skill)
         there: dict[str, list[str]] = {}
         objects = giver.intent.frame.objects
         for one in sorted(objects, key=lambda one: most == 1 and uses.get(one.name) == "there"):
@@ -510,6 +501,11 @@ class _Wish:
             value = value[: one.start] + value[one.end :]
         said = value.casefold().split()
         return all(word in words.empty or (bool(found) and words.is_verb(word)) for word in said)
+
+
+def _defaults(skill: Skill) -> set[tuple[str, str]]:
+    """What its inputs are taken to be where nothing says so."""
+    return {(one.name, text) for one in skill.slots for text in one.default}
 
 
 def _paths_made(givers: Iterable[Giver], files: FileReading) -> dict[str, str]:

@@ -73,6 +73,17 @@ def test_other_words_are_taken_as_they_are(text: str, use: PathUse, most: int) -
     assert NAMES.meant(text, use, most) is None
 
 
+def test_the_name_of_a_folder_is_no_name_of_one_in_it() -> None:
+    assert NAMES.meant("the folder photos", "folder", 1) == Meant(("photos",))
+    assert NAMES.meant("2025 i photos", "folder", 1) == Meant(("photos/2025",))
+
+
+def test_all_of_a_kind_are_meant_where_several_are_said() -> None:
+    both = ("downloads/manual.pdf", "downloads/ticket.pdf")
+    assert NAMES.meant("the pdfs", "there", 9) == Meant(both)
+    assert NAMES.meant("that pdf", "there", 9) == Meant(both, unsure=True)
+
+
 def test_where_two_are_called_so_a_person_says_which() -> None:
     found = NAMES.meant("the landlord letter", "there", 1)
     assert found == Meant(("letters/landlord.txt", "letters/old/landlord.txt"), unsure=True)

@@ -84,9 +84,9 @@ class Clauses:
     # ---- clauses
 
     @cached_property
-    def _conditions(self) -> list[TextPlace]:
-        """Where conditions stand that marks may part: "if, and only if, they pass"."""
-        return [TextPlace.of(match) for match in self.words.pointing.leading.finditer(self.prose)]
+    def _unparted(self) -> list[TextPlace]:
+        """What marks in it do not part: quotes, and conditions such as "if, and only if, they pass"."""
+        return [*self.quotes, *map(TextPlace.of, self.words.pointing.leading.finditer(self.prose))]
 
     def _clauses(self) -> Iterator[Clause]:
         start, begins = 0, True
@@ -95,7 +95,7 @@ class Clauses:
             key=lambda one: one.start(),
         )
         for match in (*breaks, None):
-            if match is not None and not free(TextPlace.of(match), [*self.quotes, *self._conditions]):
+            if match is not None and not free(TextPlace.of(match), self._unparted):
                 continue
             end = match.start() if match else len(self.prose)
             yield from self._joined(start, end, begins)
@@ -108,7 +108,7 @@ class Clauses:
         for match in self.words.joined.finditer(self.prose, start, end):
             place = TextPlace.of(match)
             before = self.prose[start : place.start].strip(TIDY)
-            if not free(place, [*self.quotes, *self._conditions]) or not before:
+            if not free(place, self._unparted) or not before:
                 continue
             lead = self.words.opening.match(before)
             if self.words.pointing.adverb.match(f"{before[lead.end() if lead else 0 :]} {match[0]}"):
@@ -171,33 +171,31 @@ class Clauses:
         main = self.main
         if main is None:
             return ()
+        brackets = list(map(TextPlace.of, _BRACKETS.finditer(self.prose)))  # these only explain other words
+        placed = [clause.place for clause in self.all if self._places(clause, inputs)]
         found = {
             clause.place.start
             for clause in self.all
             if clause.place.start > main.place.start and self._is_wish(clause)
-            if free(clause.place, kept) and not self._places(clause, inputs)
-            if not self.is_manner(clause.place) and not within(clause.place, [*self.quotes, *self._brackets])
+            if free(clause.place, kept) and clause.place not in placed
+            if not self.is_manner(clause.place)
+            if not within(clause.place, self.quotes) and not within(clause.place, brackets)
         }
-        placed = [clause.place for clause in self.all if self._places(clause, inputs)]
         for begin in begins:
             start = self._clause_start(begin)
             if self.takes_goal and self._asks_on(start):
                 continue
-            quoted = not free(TextPlace(start, start + 1), [*self.quotes, *placed])
-            quoted = quoted or not self._plain(self.clause_of(TextPlace(start, start + 1)))
-            apart = free(self.clause_of(TextPlace(start, start + 1)), [*kept, *self._brackets]) and not quoted
-            if start > main.place.start and apart and not self._is_limit(start):
+            place = TextPlace(start, start + 1)
+            clause = self.clause_of(place)
+            apart = free(place, [*self.quotes, *placed]) and free(clause, [*kept, *brackets])
+            apart = apart and self._plain(clause) and not self._is_limit(start)
+            if start > main.place.start and apart:
                 found.add(start)
         starts = sorted(
             {self._with_condition(start, main) for start in found if not self._ends_one(start, found)}
         )
         places = (TextPlace(start, self._wish_end(start, starts)) for start in starts)
         return tuple(one for one in places if one.end > one.start)
-
-    @cached_property
-    def _brackets(self) -> list[TextPlace]:
-        """Where words stand that only explain others."""
-        return [TextPlace.of(match) for match in _BRACKETS.finditer(self.prose)]
 
     def _with_condition(self, start: int, main: Clause) -> int:
         """Where a wish begins with the clause before it, where that says on what it depends."""

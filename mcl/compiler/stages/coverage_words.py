@@ -182,6 +182,9 @@ class CoverageWords:
 
     def commanded(self, text: str) -> str:
         """A wish with its verb at its beginning, as an order: "kopian kan du slänga" is "släng kopian"."""
+        verb = text.partition(" ")[0]
+        if self.is_verb(verb) and not self.noun.match(text, len(verb)):
+            return self.pointing.turned(text)  # "tell me which files can be deleted" is an order already
         said = self.pointing.commanded(text)
         first, _, rest = said.partition(" ")
         stem = first.removesuffix("a")

@@ -38,13 +38,12 @@ _MODES: Final[Mapping[str, PathUse]] = {
 _ADDS: Final = ("/fs/append@", "/text/add@")  # and those that add to it, or make it
 _CHANGES: Final = ("/fs/edit@", "/text/entry@")  # tools that write what is there
 _PLACE: Final = re.compile(r"\$\{slot\.(\w+)\}/?")
-_PLAIN: Final = re.compile(r"[^\W\d_]+(?: [^\W_]+)*")  # words, and no path or pattern
+PLAIN: Final = re.compile(r"[^\W\d_]+(?: [^\W_]+)*")  # words, and no path or pattern
 _LISTS: Final = table_beside(__file__)
-_ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _FRESH, SKIPPED, CALLED = (
+_ALL, _FOLDER, _FILE, _EMPTY, _BESIDE, _ONE, _INSIDE, _FRESH, SKIPPED, CALLED = (
     frozenset(str(_LISTS[name]).split())
-    for name in ("all", "folder", "file", "empty", "beside", "fresh", "skipped", "called")
+    for name in ("all", "folder", "file", "empty", "beside", "one", "inside", "fresh", "skipped", "called")
 )
-_ONE: Final = frozenset(("that", "this", "the", "den", "det"))
 _EVERYTHING: Final = frozenset(("everything", "allt", "allting", "all files", "alla filer"))
 _POINTING: Final = frozenset(_LISTS["pointing"].split(" | "))
 _KINDS: Final = {ending: frozenset(words.split(" | ")) for ending, words in _LISTS["kinds"].items()}
@@ -135,7 +134,8 @@ class FileNames:
         if bare in self._known and not (wanted.all and of_kind):
             return Meant((bare,))
         if of_kind:  # “that pdf” is one
-            return Meant(of_kind, unsure=len(of_kind) > 1 and wanted == _Wanted() and bool(_ONE & words))
+            one = wanted == _Wanted() and _ONE & words and not PLURAL.search(bare.casefold())
+            return Meant(of_kind, unsure=len(of_kind) > 1 and bool(one) and "*" not in bare)
         shorter = " ".join(one for one in kept if one.casefold() not in _BESIDE)
         found = self._called(bare, wanted, use)
         if not found and shorter != bare and shorter:
@@ -187,9 +187,9 @@ class FileNames:
     def _into(self, bare: str, text: str) -> Meant | None:
         """The folder that something goes to: one that is there, or is made in such a one, or the name without
         the words around it."""
-        name, _, above = (text.split() * 3)[:3]  # "2025 i invoices"
-        if len(text.split()) == 3 and above.rstrip("/") in self._folders:
-            return Meant((f"{above.rstrip('/')}/{name}",))
+        match text.rstrip("/").split():
+            case [name, lead, above] if lead.casefold() in _INSIDE and above in self._folders:
+                return Meant((f"{above}/{name}",))  # "2025 i invoices"
         same = [one.path for one in self.entries if one.folder and folded(one.path) == folded(bare)]
         if len(same) == 1:
             return Meant((same[0],))
@@ -586,7 +586,7 @@ class FileReading:
             return None
         found = names.meant(text, "folder" if slot == "folders" else use, most)
         words, nouns = set(text.casefold().split()), _ALL | _FOLDER | _FILE | _EVERYTHING
-        if found is None and use == "there" and _PLAIN.fullmatch(text) and not names.has(text):
+        if found is None and use == "there" and PLAIN.fullmatch(text) and not names.has(text):
             said = words - nouns - _EMPTY
             return Meant((), unsure=True) if (said and len(words) > 1) or words <= _EMPTY else None
         return found

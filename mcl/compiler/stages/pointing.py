@@ -48,7 +48,10 @@ class PointingWords:
     wish, or at its end, and adds nothing; then: what ends a condition; places: what points at a folder,
     behind what leads to its name; within: what leads to that of a file; answer: what means the answer to an
     earlier one; front: what says before a verb where that is done; things: what means a folder, a file;
-    plural, swedish: of the words that point, those for several, and those of that language."""
+    plural, swedish: of the words that point, those for several, and those of that language; alone: what
+    points where no noun follows; originals: what an earlier wish made something of; folders, ending: nouns
+    for a folder, and for a file by its ending; ends: what stands behind a noun that says all; turned: what
+    behind a thing says what is done with it."""
 
     plain: tuple[str, ...]
     alone: tuple[str, ...]
@@ -62,7 +65,7 @@ class PointingWords:
     originals: re.Pattern[str]
     _folders: tuple[str, ...]
     _ending: tuple[str, ...]
-    _thing_behind: tuple[str, ...]
+    _ends: str
     _turned: tuple[tuple[str, re.Pattern[str]], ...]
     _front: re.Pattern[str]
     _things: tuple[re.Pattern[str], re.Pattern[str]]
@@ -92,7 +95,7 @@ class PointingWords:
             compiled(rf"(?<![\w-]){either(module.phrases('pointing.originals'))}(?![\w-])"),
             module.phrases("thing.folder.bare"),
             module.phrases("thing.ending"),
-            module.phrases("thing.behind"),
+            _ends(module),
             _turned(module),
             compiled(
                 rf"(?:{either(module.phrases('into.file'))}\s+(?:\S+\.\w{{1,8}}|{either(module.phrases('thing.file'))}"
@@ -114,11 +117,6 @@ class PointingWords:
             rf"(?<![\w-])(?:{either(self.plain)}(?![\w-])|{either(self.alone)}{self._ends}"
             rf"|{either(self.things)}(?![\w-]){beside}|{self.answer.pattern}|{self.originals.pattern})"
         )
-
-    @cached_property
-    def _ends(self) -> str:
-        """What stands behind a noun that says all of what is meant."""
-        return rf"(?=\s+{either(self._thing_behind)}(?!\w)|\s*(?:[.,;:!?]|$))"
 
     @cached_property
     def _pronouns(self) -> re.Pattern[str]:
@@ -242,7 +240,7 @@ class PointingWords:
     def leading(self) -> re.Pattern[str]:
         """Matches at its beginning a condition that needs no mark behind it: "if they pass tag it"."""
         phrases = (one for kind, many in self.conditions if kind in _TRUTHS for one in many)
-        return compiled(rf"{either(phrases)}(?!\w)")
+        return compiled(rf"(?<!\w){either(phrases)}(?!\w)")
 
     def condition(self, text: str) -> SaidCondition | None:
         """The condition that a text ends with; None where it ends with none, or one that cannot be read."""
@@ -310,10 +308,13 @@ def _turned(module: CoreModule) -> tuple[tuple[str, re.Pattern[str]], ...]:
 def _thing(module: CoreModule, kind: str) -> re.Pattern[str]:
     """What means a folder or a file of an earlier wish; its noun alone does where nothing says which."""
     said, bare = either(module.phrases(f"thing.{kind}")), either(module.phrases(f"thing.{kind}.bare"))
-    other, behind = (either(module.phrases(f"thing.{name}")) for name in ("other", "behind"))
-    return compiled(
-        rf"(?<!\w)(?!{bare}\s+{other})(?:{said}(?!\w)(?!\s+{other})|{bare}(?=\s+{behind}(?!\w)|\s*(?:[.,;:!?]|$)))"
-    )
+    other = either(module.phrases("thing.other"))
+    return compiled(rf"(?<!\w)(?!{bare}\s+{other})(?:{said}(?!\w)(?!\s+{other})|{bare}{_ends(module)})")
+
+
+def _ends(module: CoreModule) -> str:
+    """What stands behind a noun that says all of what is meant."""
+    return rf"(?=\s+{either(module.phrases('thing.behind'))}(?!\w)|\s*(?:[.,;:!?]|$))"
 
 
 def _count(words: Sequence[str]) -> Decimal | None:

@@ -4,7 +4,7 @@ one. The first of `PROPOSALS` that says something counts."""
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
@@ -27,14 +27,12 @@ Found: TypeAlias = Classified | OutOfScope
 
 @dataclass(frozen=True)
 class Choosing:
-    """A goal whose skill is chosen: among which, by whom, by which rules. part: whether it is a part of
-    another."""
+    """A goal whose skill is chosen: among which, by whom, by which rules."""
 
     request: GoalRequest
     skills: Skills
     model: Model
     rules: Rules
-    part: bool = False
 
     @cached_property
     def clauses(self) -> Clauses:
@@ -48,7 +46,7 @@ class Choosing:
     def by_itself(self, prose: str) -> Found:
         """What is meant by a part of the goal, as if no more was said."""
         with self.request.files.beside(prose) as files:
-            part = replace(self, request=replace(self.request, prose=prose, files=files), part=True)
+            part = replace(self, request=replace(self.request, prose=prose, files=files))
             return settled(part, part.by_model(prose))
 
     def is_doubtful(self, found: Classified) -> bool:
@@ -105,13 +103,12 @@ def _by_answering_file(choosing: Choosing, found: Found) -> Classified | None:
     """The skill that takes a goal as it was said, where what a file that is here holds answers it, and no
     verb says that more is wanted."""
     request, own = choosing.request, _skill(found)
-    if (choosing.is_sure(found) and not (own and own.gives_way)) or not request.files.answering(
-        request.prose
-    ):
+    firm = own is not None and not own.gives_way
+    if (firm and choosing.is_sure(found)) or not request.files.answering(request.prose):
         return None
     skill = next((one for one in choosing.skills if one.takes_goal and request.files.reads(one)), None)
-    main, says = choosing.clauses.main, partial(_says, choosing)
-    if skill is None or (own and not own.gives_way and says(own, main) and not says(skill, main)):
+    main = choosing.clauses.main
+    if skill is None or (own and firm and _says(choosing, own, main) and not _says(choosing, skill, main)):
         return None
     return choosing.taken(skill, found)
 
@@ -170,12 +167,11 @@ def _before_later(choosing: Choosing, found: Found) -> Classified | None:
     first = choosing.by_itself(words)
     if _skill(first) in (None, skill) or not isinstance(first, Classified) or choosing.is_doubtful(first):
         return None
-    sure, known = choosing.is_sure(first), choosing.is_sure(found)
+    sure, known, files = choosing.is_sure(first), choosing.is_sure(found), choosing.request.files
     others = [_skill(choosing.by_model(clauses.said(one))) for one in later]
-    if first.skill.takes_goal or choosing.request.files.only_look(first.skill.tools):
+    if first.skill.takes_goal or files.only_look(first.skill.tools):
         # What only looks may say of what the next is done: "find those of May, copy them and zip the folder".
         return replace(first, begins=begins) if skill not in others[:1] and skill in others else None
-    files = choosing.request.files
     if "folder" in files.uses(skill).values() and {*files.uses(first.skill)} == {"folders"}:
         return None  # "make a folder x and move them there": what is moved there makes it
     meant = (sure and not known) or (skill in others and (sure or not known or not skill.takes_goal))
