@@ -50,6 +50,11 @@ def parse_references(text: str) -> tuple[str | OutputRef, ...]:
 
 
 @lru_cache(maxsize=2048)  # the arguments of a node are looked at before a run, by the gate and for the call
+def refers(text: str) -> bool:
+    """Whether a text takes the output of another node."""
+    return any(isinstance(piece, OutputRef) for piece in parse_references(text))
+
+
 def _short(text: str) -> tuple[str | OutputRef, ...]:
     return _pieces(text)
 

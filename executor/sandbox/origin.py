@@ -17,6 +17,7 @@ Scheme = Literal["http", "https", "smtp", "smtps"]
 
 WEB: Final = ("https", "http")
 MAIL: Final = ("smtps", "smtp")  # encrypted from the first byte; by STARTTLS
+THIS_MACHINE: Final = ("localhost", "127.0.0.1", "::1")  # where secrets need no encryption
 ANY: Final = (*WEB, *MAIL)
 
 MAX_URL = 4096  # characters

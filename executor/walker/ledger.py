@@ -78,7 +78,7 @@ class Pause:
 
 ANSWERED: Final = "record.dispatch.answer"
 _CORRECTED = ("CORRECTED", "NODE_INCOMPLETE")
-_ENDS = ("completed", "failed", "cancelled", "denied", "skipped")
+ENDS = ("completed", "failed", "cancelled", "denied", "skipped")
 
 
 class Ledger:
@@ -271,7 +271,7 @@ class Ledger:
         told: tuple[Statement, ...] = ()
         began = node_id in self._running
         self._running.discard(node_id)
-        view = self.view() if state in _ENDS and not began else None
+        view = self.view() if state in ENDS and not began else None
         # Cancelled by a person before this node began: there is nothing to tell.
         if view is None or view.state != "cancelled" or view.nodes.get(node_id) == "running":
             body = PlanStepBody(self.plan.id, node_id, state, result, error, ms)

@@ -90,7 +90,7 @@ def _read(text: str | None, kind: str) -> Agreement | None:
 
 def typed(prompt: str, before: str = "") -> str | None:
     """A line that is typed after the question was shown; None at the end of input. before: to be changed."""
-    lines = _line_editor()
+    lines = line_editor()
     if lines is not None and before:
         lines.set_startup_hook(lambda: lines.insert_text(before))
     forget_what_was_typed(sys.stdin.fileno())
@@ -107,7 +107,7 @@ def typed(prompt: str, before: str = "") -> str | None:
             lines.set_startup_hook(None)
 
 
-def _line_editor() -> Any:
+def line_editor() -> Any:
     """The module `readline`, where this Python has it."""
     with suppress(ImportError):
         import readline

@@ -32,7 +32,9 @@ class PromptSession:
 
     def __init__(self, run: Callable[[list[str]], int]) -> None:
         self._run = run
-        self._lines = _line_editor()
+        from mcl.cli.agreement import line_editor
+
+        self._lines = line_editor()
 
     def serve(self) -> int:
         """Read lines until the end of input. The exit code."""
@@ -144,15 +146,6 @@ class _Completer:
         elif word and not first:
             for found in glob.iglob(f"{glob.escape(word)}*"):  # noqa: PTH207 - as it is typed
                 yield f"{found}/" if os.path.isdir(found) else found  # noqa: PTH112
-
-
-def _line_editor() -> Any:
-    """The module `readline`, where this Python has it."""
-    with suppress(ImportError):
-        import readline
-
-        return readline
-    return None
 
 
 def _place() -> Path:

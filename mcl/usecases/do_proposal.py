@@ -13,7 +13,8 @@ from executor.gate.verdict import Ask, Deny
 from executor.sandbox.redaction import visible
 from executor.store.home import Home
 from executor.tools.manifest import Effect
-from ir import OutputRef, PlanNode, parse_references
+from ir import PlanNode
+from ir.references import refers
 from mcl.catalog.extras import missing_for
 from mcl.compiler.outcome import Compiled
 from mcl.core.home import open_home
@@ -103,11 +104,7 @@ def _reads(verdict: Verdict) -> bool:
 def _known(node: PlanNode) -> bool:
     """Whether a node makes one call, of which each argument stands in the plan."""
     call = node.tool_call
-    return call is not None and not call.alternatives and not any(map(_refers, call.args.values()))
-
-
-def _refers(text: str) -> bool:
-    return any(isinstance(piece, OutputRef) for piece in parse_references(text))
+    return call is not None and not call.alternatives and not any(map(refers, call.args.values()))
 
 
 def propose(

@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from executor.core.errors import ToolError
 from executor.core.hashing import json_bytes
-from executor.sandbox.origin import Url, parse_url
+from executor.sandbox.origin import THIS_MACHINE, Url, parse_url
 from executor.tools.http.answer import refusal, told
 from executor.tools.http.fetch import Answer, Request, follow
 from executor.tools.tool import Bench
@@ -19,7 +19,6 @@ _MAX_BYTES = 1 << 20  # of the answer, when nothing else is asked for
 _READS = ("GET", "HEAD")
 _TOLD_HEADERS = ("etag", "last-modified", "link", "location", "retry-after")
 _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
-_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
@@ -78,7 +77,7 @@ def _credentials(args: Mapping[str, object], url: Url) -> dict[str, str]:
         return {}
     if "bearer" in named and "basic_auth" in named:
         raise _bad("there are two credentials for one header, bearer and basic_auth", "give one of them")
-    if url.origin.scheme != "https" and url.origin.host not in _THIS_MACHINE:
+    if url.origin.scheme != "https" and url.origin.host not in THIS_MACHINE:
         raise ToolError(
             "CREDENTIAL_IN_CLEAR",
             f"{url.origin} is reached without encryption: no credential is sent there",

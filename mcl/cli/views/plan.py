@@ -11,9 +11,10 @@ from rich.text import Text
 
 from executor.gate.approvals import Offer
 from executor.gate.verdict import Ask, Deny
-from ir import OutputRef, PlanNode, PlanTree, parse_references
+from ir import PlanNode, PlanTree
 from ir.display import bounded, clear, quoted
 from ir.plan import BRANCH_KINDS, TERMINAL_KINDS
+from ir.references import refers
 from mcl.cli.views.exact import Exact, exact, line_of
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, guides, joined, plain, quiet_table, rows
 from mcl.cli.views.promises import promises_view
@@ -130,7 +131,7 @@ def _node_lines(node: PlanNode, effect: str) -> Iterator[Text]:
             (_quoted_if(sub.scope_uri), DIM),
         )
         yield from (_pair((one.name, one.value or one.uri)) for one in objects)
-        if not sub.agent_ref and any(_refers(one.value) for one in objects):
+        if not sub.agent_ref and any(refers(one.value) for one in objects):
             yield line_of(("its plan is made, and judged, when what it is given is known", DIM))
     elif (gate := node.gate) is not None:
         yield line_of(("asks", DIM), (bounded(gate.question), ""))
@@ -164,10 +165,6 @@ def _pair(pair: tuple[str, str]) -> Text:
 
 def _quoted_if(text: str) -> str:
     return quoted(text) if text else ""
-
-
-def _refers(text: str) -> bool:
-    return any(isinstance(piece, OutputRef) for piece in parse_references(text))
 
 
 def verdict_cells(verdicts: "Iterable[Verdict]") -> dict[str, Cell]:

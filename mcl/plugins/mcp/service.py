@@ -20,6 +20,7 @@ from executor.gate.checkout import circuit_open
 from executor.gate.guards.call import MAX_REASON
 from executor.gate.verdict import Deny
 from executor.store.home import Home
+from executor.walker.ledger import ENDS
 from mcl.plugins.mcp.corrections import FormCorrections
 from mcl.plugins.mcp.session import Session
 from mcl.plugins.mcp.shelf import Shelves
@@ -183,7 +184,6 @@ class GoalCompiler:
 # request: in the modern era the client leaves with each question, and comes back with the answer.
 
 
-_ENDED: Final = ("completed", "failed", "cancelled", "denied", "skipped")
 _PREVIEW: Final = 200  # characters of what a node gave
 _KEPT: Final = 256  # events that nobody was told of yet; the oldest is dropped
 
@@ -236,7 +236,7 @@ class ServedRun:
 
     def on(self, event: WalkEvent) -> None:
         """A node's state changed."""
-        if event.state in _ENDED:
+        if event.state in ENDS:
             self._ended.add(event.node_id)
         words = (event.error or event.preview)[:_PREVIEW]
         self.said.append((len(self._ended), f"{event.node_id} {event.state}{f': {words}' if words else ''}"))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from executor.core.errors import ToolError
-from executor.sandbox.origin import Url
+from executor.sandbox.origin import THIS_MACHINE, Url
 from executor.tools.http.answer import refusal
 from executor.tools.http.fetch import Request, follow
 from executor.tools.tool import Bench
 
 _MOST = 1 << 16  # bytes of an answer that are looked at
-_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 async def post(url: Url, headers: Mapping[str, str], body: bytes, bench: Bench) -> int:
@@ -31,7 +30,7 @@ async def post(url: Url, headers: Mapping[str, str], body: bytes, bench: Bench) 
 
 def require_encrypted(url: Url) -> None:
     """No secret goes over a wire in clear. Raises ToolError CREDENTIAL_IN_CLEAR."""
-    if url.origin.scheme != "https" and url.origin.host not in _THIS_MACHINE:
+    if url.origin.scheme != "https" and url.origin.host not in THIS_MACHINE:
         raise ToolError(
             "CREDENTIAL_IN_CLEAR",
             f"{url.origin} is reached without encryption: no credential is sent there",

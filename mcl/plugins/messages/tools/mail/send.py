@@ -16,14 +16,13 @@ from typing import Final
 from anyio import to_thread
 
 from executor.core.errors import ScopeError, ToolError
-from executor.sandbox.origin import MAIL, Origin, parse_url
+from executor.sandbox.origin import MAIL, THIS_MACHINE, Origin, parse_url
 from executor.sandbox.redaction import visible
 from executor.tools.http.fetch import addresses_of
 from executor.tools.tool import Bench
 from mcl.plugins.messages.letter import MAX_ATTACHED, address_of, attach, letter, split_people
 
 _SECONDS: Final = 40.0
-_THIS_MACHINE: Final = ("localhost", "127.0.0.1", "::1")
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
@@ -117,7 +116,7 @@ def _send(
     place = str(origin)
     try:
         with _connected(origin, places, trust, secret=bool(login[1])) as server:
-            if login[1] and (server.has_extn("auth") or origin.host not in _THIS_MACHINE):
+            if login[1] and (server.has_extn("auth") or origin.host not in THIS_MACHINE):
                 server.login(*login)
             _accepted(server.mail(sender.addr_spec), sender)
             for one in people:
@@ -165,7 +164,7 @@ def _connected(origin: Origin, places: list[str], trust: ssl.SSLContext, *, secr
         if server.has_extn("starttls"):
             server.starttls(context=trust)
             server.ehlo()
-        elif origin.host not in _THIS_MACHINE:
+        elif origin.host not in THIS_MACHINE:
             server.close()
             raise ToolError(
                 "NOT_ENCRYPTED",
