@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
@@ -73,9 +74,9 @@ class Person:
     model: Model
     folder: Path
 
-    def wants(self, goal: str, skill: str, verb: str, *, zone: str = "UTC") -> Ran:
+    def wants(self, goal: str, skill: str, verb: str, *, zone: str = "UTC", at: str | None = AT) -> Ran:
         """Compile, accept, run and replay a goal; it must be this skill and verb, and come to a good end."""
-        made = compile_goal(goal, home=self.home, model=self.model, at=AT, zone=zone)
+        made = compile_goal(goal, home=self.home, model=self.model, at=at, zone=zone)
         assert isinstance(made, Compiled), made
         metadata = made.intent.compile_metadata
         assert metadata is not None
@@ -296,9 +297,15 @@ def test_monitor_path_watches_and_looks_back(person: Person) -> None:
 
 
 def test_delegate_task_writes_a_task_with_its_deadline_and_an_offer_with_its_terms(person: Person) -> None:
-    person.wants("ask Anna to review the contract by Friday", "delegate-task", "delegate")
+    person.wants(
+        "ask Anna to review the contract by Friday", "delegate-task", "delegate", at=None
+    )  # a deadline is in the run's time
     [task] = (person.folder / "tasks").iterdir()
-    assert {'assignee: "Anna"', 'due: "2026-11-27T23:59:59.000Z"'} <= set(task.read_text().splitlines())
+    lines = dict(line.split(": ", 1) for line in task.read_text().splitlines() if ": " in line)
+    due = datetime.fromisoformat(json.loads(lines["due"]))
+    assert lines["assignee"] == '"Anna"'
+    assert (due.isoweekday(), due.time()) == (5, time(23, 59, 59))
+    assert due - datetime.now(UTC) < timedelta(days=8)
     person.wants("negotiate the rent with Brightline", "delegate-task", "negotiate")
     [offer] = (person.folder / "proposals").iterdir()
     assert 'terms: "negotiate the rent with Brightline"' in offer.read_text()
