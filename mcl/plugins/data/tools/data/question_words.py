@@ -141,6 +141,7 @@ class QuestionWords:
         self.whole_at = 0  # where the whole is named that something is a share of
         self.late = [timedelta(0)]  # how far behind a period its last reading may be
         self.given: dict[tuple[int, bool], list[tuple[str, ...]]] = {}
+        self.literal: dict[tuple[int, bool], list[tuple[str, ...]]] = {}  # of these, as they stand
 
     def _down(self, which: str, column: SchemaColumn | None) -> bool:
         """Whether the first is the highest: the oldest has the earliest date, but the highest age."""
