@@ -12,7 +12,7 @@ from mcl.plugins.data.tools.data.asked import Adjustment, FigureName, Grouping, 
 from mcl.plugins.data.tools.data.question_order import OrderWords
 from mcl.plugins.data.tools.data.question_rows import valued
 from mcl.plugins.data.tools.data.question_words import NEAR, NO_AMOUNTS, ColumnLink
-from mcl.plugins.data.tools.data.schema import SchemaColumn, things_of
+from mcl.plugins.data.tools.data.schema import SchemaColumn
 from mcl.plugins.data.tools.data.words import alike, length_of, member_of, members_of, phrases
 
 _THAT: Final = frozenset(("det", "that", "it", "them", "dem", "dom", "this"))
