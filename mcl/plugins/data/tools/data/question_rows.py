@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
-from functools import cached_property
 from typing import Final
 
 from executor.core.words import unaccented
 from mcl.plugins.data.tools.data.asked import Having, Row, Term, Test, held
-from mcl.plugins.data.tools.data.periods import Period, Periods
+from mcl.plugins.data.tools.data.periods import Period
 from mcl.plugins.data.tools.data.question_words import NEAR, QuestionWords
 from mcl.plugins.data.tools.data.schema import NO, YES, SchemaColumn, opposite, things_of
 from mcl.plugins.data.tools.data.table import read_date, read_number
@@ -70,11 +69,6 @@ class RowWords(QuestionWords):
             return left is not None and right is not None and held(way, left[0], right[0])
 
         return test
-
-    @cached_property
-    def times(self) -> Sequence[Period]:
-        """The times that are named."""
-        return list(Periods(self.plain, [one.said for one in self.words], self.today).found())
 
     def _periods(self) -> None:
         found = [one for one in self.times if not self.used.intersection(range(one.start, one.end))]
@@ -300,19 +294,6 @@ class RowWords(QuestionWords):
             many and not paid & members_of("things", tuple(self.plain[at : at + many]))
             for at, many in said.items()
         )
-
-    def _ways(self) -> tuple[SchemaColumn | None, dict[str, tuple[str, ...]]]:
-        """The column that says of each row that it came in, or went out, and the value for either."""
-        for one in self.schema.of("text"):
-            ways: dict[str, tuple[str, ...]] = {
-                thing: value
-                for value in one.values
-                for thing in ("income", "expense")
-                if thing in things_of(value)
-            }
-            if one.says_kinds and len(ways) == 2:
-                return one, ways
-        return None, {}
 
     def is_said(self, at: int) -> bool:
         """Whether a word is one of how questions are put."""
