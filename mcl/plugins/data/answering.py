@@ -67,7 +67,7 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
             continue
         try:
             passed = any(asked.passed for asked in read_question(prose, schema, today))
-            if is_asked(prose, schema) and not (passed and schema.path not in named):
+            if is_asked(prose, schema) and not passed:
                 found.append((one, schema.path))
         except ExecutorError:
             continue
