@@ -505,8 +505,8 @@ class RowWords(QuestionWords):
             if at in self.used or self._empty(at) or not one.word[0].isalnum():
                 continue
             if self._count(at) or one.number is not None:
-                continue
-            if one.number is not None:
+                if one.number is not None and one.clause in linked and asked.figures:
+                    asked.passed.append(one.said)
                 continue
             owns = one.word.endswith("s") and self._is_column(at + 1)
             if self.schema.is_own(one.word) or (length_of("people", self.plain, at) and not owns):
