@@ -234,7 +234,8 @@ def test_one_name_of_several_files_is_asked_about_and_a_replay_reads_the_same(
 @pytest.mark.parametrize(
     ("skill", "goal", "files", "target"),
     [
-        ("files-zip", "zippa alla genrep från ljud till rep.zip, inte konserten", " ".join(GENREP), "rep.zip"),
+        ("files-zip", "zippa alla genrep från ljud till rep.zip, inte konserten",
+         " ".join(GENREP), "rep.zip"),
         ("files-zip", "zip everything in claims into claims.zip please and thank you",
          "claims", "claims.zip"),
         ("files-zip", "pack all the 2026 bills plus everything that's in claims as x.zip, no pdf",
