@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from walks import NODE, Walks, tool
+
+from executor import FixedClock, Home
 
 TABLES = {
     "expenses.csv": """date,shop,category,amount
@@ -48,6 +53,13 @@ October,car,1800,1900
 
 def node(path: str, question: str) -> NODE:
     return tool("n1", "data/ask", "read", path=path, question=question)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """One in the month after the tables: what "the 24th" means does not change with the day of the test."""
+    with Home.open(tmp_path / "home", clock=FixedClock("2026-12-01T10:00:00.000Z")) as opened:
+        yield opened
 
 
 @pytest.fixture
