@@ -22,6 +22,7 @@ from mcl.plugins.data.tools.data.schema import TableSchema, schema_in
 
 _ENDINGS: Final = (".csv", ".tsv", ".tab")
 _FILE: Final = re.compile(r"[^\s,;:!?\"“”()=+]*\w\.(?:csv|tsv|tab)(?!\w)", re.IGNORECASE)
+_NAMED: Final = re.compile(r"[\w-]+\.\w{2,5}(?!\w)")
 _WORDS: Final = re.compile(r"[^\W_][\w./-]*")
 _LONGEST: Final = 3  # words of a goal that name a table
 _BEGIN: Final = 4  # letters of a word that stand in the name of a table, if it may be meant
@@ -147,6 +148,9 @@ def _rows_taken(prose: str, said: Sequence[TextPlace], names: FileNames) -> list
     schema = schema_in(table.path, names.text(table.path)) if table is not None else None
     if table is None or schema is None or not names.at:
         return []
+    here = {one.rpartition("/")[2] for one in names.files}
+    if any(one in here and one not in table.path for one in _NAMED.findall(prose)):
+        return []  # of another file
     try:
         asked = read_question(prose, schema, date.fromisoformat(names.at[:10]))
     except ToolError:
