@@ -87,3 +87,23 @@ def test_what_is_wanted_behind_the_first_wish_is_one_of_its_own(
     assert not any(
         one.name in ("also", "result") for wish in made.intent.frame.further for one in wish.objects
     )
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "men var fan har vi song.mp3, han har slängt den å nu är han ledsen",
+        "where the hell is setup.exe? he threw it away again",
+        "vart har jag lagt notes.md, jag har nog raderat den",
+    ],
+)
+def test_a_question_takes_nothing_away(folder: Path, home: Home, goal: str) -> None:
+    made = mcl.compile_goal(goal, home=home)
+    assert made.intent.compile_metadata is not None
+    assert made.intent.compile_metadata.skill_id in (
+        "files-ask",
+        "file-locate",
+        "files-find",
+        "file-read",
+        "general",
+    )
