@@ -128,8 +128,8 @@ class ClauseReader:
         while at < len(tokens):
             token = tokens[at]
             aside = self.words.at("aside", tokens, at) if at else 0
-            for_whom = at and token.text in self.words.sets["recipient"]
-            aside = aside or int(for_whom and tokens[at - 1].text in self.words.sets["packed"])
+            if at and token.text in self.words.sets["recipient"]:
+                aside = aside or int(tokens[at - 1].text in self.words.sets["packed"])
             if aside and not (said.speaks or noun.tokens or said.target.end):
                 given, at = True, at + aside  # "i want to send all songs to her"
                 continue
