@@ -232,10 +232,10 @@ class ClauseReader:
                     end_noun()
                     said.target, at = place, at + into + step
                     continue
-            named = self.words.at("naming", tokens, at) if self.targeted and (noun.names or said.nouns) else 0
-            if named and at + named < len(tokens) and "." in tokens[at + named].text:
+            names = self.words.at("naming", tokens, at) if self.targeted and (noun.names or said.nouns) else 0
+            if names and at + names < len(tokens) and "." in tokens[at + names].text:
                 end_noun()
-                at += named + 1  # “zip my notes n call it notes.zip”
+                at += names + 1  # “zip my notes n call it notes.zip”
                 continue
             if out or into:
                 noun.head = noun.head or len(noun.tokens)
