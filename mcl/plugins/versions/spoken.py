@@ -56,7 +56,8 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     kept = [one.place for one in clauses if one.keeps]
     for one in clauses:
         other = [prose[slice(*place)] for place in named if not free(place, [one.place])]
-        aside = bool(other) and own.isdisjoint(other) and not one.does
+        told = one.keeps or any("/" in name for name in other)
+        aside = bool(other) and own.isdisjoint(other) and told and not one.does
         stays = _pattern("kept").fullmatch(prose, *one.place) is not None
         if aside or stays or merges.match(prose, one.place.start):
             found.append(FilledInput("", one.place))
@@ -188,10 +189,12 @@ def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         found += [FilledInput("message", inner, (prose[slice(*inner)],)), FilledInput("", said)]
     ends = [one.place.start for one in clauses if one.does and one.place.start > verb.start()]
     end = min([one for one in ends if free(TextPlace(one, one + 1), taken)], default=len(prose))
+    alone = [TextPlace.of(one) for one in _pattern("alone").finditer(prose, verb.end())]
     meant, apart = list[tuple[TextPlace, str]](), list[tuple[TextPlace, str]]()
     kept = [one.place for one in clauses if one.keeps and free(one.place, [TextPlace.of(verb)])]
-    for place, path in _files(prose, names, taken):
-        left = _is_but(prose, place) or not free(place, kept)
+    for place, path in sorted(_files(prose, names, taken)):
+        only = bool(meant) and any(meant[0][0].end <= one.start < place.start for one in alone)
+        left = only or _is_but(prose, place) or not free(place, kept)
         if left or verb.end() <= place.start < end:
             (apart if left else meant).append((place, path))
     for slot, own in (("files", meant), ("but", [] if meant else apart)):
@@ -204,7 +207,7 @@ def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     else:
         found.append(FilledInput("but", TextPlace.of(verb)))
     if meant:
-        found += [FilledInput("", TextPlace.of(one)) for one in _pattern("alone").finditer(prose)]
+        found += [FilledInput("", one) for one in alone]
     return found if meant or apart or message else ()
 
 
