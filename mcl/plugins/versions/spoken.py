@@ -56,7 +56,7 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     kept = [one.place for one in clauses if one.keeps]
     for one in clauses:
         other = [prose[slice(*place)] for place in named if not free(place, [one.place])]
-        told = one.keeps or any("/" in name for name in other)
+        told = one.keeps or any("/" in name for name in other) or _pattern("keep").search(prose, *one.place)
         aside = bool(other) and own.isdisjoint(other) and told and not one.does
         stays = _pattern("kept").fullmatch(prose, *one.place) is not None
         if aside or stays or merges.match(prose, one.place.start):
@@ -309,7 +309,12 @@ def read_branch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
 
 
 def read_state(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
-    """Whether just the last commit is shown."""
+    """Whether just the last commit is shown; whether all are counted, for each who made some."""
+    if _pattern("commits").search(prose) and (each := _pattern("each").search(prose)):
+        if any("/" in prose[slice(*one)] for one in _branches(prose, names)):
+            return ()  # only those of the branch that is checked out are counted
+        said = (("what", "commits"), ("count", "1000"), ("", ""))
+        return [FilledInput(slot, TextPlace.of(each), (text,)) for slot, text in said]
     last = [one for one in _pattern("lastone").finditer(prose) if "ommit" in one[0]][:1]
     said = (("what", "commits"), ("count", "1"))
     return [FilledInput(slot, TextPlace.of(one), (text,)) for one in last for slot, text in said]
