@@ -39,6 +39,8 @@ def with_repeats(request: GoalRequest, skill: Skill) -> GoalRequest:
     from mcl.values.recurrence import may_recur, read_recurrence, split_inside, with_time  # few goals say it
 
     prose, said = request.prose, None
+    if request.when or may_recur(prose):
+        prose = (moments_read(prose, "repeat", request.at, request.zone, "", (), None) or (prose,))[0]
     if request.when:
         said = read_recurrence(request.when, request.at, request.zone)
         if said is not None:
