@@ -736,7 +736,7 @@ def test_a_calendar_is_read_where_a_question_asks_for_days_in_it(
             "vi ses kl 8",
         ),
         (
-            "Mail to Bo, subject Late. Write him like this: Pay this week. You are a fool! (this last one don't write)",
+            "Mail to Bo, subject Late. Write him like this: Pay this week. You fool! (this last one don't write)",
             "Pay this week.",
         ),
         ('draft a mail to Bo, subject Tap, and write just "Ten is fine." such a nice man', "Ten is fine."),
@@ -768,7 +768,9 @@ def test_a_branch_goes_once_it_is_merged_in_many_words(
 ) -> None:
     slots = wants(home, bundled, f"merge fix/typo into main, {last}", "branch-merge")
     assert (slots["branch"], slots["target"], slots["after"]) == ("fix/typo", "main", "delete")
-    assert isinstance(understood(home, bundled, f"{last.split()[1]} that branch already"), Clarify | Refused)
+    asked = understood(home, bundled, "nuke that branch already")
+    assert isinstance(asked, Clarify)
+    assert asked.questions[0].field == "slot.branch"
 
 
 def test_boxes_are_counted_by_what_they_are_and_a_notice_says_what_is_quoted(
