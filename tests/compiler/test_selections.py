@@ -232,6 +232,43 @@ def test_one_name_of_several_files_is_asked_about_and_a_replay_reads_the_same(
 
 
 @pytest.mark.parametrize(
+    ("skill", "goal", "files", "target"),
+    [
+        ("files-zip", "zippa alla genrep från ljud till rep.zip, inte konserten",
+         " ".join(GENREP), "rep.zip"),
+        ("files-zip", "zip everything in claims into claims.zip please and thank you",
+         "claims", "claims.zip"),
+        ("files-zip", "pack all the 2026 bills plus everything that's in claims as x.zip, no pdf",
+         " ".join([*(f"bills/{one}.txt" for one in BILLS), *(one for one in FILES if "claims" in one)]),
+         "x.zip"),
+        ("files-zip", "pack the bills from october to one zip, name oct.zip, leave it in the main folder",
+         "bills/2026-10-02-water.txt bills/scan.pdf", "oct.zip"),
+        ("files-move", "in shots mak a folder cald best and move DSC_1 and DSC_2 in ther. no the png!",
+         "shots/DSC_1.jpg shots/DSC_2.jpg", "shots/best"),
+        ("files-move", "flytta båda genrepen (mp3) från ljud till en ny mapp som ska heta rep",
+         " ".join(GENREP), "rep"),
+        ("files-move", "lägg oktoberräkningarna i en egen mapp inne i bills, döp den till oktober",
+         "bills/2026-10-02-water.txt bills/scan.pdf", "bills/oktober"),
+        ("files-copy", "take a copy of the power bill from march and call it 2026-12-power.txt, same folder",
+         "bills/2026-03-04-power.txt", "bills/2026-12-power.txt"),
+        ("files-delete", "there's an essay with (1) in its name. chuck the (1) one. nothing else!",
+         "essay (1).md", ""),
+        ("files-delete", "essay (1).md is a copy, bin it", "essay (1).md", ""),
+    ],
+)  # fmt: skip
+def test_slips_and_asides_of_names_do_not_hide_what_is_meant(
+    folder: Path, home: Home, skill: str, goal: str, files: str, target: str
+) -> None:
+    made = read(folder, home, skill, goal)
+    assert isinstance(made, Compiled)
+    wanted = (files,) if files.startswith("essay") else tuple(files.split())
+    assert sorted(slots(made, "files")) == sorted(wanted)
+    assert [one.strip("/") for name in ("target", "archive") for one in slots(made, name)] == [target] * bool(
+        target
+    )
+
+
+@pytest.mark.parametrize(
     ("goal", "kept"),
     [
         ("put the photos in shots into a folder per year, but keep the originals", ("keep",)),

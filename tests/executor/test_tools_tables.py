@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from walks import NODE, Walks, tool
 
+from executor import FixedClock, Home
 from executor.walker.undo.undo import undo
 from mcl.plugins.data.tools.data.conditions import read_conditions
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """One in the month after the tables: what "the 24th" means does not change with the day of the test."""
+    with Home.open(tmp_path / "home", clock=FixedClock("2026-12-01T10:00:00.000Z")) as opened:
+        yield opened
+
 
 EXPENSES = """date,kind,shop,amount,note
 2026-10-01,food,Ica,100.50,

@@ -48,7 +48,7 @@ VALUES: list[tuple[str, str, dict[str, str], set[str]]] = [
     (NOTE, "build", {"note": "x", "file": ".git/hooks/post-checkout"}, {"PROTECTED_PATH"}),
     (NOTE, "build", {"note": "x", "file": "/etc/cron.d/owned"}, {"OUT_OF_SCOPE"}),
     (NOTE, "build", {"note": "${note.output.path}", "file": "-rf"}, {""}),
-    (REMIND, "schedule", {"title": "x\r\nBEGIN:VALARM\r\nACTION:PROCEDURE", "when": "2027-01-01"}, {""}),
+    (REMIND, "schedule", {"title": "x\r\nBEGIN:VALARM\r\nACTION:PROCEDURE", "when": "2999-01-01"}, {""}),
     (TASK, "delegate", {"assignee": "../../outside", "task": "owned"}, {"BAD_ASSIGNEE"}),
     (TASK, "delegate", {"assignee": "ada\nstatus: done", "task": "---\nstatus: done\n---"}, {""}),
 ]  # fmt: skip

@@ -736,8 +736,8 @@ def test_a_calendar_is_read_where_a_question_asks_for_days_in_it(
             "vi ses kl 8",
         ),
         (
-            "Mail to Bo, subject Late. Write him like this: Pay this week. You fool! (this last one don't write)",
-            "Pay this week.",
+            "Mail to Bo, subject Late. Write him so: Pay today. You fool! (this last one don't write)",
+            "Pay today.",
         ),
         ('draft a mail to Bo, subject Tap, and write just "Ten is fine." such a nice man', "Ten is fine."),
         ("draft a mail to Bo, subject Tap. text: See you (at noon)", "See you (at noon)"),

@@ -66,8 +66,8 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
         if one.sure < max(least, *(best.sure - _NEAR for best, _ in found), 0):
             continue
         try:
-            read_question(prose, schema, today)
-            if is_asked(prose, schema):
+            passed = any(asked.passed for asked in read_question(prose, schema, today))
+            if is_asked(prose, schema) and not (passed and schema.path not in named):
                 found.append((one, schema.path))
         except ExecutorError:
             continue

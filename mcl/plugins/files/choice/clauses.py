@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
@@ -31,6 +31,7 @@ from mcl.values.kinds import kind_of_ending
 from mcl.values.numbers import read_number
 
 _COMPOUND: Final = 4  # letters of each part of a word that has a month before it
+_YEAR: Final = 4  # digits of a number that counts nothing
 _LEADING: Final = 5  # words before the name of a target
 _LONGEST: Final = 60  # words of a clause whose topic is looked for
 _BEHIND_TEXT: Final = ("into", "out", "but", "aside", "mentioned")
@@ -42,7 +43,8 @@ NO_PLACE: Final = TextPlace(0, 0)
 class Noun:
     """A run of words that names files together. all, one, many: a word beside it says how many; tests: what
     must hold of them; newest: of how many of them the newest are meant, the oldest where it is negative;
-    alone: what must hold of them is all that is said."""
+    alone: what must hold of them is all that is said; head: of how many words “from” and the like stand
+    behind."""
 
     tokens: list[SaidWord] = field(default_factory=list)
     all: bool = False
@@ -52,6 +54,7 @@ class Noun:
     tests: list[Test] = field(default_factory=list)
     newest: int = 0
     alone: bool = False
+    head: int = 0
 
     @property
     def names(self) -> bool:
@@ -62,8 +65,8 @@ class Noun:
 @dataclass
 class Said:
     """What was read of a clause. tests: of all that it names; but: what is left out; everything, pronoun,
-    there: whether it says “everything”, “it”, “in there”; left: a word in it that says something else; first,
-    last: where it speaks of files; end: as far as it was read."""
+    there, beside: whether it says “everything”, “it”, “in there”, “in the same folder”; left: a word in it
+    that says something else; first, last: where it speaks of files; end: as far as it was read."""
 
     nouns: list[Noun] = field(default_factory=list)
     tests: list[Test] = field(default_factory=list)
@@ -73,6 +76,7 @@ class Said:
     everything: bool = False
     pronoun: bool = False
     there: bool = False
+    beside: bool = False
     left: str = ""
     first: int = -1
     last: int = 0
@@ -112,7 +116,7 @@ class ClauseReader:
         """What a clause says of files, word for word; up to a word that says something else."""
         said, at, noun, since, tested = Said(), 0, Noun(), 0, 0
         group: list[Noun] = []
-        tokens = [part for one in tokens for part in self._parts(one)]
+        tokens = [part for one in self._whole(tokens) for part in self._parts(one)]
         placing, given = any(one.text in self.words.sets["placing"] for one in tokens), False
 
         def end_noun() -> None:
@@ -154,6 +158,7 @@ class ClauseReader:
                     continue
             if step:
                 end_noun()
+                said.pronoun = said.pronoun or token.text in self.words.sets["with"]
                 group = said.nouns[tested:] or group
                 tested = len(said.nouns)
                 for each in group:
@@ -161,6 +166,10 @@ class ClauseReader:
                 said.tests += [test] if test is not None and not group else []
                 said.marked(token)
                 said.last, at = tokens[at + step - 1].end, at + step
+                continue
+            if many := self.words.at("beside", tokens, at):
+                end_noun()
+                said.beside, at = True, at + many
                 continue
             if many := self.words.at("there", tokens, at):
                 said.there, said.last, at = True, tokens[at + many - 1].end, at + many
@@ -190,8 +199,9 @@ class ClauseReader:
                 said.parent, at = folder, at + out + step  # “to a folder x in photos”
                 continue
             if folder:
+                own = noun.alone and not noun.tokens  # “the songs plus everything in x”
                 end_noun()
-                for each in said.nouns[since:]:
+                for each in said.nouns[-1:] if own else said.nouns[since:]:
                     each.folder = folder
                 since = len(said.nouns)
                 if not since:
@@ -201,6 +211,15 @@ class ClauseReader:
                 continue
             called = token.text in self.words.sets["called"]
             named = called and at and tokens[at - 1].end == said.target.end  # “in letters called b.txt”
+            if (
+                into
+                and self.targeted
+                and not said.target.end
+                and (step := self._lodged(tokens, at + into, said))
+            ):
+                end_noun()
+                at += into + step
+                continue
             if into and self.targeted and (named or not said.target.end):
                 above = self.clauses.prose[slice(*said.target)].casefold()
                 said.parent = self.sets.folder(above) if named else ""
@@ -212,6 +231,7 @@ class ClauseReader:
                     said.target, at = place, at + into + step
                     continue
             if out or into:
+                noun.head = noun.head or len(noun.tokens)
                 at += out or into
                 continue
             if step := self._making(tokens, at, said):
@@ -228,9 +248,21 @@ class ClauseReader:
                     said.left = token.text  # “the three blue pictures” are known by their number
                     break
         end_noun()
+        for each in [one for one in said.nouns if one.alone and not one.folder]:
+            said.nouns.remove(each)  # “the songs and stuff”
+            said.everything, said.tests = True, [*said.tests, *each.tests]
         said.nouns = [one for one in said.nouns if one.names or one.folder]
         said.end = tokens[at - 1].end if at else 0
         return said
+
+    def _whole(self, tokens: Sequence[SaidWord]) -> Iterator[SaidWord]:
+        """The words, those of a name with blanks in it as one: “lux (1).pdf”."""
+        behind = -1
+        for one in tokens:
+            if one.start > behind:
+                name = self.sets.spaced_at(self.clauses.prose, one.start)
+                behind = one.start + len(name) if name else behind
+                yield SaidWord(name, one.start, behind) if name else one
 
     def _parts(self, token: SaidWord) -> list[SaidWord]:
         """A word, or the month and the rest of one such as “novemberbilderna”."""
@@ -241,7 +273,8 @@ class ClauseReader:
                 first, last = SaidWord(month, token.start, cut), SaidWord(rest, cut, token.end)
                 if self.sets.of(last):
                     return [first, last]
-        return [token]
+        known = token.quoted or self._is_nothing(token) or self.sets.of(token)
+        return [token if known else token._replace(text=self.words.mended(token.text))]
 
     def _originals(self, tokens: Sequence[SaidWord]) -> str | None:
         """What hinders that originals stay, where that is said: they are taken, and none of their copies."""
@@ -259,12 +292,17 @@ class ClauseReader:
             return False
         if token.text in sets["subjects"] and commanded and (noun.tokens or said.nouns):
             return False  # “the files I need”
-        if (token.text in sets["numerals"] or (noun.all and token.text.isdigit())) and not noun.tokens:
+        if (
+            token.text in sets["numerals"] or (noun.all and token.text.isdigit() and len(token.text) < _YEAR)
+        ) and not noun.tokens:
             noun.many = int(read_number(token.text) or 0)
         elif token.text in sets["all"] and not self.sets.is_whole(token.text):
             noun.all = said.pronoun = True
         elif token.text in sets["everything"] and not self.sets.is_whole(token.text):
-            said.everything = True
+            if said.nouns and not noun.tokens:
+                noun.alone = noun.all = True
+            else:
+                said.everything = True
             said.marked(token)
         elif not noun.tokens and not self._names(token, noun) and self._is_nothing(token, inside=inside):
             noun.one = noun.one or token.text in sets["one"]
@@ -326,9 +364,8 @@ class ClauseReader:
             inside = (many for many in (2, 3, 4) if self.words.at("within_them", tokens, at + many))
             named = (many for many in (2, 3, 4) if self.words.at("in_name", tokens, at + many))
             if many := next(named, 0):  # “with (1) in the name”
-                text = (
-                    self.clauses.prose[tokens[at].end : tokens[at + many].start].strip(" \"'“”‘’").casefold()
-                )
+                said = self.clauses.prose[tokens[at].end : tokens[at + many].start].casefold()
+                text = re.sub(r"^\s*(?:an?|the|ett?|en) ", "", said).strip(" \"'“”‘’")
                 step = many + self.words.at("in_name", tokens, at + many)
                 return step, lambda facts: text in facts.path.rpartition("/")[2].casefold()
             if many := next(inside, 0):  # “with milk in them”
@@ -423,6 +460,8 @@ class ClauseReader:
             if self.sets.is_whole(tokens[at].text):
                 break
             at, step = at + 1, step + 1
+        led = self._naming(tokens, at)
+        at, step = at + led, step + led
         if self.makes:
             named = at < len(tokens) and self.is_fresh(tokens[at])
             return (TextPlace(*tokens[at][1:3]), step + 1) if named else (NO_PLACE, 0)
@@ -446,6 +485,33 @@ class ClauseReader:
                 return TextPlace(start, end), step + 1
             end, at, step, whole = tokens[at].end, at + 1, step + 1, whole + 1
         return TextPlace(start, end), step
+
+    def _lodged(self, tokens: Sequence[SaidWord], at: int, said: Said) -> int:
+        """How many words are for a folder that is made in one that is here: “a folder in x called y”, or
+        without its name."""
+        around, step = self.words.sets["fresh"] | self.words.sets["called"] | {"of"}, 0
+        while at + step < len(tokens) and tokens[at + step].text in around | self.words.sets["folder"]:
+            step += 1
+        holds = any(one.text in self.words.sets["folder"] for one in tokens[at : at + step])
+        inside = self.words.at("within", tokens, at + step) or self.words.at("out", tokens, at + step)
+        folder, more = self._folder(tokens, at + step + inside) if holds and inside else ("", 0)
+        if not folder:
+            return 0
+        step += inside + more
+        if named := self._naming(tokens, at + step):
+            said.target = TextPlace(*tokens[at + step + named][1:3])
+            step += named + 1
+        said.parent = folder
+        return step
+
+    def _naming(self, tokens: Sequence[SaidWord], at: int) -> int:
+        """How many words say that a name follows: “which shall be called”."""
+        leads = self.words.sets["going"] | self.words.sets["linking"] | self.words.sets["auxiliary"]
+        step = 0
+        while at + step < len(tokens) and tokens[at + step].text in leads:
+            step += 1
+        named = at + step + 1 < len(tokens) and tokens[at + step].text in self.words.sets["titled"]
+        return step + 1 if named else 0
 
     def is_fresh(self, token: SaidWord) -> bool:
         """Whether a word is a path, or the name of a file, that is not here."""

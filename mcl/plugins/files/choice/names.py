@@ -152,6 +152,12 @@ class NamedSets:
         paths = [one.path.casefold() for one in self.names.entries]
         return frozenset((*paths, *map(base, paths)))
 
+    def spaced_at(self, prose: str, start: int) -> str:
+        """The whole name or path with blanks of something here that stands at a place, in small letters."""
+        said = prose[start:].casefold()
+        found = [one for one in self._wholes if " " in one and said.startswith(one)]
+        return max((one for one in found if not said[len(one) :][:1].isalnum()), key=len, default="")
+
     def _compounds(self, word: str, *, whole: bool) -> list[str]:
         """The files of which a word is one of the path, with another of it behind, or, not whole, one that
         says no more: “kassaboken”."""
@@ -160,10 +166,15 @@ class NamedSets:
     def _is_compound(self, word: str, parts: Sequence[str], *, whole: bool) -> bool:
         beside = set(parts) if whole else {*self.words.sets["behind"], *forms().endings}
         for part in parts:
-            if len(part) >= _COMPOUND and word.startswith(part):
-                rest = word[len(part) :]
+            rest = word.removeprefix(part)
+            if rest != word and len(part) >= (_COMPOUND - 1 if whole else _COMPOUND):
                 double = f"{part[-1]}{rest}" if part[-2:-1] == part[-1:] else rest  # "labb" and "bilder"
-                ends = stems(rest.removeprefix("s")) | stems(double) | {rest}
+                ends = (
+                    stems(rest.removeprefix("s"))
+                    | stems(rest.removeprefix(part[-1]))
+                    | stems(double)
+                    | {rest}
+                )
                 if ends & beside:
                     return True
         return False

@@ -46,7 +46,8 @@ class Selection(NamedTuple):
 @dataclass
 class _Goal:
     """What the clauses of a goal say. aside: where those stand that say what stays, or only what counts;
-    topic: what one tells something of; stopped: a word of it says what is not understood."""
+    topic: what one tells something of; stopped: a word of it says what is not understood; beside: what is
+    made lies where the files do."""
 
     said: list[tuple[Clause, Said]] = field(default_factory=list)
     but: list[Said] = field(default_factory=list)
@@ -56,6 +57,7 @@ class _Goal:
     target: TextPlace = NO_PLACE
     parent: str = ""
     stopped: bool = False
+    beside: bool = False
 
 
 class Selections:
@@ -90,6 +92,8 @@ class Selections:
                     and any(noun.tests for _, said in goal.said for noun in said.nouns)
                 ):
                     goal.aside.append(self._with_joined(clause))  # “but the copy alone”, as was said
+            elif kept and any(self.words.at("in_name", tokens, at) for at in (1, 2)):
+                goal.aside.append(self._with_joined(clause))  # “those without (1) or copy in the name”
             elif done and self.words.at("naming", tokens, 0):
                 goal.aside.append(clause.place)
             elif done and self.clauses.does(clause) and not self._places(tokens, goal):
@@ -128,10 +132,11 @@ class Selections:
             goal.target = clause.place  # “to a new folder, photos/july”
             goal.aside.append(clause.place)
             return False
-        if len(tokens) == 1 and tokens[0].text.isdigit() and self._numbers(tokens[0], goal):
+        if len(tokens) == 1 and self._beside_name(tokens[0], goal):
             goal.aside.append(clause.place)
             return False
         one = self.reader.read(tokens)
+        goal.beside = goal.beside or one.beside
         if one.left and (main or does):
             one = self.reader.read(tokens[self.reader.verb(tokens) :])
         inside = next((noun.folder for noun in one.nouns if not noun.tokens), "")
@@ -151,21 +156,25 @@ class Selections:
         )  # "till bokföringen: …" is no place
         if not goal.target.end and placed:
             goal.target, goal.parent = one.target, one.parent
-        if one.speaks or placed:
+        elif not goal.target.end:
+            goal.parent = goal.parent or one.parent
+        if one.speaks or placed or one.beside:
             goal.said.append((clause, one))
-        only_made = one.target.end and not (one.pronoun or one.everything or one.tests)
+        out = self.words.at("out", tokens, 0) and not self.words.at("within", tokens, 0)
+        only_made = one.target.end and not (one.pronoun or one.everything or one.tests or out)
         if only_made and one.nouns and not any(noun.tokens for noun in one.nouns):
             goal.parent = goal.parent or one.nouns[0].folder  # “in songs make a folder old”
             return False
         return (main or does) and one.speaks
 
-    def _numbers(self, token: SaidWord, goal: _Goal) -> bool:
-        """Take a number in brackets as part of the name before it: “lux (1)”."""
+    def _beside_name(self, token: SaidWord, goal: _Goal) -> bool:
+        """Take a word in brackets as one of those before it: “both plans (pdf)”."""
         for one in (*goal.but, *(said for _, said in goal.said)):
             for noun in one.nouns:
                 if noun.tokens and self.clauses.prose[noun.tokens[-1].end : token.start] == " (":
+                    noun.head = noun.head or len(noun.tokens)
                     noun.tokens.append(token)
-                    return True
+                    return bool(self.sets.of(token))
         return False
 
     def _places(self, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
@@ -222,6 +231,13 @@ class Selections:
             paths = (self.sets.folder(whole[0].tokens[0].text),) if goal.target.end else ()
             return Selection(place, paths, False, goal.target, tuple(self._all_read())) if paths else None
         if not wanted:
+            if (
+                everything
+                and folder
+                and "." in self.clauses.said(goal.target)
+                and not (tests or goal.only or goal.but)
+            ):
+                return Selection(place, (folder,), False, goal.target, tuple(self._all_read()))
             if not (tests or goal.only or goal.but or (folder and self.contents)):
                 return self._pointed(place) if points and not (everything or folder) else None
             if not (everything or folder or (points and tests)):
@@ -302,7 +318,7 @@ class Selections:
     def _several(self, noun: Noun, count: int, *, bounded: bool) -> bool:
         """Whether a noun means all files that it fits, of which there are so many. bounded: something more
         must hold of them."""
-        last = noun.tokens[-1].text if noun.tokens else ""
+        last = noun.tokens[noun.head - 1].text if noun.tokens else ""
         if noun.many:
             return count == noun.many
         plural = PLURAL.search(last) is not None or last.removesuffix("en") in self.words.sets["neuters"]
@@ -385,23 +401,27 @@ class FileChoice:
         if found is None or (found.unsure and named) or len(found.paths) > slot.most:
             stopped = goal.stopped and self._changed == "write"
             return [FilledInput(STAYS, one) for one in goal.aside] if stopped else None
+        beside = found.paths[0].rpartition("/")[0] if goal.beside and len(found.paths) == 1 else ""
+        parent = goal.parent or beside
         filled = [FilledInput(slot.name, found.place, found.paths, found.unsure)]
         filled += [FilledInput("", one) for one in found.read]
         if found.target.end and into not in request.slots:
             name = self._clauses.said(found.target)
-            path = f"{goal.parent}/{name.rstrip('/')}" + "/" * ("." not in name and bool(self._into))
-            filled.append(FilledInput(into, found.target, (path,), plain=not goal.parent))
-        filled += self._named() if not found.target.end else ()
+            path = f"{parent}/{name.rstrip('/')}" + "/" * ("." not in name and bool(self._into))
+            filled.append(FilledInput(into, found.target, (path,), plain=not parent))
+        filled += self._named(parent) if not found.target.end else ()
         return filled
 
-    def _named(self) -> Iterator[FilledInput]:
+    def _named(self, parent: str) -> Iterator[FilledInput]:
         """What is made of them, as the goal calls it: “call it open.zip”."""
         tokens = tokens_of(self._request.prose, 0, len(self._request.prose))
         for at in range(len(tokens)):
             many = self._reader.words.at("naming", tokens, at)
-            if many and self._made and "." in "".join(one.text for one in tokens[at + many : at + many + 1]):
+            name = "".join(one.text for one in tokens[at + many : at + many + 1])
+            if many and self._made and (("." in name) != bool(self._into and parent and "." not in name)):
                 place = TextPlace(*tokens[at + many][1:3])
-                yield FilledInput(self._made, place, plain=True)
+                path = f"{parent}/{self._clauses.said(place)}" + "/" * ("." not in name) if parent else ""
+                yield FilledInput(self._made, place, (path,) if path else (), plain=not path)
                 yield FilledInput("", TextPlace(tokens[at].start, place.end))
                 return
 

@@ -4,6 +4,7 @@ them. Pure; the words are in words.toml.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from mcl.values.periods import MONTHS
 _TOKEN: Final = re.compile(
     r"\"[^\"\n]+\"|“[^”\n]+”|«[^»\n]+»|(?<!\w)['‘][^'’\n]{2,}['’](?!\w)|[^\s,;!?()\"“”«»]+|[,;!?]"
 )
+_ALIKE: Final = 0.8
+_SLIP: Final = 3  # letters of a word that may be one
 _YEAR: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _NUMBER: Final = re.compile(r"\d[\d .,]*\d|\d")
 _STATED: Final = re.compile(r"^[^\W\d][\w ]{0,30}:[ \t]+([^\W\d_]+)", re.MULTILINE)
@@ -56,6 +59,15 @@ class Words:
     sets: Mapping[str, frozenset[str]]
     phrases: Mapping[str, tuple[tuple[str, ...], ...]]
     tables: Mapping[str, Mapping[str, int]]
+
+    def mended(self, word: str) -> str:
+        """A word, or the one around the names of files that it is a slip of: “cald” is “called”."""
+        if len(word) < _SLIP or any(word in one for one in self.sets.values()):
+            return word
+        close = difflib.get_close_matches(
+            word, [one for one in self.sets["slipped"] if one[0] == word[0]], 1, _ALIKE
+        )
+        return close[0] if close else word
 
     def at(self, name: str, tokens: Sequence[SaidWord], place: int) -> int:
         """How many of the tokens from a place on are one of these phrases; 0 where none is."""

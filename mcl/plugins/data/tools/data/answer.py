@@ -173,7 +173,10 @@ class _Asking:
             made = self._figures(meant)
         else:
             made = self._rows(meant)
-        return replace(made, told=told, count=self.count, of=self.of, notes=(*made.notes, *asked.notes))
+        notes = [*made.notes, *asked.notes]
+        if asked.passed:
+            notes.append(f"not read, as the table has none of it: {', '.join(asked.passed)}")
+        return replace(made, told=told, count=self.count, of=self.of, notes=tuple(notes))
 
     def _meant(self, rows: Iterator[list[str]]) -> Iterator[list[str]]:
         for row in rows:
@@ -239,6 +242,9 @@ class _Asking:
             before = (row[label.place], value)
         figure = f"difference of {term.name} from row to row"
         note = f"together: {plainly(rounded(total))}"
+        if self.asked.limit:
+            cells.sort(key=lambda cell: _number(cell[1]) or Decimal(0), reverse=self.asked.descending)
+            cells = cells[: self.asked.limit]
         return TableAnswer((label.name, term.name), cells, (), 0, 0, figure, notes=(note,))
 
     # ---- figures

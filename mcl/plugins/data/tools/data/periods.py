@@ -18,7 +18,8 @@ _PLACED: Final = frozenset(
     ("in", "during", "of", "for", "since", "i", "under", "för", "from", "until", "till")
 )
 _BETWEEN: Final = frozenset(("between", "mellan", "from", "från"))
-_AND: Final = frozenset(("and", "och", "to", "till", "until", "-"))
+_TO: Final = frozenset(("to", "till", "until", "through", "-"))
+_AND: Final = _TO | {"and", "och"}
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Periods:
             behind = found[place + 1] if place + 1 < len(found) else None
             opens = one.start and self._plain[one.start - 1] in _BETWEEN
             joined = behind is not None and behind.start == one.end + 1 and self._plain[one.end] in _AND
-            if opens and joined:
+            if joined and (opens or self._plain[one.end] in _TO):
                 waiting = one
             else:
                 yield self._edge(one)
@@ -121,7 +122,8 @@ class Periods:
         first, _ = _days(replace(one, year=year))
         _, last = _days(replace(other, year=other.year or year))
         said = " ".join(self._said[one.start : other.end])
-        return Period(one.start - 1, other.end, said, first=first, last=last)
+        start = one.start - (one.start > 0 and self._plain[one.start - 1] in _BETWEEN)
+        return Period(start, other.end, said, first=first, last=last)
 
     def _at(self, at: int) -> Period | None:
         word = self._plain[at]
@@ -165,6 +167,7 @@ class Periods:
         """“the 24th”: the last day of that number."""
         named = re.fullmatch(r"(\d\d?)(?:st|nd|rd|th|:[ae])", self._plain[at])
         led = at and self._plain[at - 1] in ("the", "den")
+        led = led and not length_of("of_each", self._plain, min(at + 1, len(self._plain) - 1))
         day, first = self._day(at) if named and led else 0, self._today.replace(day=1)
         while day and not (
             self._is_day(first.month, first.year, day) and first.replace(day=day) <= self._today

@@ -199,6 +199,7 @@ class _Reader(RowWords, FigureWords):
         self._files()
         self._asides()
         self._less()
+        self._readings()
         self._totals()
         self._computed()
         self._shares()

@@ -12,7 +12,7 @@ from mcl.plugins.data.tools.data.asked import Adjustment, FigureName, Grouping, 
 from mcl.plugins.data.tools.data.question_order import OrderWords
 from mcl.plugins.data.tools.data.question_rows import valued
 from mcl.plugins.data.tools.data.question_words import NEAR, NO_AMOUNTS, ColumnLink
-from mcl.plugins.data.tools.data.schema import SchemaColumn, things_of
+from mcl.plugins.data.tools.data.schema import SchemaColumn
 from mcl.plugins.data.tools.data.words import alike, length_of, member_of, members_of, phrases
 
 _THAT: Final = frozenset(("det", "that", "it", "them", "dem", "dom", "this"))
@@ -23,11 +23,14 @@ class FigureWords(OrderWords):
 
     def _computed(self) -> None:
         """“hours times rate”, perhaps with a name before it: “amount (hours times rate)”."""
-        for at in range(1, len(self.words) - 1):
+        for at in range(len(self.words) - 1):
             sign, length = member_of("operations", self.plain, at)
             if not sign or at in self.used:
                 continue
             left = self._number_before(at)
+            if left is None and (first := self._number_column(at + length)):  # “multiply hours with rate”
+                left, length = (at, first[1]), first[0] - at
+                length += length_of("joined_by", self.plain, first[0]) if first[0] < len(self.words) else 0
             right = self._number_column(at + length)
             if left is None or right is None or left[1].place == right[1].place:
                 continue
@@ -128,6 +131,7 @@ class FigureWords(OrderWords):
 
     def _adjusted(self) -> None:
         self._rounded()
+        timed = {at for one in self.times if not one.bare_year for at in range(one.start, one.end)}
         for at in range(len(self.words)):
             if length_of("each", self.plain, at) and (price := self._price_before(at)) is not None:
                 self.asked.adjust.append(Adjustment("*", self.words[price].number or Decimal(0), False))
@@ -138,7 +142,7 @@ class FigureWords(OrderWords):
             if not sign and length_of("taking", self.plain, at) and (off := self._taken_off(at + 1)):
                 sign, there, length = "-", at + 1, 1
                 self.used.add(off)
-            if not sign or at in self.used or there >= len(self.words):
+            if not sign or at in self.used or there >= len(self.words) or there in timed:
                 continue
             if self.plain[at + length : at + length + 1] and self.plain[at + length] in _THAT:
                 there = self._number_before_that(at)
@@ -317,7 +321,8 @@ class FigureWords(OrderWords):
         sums = all(name == "sum" for _, name in chosen)
         if asked.differ and sums and (left := self._unspent(numbers)) is not None:
             asked.differ, numbers, chosen = False, [(len(self.words), left)], [(-1, "sum")]
-        if asked.differ and not chosen and not numbers:
+        metered = asked.tests and any(one.is_meter for one in self.schema.columns)
+        if asked.differ and not chosen and not numbers and not metered:
             return
         if not numbers and self._any("earned") and (earned := self._earned()) is not None:
             numbers = [(len(self.words) if not chosen else chosen[0][0], earned)]
@@ -327,6 +332,15 @@ class FigureWords(OrderWords):
             return
         if asked.limit == 1 and asked.key is not None and self._is_date(asked.key) and not asked.groups:
             chosen = []  # the row says how much it was
+        meter = next((one for one in self.schema.columns if one.is_meter), None)
+        if meter is not None and asked.groups and all(one.part for one in asked.groups):
+            term = Term(meter.name, (meter.place,))  # what it says each month is no sum
+            asked.groups, asked.successive = [], None if asked.tests else term
+            if not asked.tests:
+                return
+            chosen = chosen or [(-1, "sum")]
+        if meter is not None and asked.differ and asked.tests and not chosen:
+            asked.differ, chosen = False, [(-1, "sum")]
         if not chosen and asked.groups:
             adds = numbers or self._amount(quiet=True) is not None
             if not adds and self._grouped_by_which and self.schema.of("number"):
@@ -342,7 +356,7 @@ class FigureWords(OrderWords):
         shown.sort(key=lambda one: one[0])
         tested = {test.about for test in asked.tests}
         only_tested = all(set(term.places) <= tested for _, term in shown)
-        if self.terms or (self._are_wanted(shown) and not (only_tested and not self._any("just"))):
+        if self.terms or (self._are_wanted(shown) and not (only_tested and not self._just(shown))):
             asked.columns = list(dict.fromkeys(term for _, term in shown))
         if asked.ordered and asked.key is None:
             column = next((one for _, one, _ in self.mentions if one.kind in ("number", "date")), None)
@@ -491,7 +505,7 @@ class FigureWords(OrderWords):
 
     def _money(self, name: str) -> Term:
         """What is added up where nothing is named: the amounts, else quantity times price."""
-        found = self._amount(quiet=True)
+        found = self._amount(quiet=True) or self._column_of_file()
         if found is not None:
             return Term(found.name, (found.place,))
         earned = self._earned() if name == "sum" else None
@@ -500,6 +514,13 @@ class FigureWords(OrderWords):
         column = self._amount()
         assert column is not None
         return Term(column.name, (column.place,))
+
+    def _column_of_file(self) -> SchemaColumn | None:
+        """The numbers that a table is named for, where it is said that the table is added up: hours.csv."""
+        ends = ((one - n, n) for one in self.named for n in (1, 2) if one >= n)
+        before = [length_of("figure.sum", self.plain, at) == n for at, n in ends]
+        own = [one for one in self.schema.of("number") if one.words == self.schema.own_words]
+        return own[0] if any(before) and len(own) == 1 else None
 
     def _earned(self) -> Term | None:
         """Quantity times price, where there is one of each."""
@@ -514,13 +535,19 @@ class FigureWords(OrderWords):
         """Whether columns that are named are those to show, and not only what the rows are."""
         if not shown:
             return False
-        just = (at for at in range(len(self.words)) if length_of("just", self.plain, at))
-        if any(not length_of("asides", self.plain, at) for at in just) or len(shown) > 1:
+        if self._just(shown) or len(shown) > 1:
             return True
         at = shown[0][0]
         before = self.plain[max(0, at - 3) : at]
         asks = {"show", "visa", "need", "behöver", "want", "vill", "give", "ge", "list", "lista", "column"}
         return bool(asks.intersection(before)) and not (at and length_of("which", self.plain, at - 1))
+
+    def _just(self, shown: Sequence[tuple[int, Term]]) -> bool:
+        """Whether it is said where columns are named that it is just these."""
+        clauses = {self.words[at].clause for at, _ in shown if at < len(self.words)}
+        places = (at for at, one in enumerate(self.words) if one.clause in clauses)
+        just = (at for at in places if length_of("just", self.plain, at))
+        return any(not length_of("asides", self.plain, at) for at in just)
 
     def _used_up(self) -> list[tuple[int, str]]:
         """“what did the kids spend”: how much it was."""
@@ -536,18 +563,6 @@ class FigureWords(OrderWords):
     def has_in_and_out(self) -> bool:
         """Whether a column says of each row that it came in, or went out."""
         return self._ways()[0] is not None
-
-    def _ways(self) -> tuple[SchemaColumn | None, dict[str, tuple[str, ...]]]:
-        for one in self.schema.of("text"):
-            ways: dict[str, tuple[str, ...]] = {
-                thing: value
-                for value in one.values
-                for thing in ("income", "expense")
-                if thing in things_of(value)
-            }
-            if one.says_kinds and len(ways) == 2:
-                return one, ways
-        return None, {}
 
     def in_and_out(self) -> list[TableQuestion]:
         """What came in, and what went out: their difference is asked for."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from mcl.plugins.data.tools.data.asked import WEEK, Grouping
-from mcl.plugins.data.tools.data.question_words import NO_AMOUNTS, QuestionWords
+from mcl.plugins.data.tools.data.question_words import NEAR, NO_AMOUNTS, QuestionWords
 from mcl.plugins.data.tools.data.words import length_of, member_of
 
 
@@ -13,7 +15,10 @@ class GroupWords(QuestionWords):
     def _grouped(self) -> None:
         at = 0
         while at < len(self.words):
-            length = 0 if at in self.used else length_of("group", self.plain, at)
+            length = 0 if at in self.used or self._together(at) else length_of("group", self.plain, at)
+            if at in self._apart_from_each:
+                at = max(self._group_at(at, at, by=False), at + 1)
+                continue
             by = 0 if length or at in self.used else length_of("by", self.plain, at)
             sorts = any(length_of("sorting", self.plain, one) > at - one for one in range(max(0, at - 3), at))
             if not (length or by) or sorts:
@@ -21,6 +26,19 @@ class GroupWords(QuestionWords):
                 continue
             end = self._group_at(at, at + (length or by), by=bool(by))
             at = max(end, at + 1)
+
+    def _together(self, at: int) -> bool:
+        """Whether all of something are put together there: “every day added up”."""
+        behind = [one for one in self._clause(at) if at < one < at + NEAR]
+        part = member_of("parts", self.plain, at + 1)[0] if behind else ""
+        return bool(part) and any(length_of("together", self.plain, one) for one in behind)
+
+    @cached_property
+    def _apart_from_each(self) -> frozenset[int]:
+        """Where something is said of one after the other: “client by client”."""
+        places = range(len(self.plain) - 2)
+        between = (at for at in places if length_of("one_by_one", self.plain, at + 1))
+        return frozenset(at for at in between if self.plain[at] == self.plain[at + 2])
 
     def _group_at(self, at: int, there: int, *, by: bool) -> int:
         there = self._skip(there)
@@ -40,7 +58,7 @@ class GroupWords(QuestionWords):
             if found[0] not in self.asked.groups:
                 self.asked.groups.append(found[0])
             self.group_places.append(at)
-            self._use(at, found[1] - at)
+            self._use(at, found[1] - at + 2 * (at in self._apart_from_each))
             at = found[1]
             joined = at < len(self.words) - 1 and self.plain[at] in ("and", "och", "&", "o")
             there = at + 1 if joined else len(self.words)

@@ -66,6 +66,8 @@ class OrderWords(GroupWords):
             columns = about
         if columns and not (asked.groups and columns[0].kind == "number" and not about):
             asked.key = Term(columns[0].name, (columns[0].place,))
+        elif asked.groups and columns and columns[0].kind == "number":
+            self.mentions.append((at, columns[0], 3))  # “biggest hours at the top”
         asked.descending = self._down(which, columns[0] if columns else None)
 
     def _is_limit(self, at: int) -> bool:

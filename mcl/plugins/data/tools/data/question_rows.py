@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
-from functools import cached_property
 from typing import Final
 
 from executor.core.words import unaccented
 from mcl.plugins.data.tools.data.asked import Having, Row, Term, Test, held
-from mcl.plugins.data.tools.data.periods import Period, Periods
+from mcl.plugins.data.tools.data.periods import Period
 from mcl.plugins.data.tools.data.question_words import NEAR, QuestionWords
 from mcl.plugins.data.tools.data.schema import NO, YES, SchemaColumn, opposite, things_of
 from mcl.plugins.data.tools.data.table import read_date, read_number
@@ -71,11 +70,6 @@ class RowWords(QuestionWords):
 
         return test
 
-    @cached_property
-    def times(self) -> Sequence[Period]:
-        """The times that are named."""
-        return list(Periods(self.plain, [one.said for one in self.words], self.today).found())
-
     def _periods(self) -> None:
         found = [one for one in self.times if not self.used.intersection(range(one.start, one.end))]
         tests: list[Test] = []
@@ -101,6 +95,29 @@ class RowWords(QuestionWords):
                 tests.append(test)
             self._use(one.start, one.end - one.start)
         self.asked.tests += tests
+
+    def _readings(self) -> None:
+        """“from 1 November take away 1 October”, of a meter: what it went up between two days."""
+        meters, dates = [one for one in self.schema.columns if one.is_meter], self.schema.of("date")
+        bounds = (one.last if one.first == date.min else one.first for one in self.times)
+        single = (one.first == one.last or date.max in (one.first, one.last) for one in self.times)
+        days = {day for day, alone in zip(bounds, single, strict=True) if day is not None and alone}
+        if len(meters) != 1 or not dates or len(days) != 2:
+            return
+        place = dates[0].place
+        told = f"{dates[0].name} is {min(days)} or {max(days)}"
+
+        def test(row: Row) -> bool:
+            moment = read_date(row[place].strip())
+            return moment is not None and moment.date() in days
+
+        self.asked.tests.append(Test(told, place, test))
+        self.asked.figures.append(("change", Term(meters[0].name, (meters[0].place,))))
+        for at, one in enumerate(self.words):
+            if one.number is not None or length_of("minus", self.plain, at):
+                self._use(at, 1)
+        for time in self.times:
+            self._use(time.start, time.end - time.start)
 
     def _takes_year(self, one: Period) -> bool:
         """Whether a number of four digits is a year here, and no amount: 2026."""
@@ -253,13 +270,30 @@ class RowWords(QuestionWords):
         for at in range(len(self.words)):
             if at in self.used:
                 continue
-            if self._lacking(at) or self._filled(at) or self._is_value(at) or self._yes_or_no(at):
+            if self._lacking(at) or self._filled(at) or self._is_value(at):
                 continue
+            if self._answered(at) or self._yes_or_no(at):
+                continue
+        column, ways = self._ways()
+        if column is not None and all(place != column.place for place, _ in self.given) and self._spent():
+            self.given[column.place, False] = [ways["expense"]]
+        just = any(length_of("just", self.plain, at) for at in range(len(self.words)))
         for (place, no), found in self.given.items():
+            if just and self.literal.get((place, no)):
+                found = self.literal[place, no]  # “who owes us money? only the overdue ones”
             column = self.schema.columns[place]
             said = " or ".join(column.values.get(one, " ".join(one)) for one in dict.fromkeys(found))
             told = f"{column.name} is {'not ' if no else ''}{said}"
             self.asked.tests.append(Test(told, place, valued(place, frozenset(found), no)))
+
+    def _spent(self) -> bool:
+        """Whether it is said that something was spent, which went out."""
+        said = {at: length_of("spending", self.plain, at) for at in range(len(self.words))}
+        paid = {"paid", "unpaid", "owed"}
+        return any(
+            many and not paid & members_of("things", tuple(self.plain[at : at + many]))
+            for at, many in said.items()
+        )
 
     def is_said(self, at: int) -> bool:
         """Whether a word is one of how questions are put."""
@@ -282,6 +316,8 @@ class RowWords(QuestionWords):
             else:
                 place = kinds[0][0].place
                 self.given.setdefault((place, no), []).extend(value for _, value in kinds)
+                plain = tuple(self.plain[at : at + length])
+                self.literal.setdefault((place, no), []).extend(value for _, value in kinds if value == plain)
             self._use(at, length)
             self.value_places.add(at)
             return True
@@ -333,7 +369,8 @@ class RowWords(QuestionWords):
                 yield from begun
                 return
         things = members_of("things", words)
-        for one in text if things and not self.link(at) else ():
+        named = self.link(at)
+        for one in text if things and (named is None or named.length < length) else ():
             several = one.says_kinds or not (one.more or {"name", "mail"} & one.things)
             meant = {value: things & things_of(value) for value in one.values} if several else {}
             if meant and not one.says_kinds:
@@ -375,6 +412,31 @@ class RowWords(QuestionWords):
         place = column.place
         self.asked.tests.append(Test(told, place, lambda row: bool(row[place].strip()) == filled))
 
+    def _answered(self, at: int) -> bool:
+        """“nej for betalt”, “a no in the paid column”: a yes or no before the column that holds it, or where
+        only one does."""
+        word = self.plain[at]
+        columns = [one for one in self.schema.columns if one.says_yes and (word,) in one.values]
+        if not columns:
+            return False
+        clause = self._clause(at)
+        there = next((one for one in clause if at < one <= at + NEAR and self._named(one)), at)
+        found = self.link(there) if length_of("beside", self.plain, min(at + 1, clause[-1])) else None
+        named = [one for one in columns if found is not None and one in found.columns]
+        told = any(length_of("answers", self.plain, one) == at - one for one in clause if at - 3 < one < at)
+        if not named and not (told and len(columns) == 1 and len(word) > 2 and not self._empty(at)):
+            return False
+        column = (named or columns)[0]
+        self._wants(column, no=(word in NO) != self._negated(at))
+        self._use(at, there + 1 - at if named else 1)
+        return True
+
+    def _wants(self, column: SchemaColumn, *, no: bool) -> None:
+        """Ask for the rows where a column says yes, or no."""
+        told = f"{column.name} is {'no' if no else 'yes'}"
+        if all(test.about != column.place for test in self.asked.tests):
+            self.asked.tests.append(Test(told, column.place, cell_in(column.place, NO if no else YES)))
+
     def _yes_or_no(self, at: int) -> bool:
         for length in (3, 2, 1):
             words = tuple(self.plain[at : at + length])
@@ -391,6 +453,7 @@ class RowWords(QuestionWords):
                 if named and self._in_list(at):
                     return False
                 no = self._negated(at) != (not named and not things & column.things)
+                no = no or self._is_to_do(at)
                 self._use(at, length)
                 there = next(
                     (
@@ -403,12 +466,13 @@ class RowWords(QuestionWords):
                 if named and self.plain[there] in YES | NO and there not in self.used:
                     no = self.plain[there] in NO
                     self._use(there, 1)
-                wanted = NO if no else YES
-                told = f"{column.name} is {'no' if no else 'yes'}"
-                if all(test.about != column.place for test in self.asked.tests):
-                    self.asked.tests.append(Test(told, column.place, cell_in(column.place, wanted)))
+                self._wants(column, no=no)
                 return True
         return False
+
+    def _is_to_do(self, at: int) -> bool:
+        """Whether it still is to be done: “who has to pay”."""
+        return any(length_of("to_do", self.plain, one) == at - one for one in range(max(0, at - 3), at))
 
     def _in_list(self, at: int) -> bool:
         """Whether a column stands in a list of columns: name, city and paid."""
@@ -428,7 +492,11 @@ class RowWords(QuestionWords):
         texts = bool(self.schema.of("text"))
         everything = not (asked.tests or asked.ordered or asked.columns or asked.figures or asked.groups)
         for at, one in enumerate(self.words):
-            if at in self.used or self._empty(at) or one.number is not None or not one.word[0].isalnum():
+            if at in self.used or self._empty(at) or not one.word[0].isalnum():
+                continue
+            if self._count(at) or one.number is not None:
+                continue
+            if one.number is not None:
                 continue
             owns = one.word.endswith("s") and self._is_column(at + 1)
             if self.schema.is_own(one.word) or (length_of("people", self.plain, at) and not owns):
@@ -440,7 +508,26 @@ class RowWords(QuestionWords):
             if not texts and not everything and not self._forbidden(at):
                 continue  # no column says which
             if (self._binds(at) or not self._tolerated(at, everything=everything)) and not self._typo(at):
-                self._unclear(one.said, self.schema.columns)
+                if everything or self._limits(at):
+                    self._unclear(one.said, self.schema.columns)
+                asked.passed.append(one.said)
+
+    def _limits(self, at: int) -> bool:
+        """Whether a word that is not read may say which rows are meant: a name, what stands before a thing or
+        a verb, behind what leads to a limit."""
+        if self._binds(at) or self._is_called(at) or self._forbidden(at):
+            return True
+        if at + 1 in self._clause(at):
+            behind = self._skip(at + 1)
+            verb = any(length_of(name, self.plain, behind) for name in ("verbs", "spending", "has"))
+            if verb or self.schema.is_own(self.plain[behind]) or self.link(behind) is not None:
+                return True
+        for there in reversed([one for one in self._clause(at) if one < at]):
+            if length_of("limits", self.plain, there) or self.schema.is_own(self.plain[there]):
+                return True
+            if there in self.used or not self._empty(there):
+                return False
+        return False
 
     def _is_aside(self, clause: int) -> bool:
         """Whether a clause beside the one that asks says nothing of which rows are meant."""
@@ -472,17 +559,18 @@ class RowWords(QuestionWords):
     def _is_paid(self, at: int) -> bool:
         """Whether a word says what somebody owes or paid, where a column says who did: “the fee”."""
         before = [one for one in range(max(0, at - 4), at) if self.words[one].clause == self.words[at].clause]
-        if any(length_of("binding", self.plain, one) for one in before):
+        if any(length_of("binding", self.plain, one) and one not in self.used for one in before):
             return False
+        paid = {one.place for one in self.schema.columns if one.says_yes and "paid" in one.things}
         there = next((one for one in reversed(before) if not self._empty(one) or one in self.used), None)
-        things = (
-            members_of("things", (self.plain[there],))
-            if there in self.used and there is not None
-            else frozenset()
-        )
-        return bool(things & {"paid", "unpaid", "owed"}) and any(
-            one.says_yes and "paid" in one.things for one in self.schema.columns
-        )
+        if (
+            there is None
+            or there not in self.used
+            or not any(test.about in paid for test in self.asked.tests)
+        ):
+            return False
+        runs = (tuple(self.plain[there - many : there + 1]) for many in range(min(4, there + 1)))
+        return any({"paid", "unpaid", "owed"} & members_of("things", one) for one in runs)
 
     def _tolerated(self, at: int, *, everything: bool) -> bool:
         """Whether a word may say nothing of the rows: a verb; what rows are, behind how many and which; what
@@ -492,12 +580,12 @@ class RowWords(QuestionWords):
         if length_of("verbs", self.plain, at) or self._is_done(at):
             return True
         before = [one for one in range(max(0, at - 2), at) if self.words[one].clause == self.words[at].clause]
+        if before and at + 1 < len(self.words) and self.schema.is_own(self.plain[at + 1]):
+            return False
         for there in before:
             counts = member_of("figure", self.plain, there)
             if counts[0] == "count" and there + counts[1] == at:
                 return True
-            if at + 1 < len(self.words) and self.schema.is_own(self.plain[at + 1]):
-                return False
             if there == at - 1 and (length_of("which", self.plain, there) or self._count(there)):
                 return True
             if there == at - 1 and self._superlative(there)[0]:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple, NoReturn
 
 from executor.core.errors import ToolError
 from executor.core.words import one_slip
 from mcl.plugins.data.tools.data.asked import Having, TableQuestion, Term, Test
-from mcl.plugins.data.tools.data.schema import SchemaColumn, TableSchema
+from mcl.plugins.data.tools.data.periods import Period, Periods
+from mcl.plugins.data.tools.data.schema import SchemaColumn, TableSchema, things_of
 from mcl.plugins.data.tools.data.table import read_number
 from mcl.plugins.data.tools.data.words import (
     alike,
@@ -141,6 +142,25 @@ class QuestionWords:
         self.whole_at = 0  # where the whole is named that something is a share of
         self.late = [timedelta(0)]  # how far behind a period its last reading may be
         self.given: dict[tuple[int, bool], list[tuple[str, ...]]] = {}
+        self.literal: dict[tuple[int, bool], list[tuple[str, ...]]] = {}  # of these, as they stand
+
+    @cached_property
+    def times(self) -> Sequence[Period]:
+        """The times that are named."""
+        return list(Periods(self.plain, [one.said for one in self.words], self.today).found())
+
+    def _ways(self) -> tuple[SchemaColumn | None, dict[str, tuple[str, ...]]]:
+        """The column that says of each row that it came in, or went out, and the value for either."""
+        for one in self.schema.of("text"):
+            ways: dict[str, tuple[str, ...]] = {
+                thing: value
+                for value in one.values
+                for thing in ("income", "expense")
+                if thing in things_of(value)
+            }
+            if one.says_kinds and len(ways) == 2:
+                return one, ways
+        return None, {}
 
     def _down(self, which: str, column: SchemaColumn | None) -> bool:
         """Whether the first is the highest: the oldest has the earliest date, but the highest age."""
