@@ -44,7 +44,7 @@ def with_repeats(request: GoalRequest, skill: Skill) -> GoalRequest:
     if request.when:
         said = read_recurrence(request.when, request.at, request.zone)
         if said is not None:
-            prose, said = with_time(prose, said, request.at, request.zone)
+            prose, said = with_time(prose, said.words, request.at, request.zone) or (prose, said)
     if (said is None or not said.rule) and may_recur(prose):
         prose, said = split_inside(prose, request.at, request.zone) or (prose, None)
     if said is None or not said.rule:

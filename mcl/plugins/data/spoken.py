@@ -162,7 +162,8 @@ def _inputs(
     prose: str, at: str, zone: str, paths: Sequence[str], workspace: Workspace | None, answer: str
 ) -> tuple[str, Mapping[str, str]] | None:
     """As `inputs`, of a goal that says at most one time of day."""
-    if (wakes := _WAKES.search(prose)) is not None and not _REMINDS.search(prose, 0, wakes.start()):
+    wakes = _WAKES.search(prose) if not _BEFORE.search(prose) else None
+    if wakes is not None and not _REMINDS.search(prose, 0, wakes.start()):
         prose = f"{prose[: wakes.end()]}{_LASTS.sub(' in ', _HOUR.sub(' at ', prose[wakes.end() :]))}"
         named = {"title": wakes[0]}
         alarm = moment_said(prose, at, zone)

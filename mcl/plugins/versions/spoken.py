@@ -313,8 +313,9 @@ def read_state(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     if _pattern("commits").search(prose) and (each := _pattern("each").search(prose)):
         if any("/" in prose[slice(*one)] for one in _branches(prose, names)):
             return ()  # only those of the branch that is checked out are counted
-        said = (("what", "commits"), ("count", "1000"), ("", ""))
-        return [FilledInput(slot, TextPlace.of(each), (text,)) for slot, text in said]
+        place = TextPlace.of(each)
+        told = (FilledInput("what", place, ("commits",)), FilledInput("count", place, ("1000",)))
+        return (*told, FilledInput("", place))
     last = [one for one in _pattern("lastone").finditer(prose) if "ommit" in one[0]][:1]
     said = (("what", "commits"), ("count", "1"))
     return [FilledInput(slot, TextPlace.of(one), (text,)) for one in last for slot, text in said]
