@@ -22,6 +22,7 @@ from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Ref
 from mcl.compiler.promised import Finder, always_undone, is_undone, with_promises
 from mcl.compiler.skill_plans import SkillPlans
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
+from mcl.compiler.stages.clauses import Clauses
 from mcl.compiler.stages.commands import declared_in
 from mcl.compiler.stages.coverage_words import SECOND
 from mcl.compiler.stages.extract import Understanding, extract
@@ -34,6 +35,7 @@ from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import KeyNames, asked_about, left_open, open_words
+from mcl.compiler.stages.topics import topics_of, with_topic
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core
 from mcl.language.mtx.procedure import ResolveRule, SlotValue
@@ -76,6 +78,7 @@ class Pipeline:
         self._again = again
         self.skills, self.core, self._tools = skills, core, tools
         self.rules = core.once(Rules.of)
+        self.topics = core.once(topics_of)
         self.stages = core.once(_ordered)
         self.memory = MemoryStore(home)
         self.home = home
@@ -291,6 +294,7 @@ class _Goal:
     """One goal on its way through the stages. What a stage reads, one before it has set (`_ordered` sees to
     it)."""
 
+    said: GoalRequest
     classified: Classified
     understood: Understanding
     verdict: ScoreVerdict
@@ -313,13 +317,25 @@ class _Goal:
         if self._remembers:
             self.request = self.recall.choice(self.request, self.pipeline.skills)
         skills = self.pipeline.skills
-        found = classify(self.request, skills, self.model, self.rules)
+        found, self.said = classify(self.request, skills, self.model, self.rules), self.request
+        there = self.request.files.there
+        clauses = Clauses(self.request.prose, None, self.rules.coverage)
+        about = with_topic(clauses, self.pipeline.topics, there.has if there else lambda path: False)
+        if about != self.said.prose:
+            self.request = replace(self.request, prose=about)
+            again, told = classify(self.request, skills, self.model, self.rules), found
+            # What is told may say more of the skill than what is left: "the branch is merged, delete it".
+            sure = isinstance(told, Classified) and self.rules.routing(told.skill_probability).route
+            found = again
+            if isinstance(told, Classified) and isinstance(again, Classified) and sure != "clarify":
+                found = again if again.skill == told.skill else replace(told, begins=again.begins)
         if skills.derived.by_id:
             from mcl.compiler.stages.derived_choice import with_derived  # few homes have some
 
             found = with_derived(found, self.request, skills, self.model, self.rules)
         found = settled(Choosing(self.request, skills, self.model, self.rules), found)
         if isinstance(found, OutOfScope):
+            self.request = replace(self.request, prose=self.said.prose)
             return self.pipeline.out_of_scope(self, found)
         self.classified = found
         return None
@@ -332,7 +348,7 @@ class _Goal:
         known = self._known if self._remembers else None
         if self._remembers:
             self.request = self.recall.fields(self.request, self.classified.skill, self.rules)
-        chosen, said = self.classified, self.request
+        chosen, said = self.classified, self.said
         repeated = with_repeats(self.request, chosen.skill)
         self.request, self.moment = with_moments(repeated, chosen.skill, chosen.verb)
         keys = self.pipeline.keys(self.request)

@@ -25,6 +25,7 @@ from mcl.compiler.stages.commands import CommandWords
 from mcl.compiler.stages.pointing import PointingWords
 from mcl.compiler.stages.request import GoalChange
 from mcl.compiler.stages.rules import Rules
+from mcl.compiler.stages.topics import topics_of, with_topic
 from mcl.core.errors import SkillError
 from mcl.language.mtx.core import Core, CoreModule, core_of, load_core
 from mcl.language.skills import Skills, find_skills, mtx_digest, skill_folders
@@ -438,6 +439,33 @@ def spoken(setting: str, text: str) -> Look:
     return look
 
 
+# For each list of words by which a wish points at what the clause before it speaks of, where that is read.
+ABOUT_BY = {
+    "topic.there": "there is a song in x, delete it",
+    "topic.says": "song.mp3 is old, delete it",
+    "topic.says.not": "the song is sick. delete it",
+    "topic.whole": "The song is old. Note it",
+    "topic.has": "I have fixed the song. delete it",
+    "topic.adverbs": "I bought milk already. delete it",
+    "topic.not": "my song is old. delete it",
+    "topic.at": "The song is in x. delete it",
+    "topic.behind": "The song is old. take it off",
+    "topic.named": "the songs, delete them",
+    "topic.particles": "The song is old. get rid of it",
+    "topic.last": "The song is old. throw it away",
+    "topic.points": "The song is old. delete it",
+}
+
+
+def about(text: str) -> Look:
+    """A look at a goal whose wish points at what the clause before it speaks of."""
+
+    def look(kit: Kit, core: Core) -> object:
+        return with_topic(Clauses(text, None, Rules.of(core).coverage), topics_of(core), lambda path: False)
+
+    return look
+
+
 # The same of what is said in the text that fills a slot, and so of the text alone.
 SAID_IN_A_TEXT = {
     "each": "paper every monday",
@@ -505,6 +533,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     ),
     *((("constraint", setting, '"zzz"'), look, ()) for setting, look in AROUND_LIMITS.items()),
     *((("coverage", setting, '"zzz"'), spoken(setting, text), ()) for setting, text in SPOKEN_BY.items()),
+    *((("coverage", setting, '"zzz"'), about(text), ()) for setting, text in ABOUT_BY.items()),
     (("constraint", "behind.most", '"zzz"'), handed_on("order paper 50 tops", "paper 50 tops"), ()),
     (("coverage", "numerals", '"zzz"'), handed_on("order paper at most two", "paper at most two"), ()),
     (("coverage", "adding", '"zzz"'), sent_too, ()),

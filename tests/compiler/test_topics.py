@@ -1,0 +1,64 @@
+"""A goal that first says of what it speaks, and then points at it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import mcl
+from executor import Home
+
+THERE = ("todo.txt", "shopping.txt", "downloads/song.mp3", "downloads/setup.exe", "notes.md", "docs/api.md")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for path in THERE:
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text("[ ] order firewood\n[ ] call the plumber\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("goal", "skill", "field", "value"),
+    [
+        ("Rörmokaren är bokad. Kryssa den i todo.txt", "list-edit", "line", "Rörmokaren"),
+        ("the firewood is ordered, mark that as done in todo.txt", "list-edit", "line", "order firewood"),
+        ("I bought the milk. Take it off shopping.txt", "list-edit", "line", "milk"),
+        ("We're out of butter, put it on shopping.txt", "note-write", "note", "butter"),
+        ("Smöret är slut. Lägg till det sist i shopping.txt", "note-write", "note", "Smöret"),
+        ("song.mp3 i downloads behövs inte längre, släng den", "files-delete", "files", "downloads/song.mp3"),
+        ("i downloads ligger setup.exe, släng den", "files-delete", "files", "downloads/setup.exe"),
+        ("song.mp3 is no longer needed, throw it away", "files-delete", "files", "downloads/song.mp3"),
+        ("docs/api.md is a mess, make a copy of it called old.md", "files-copy", "files", "docs/api.md"),
+    ],
+)
+def test_a_wish_is_about_what_the_clause_before_it_speaks_of(
+    folder: Path, home: Home, goal: str, skill: str, field: str, value: str
+) -> None:
+    made = mcl.compile_goal(goal, home=home)
+    assert made.intent.compile_metadata is not None
+    assert made.intent.compile_metadata.skill_id == skill
+    assert {"name": field, "value": value}.items() <= {
+        key: one for entry in made.intent.frame.objects if entry.name == field for key, one in entry
+    }.items()
+    assert made.intent.prose == goal
+
+
+@pytest.mark.parametrize(
+    ("goal", "wrong"),
+    [
+        ("kim is ill. add it to shopping.txt", "kim"),
+        ("the bakery called, put it in todo.txt", "bakery"),
+        ("Bo is asking for the total. add it to notes.md", "Bo"),
+        ("the meeting is on Friday at 10, write that down in notes.md", "the meeting"),
+        ("canoe is 550 a day now. fix that in notes.md", "canoe"),
+    ],
+)
+def test_what_was_told_of_something_else_is_not_what_is_meant(
+    folder: Path, home: Home, goal: str, wrong: str
+) -> None:
+    made = mcl.compile_goal(goal, home=home)
+    assert wrong not in {one.value for one in made.intent.frame.objects}
