@@ -269,6 +269,22 @@ def test_slips_and_asides_of_names_do_not_hide_what_is_meant(
 
 
 @pytest.mark.parametrize(
+    ("goal", "targets"),
+    [
+        ("rename DSC_2 and DSC_1, call them first.jpg and last.jpg, in that order", ("last", "first")),
+        ("alla i shots som heter DSC_nåt ska heta kor_nåt istället", ("kor_1", "kor_2")),
+        ("bilderna DSC_1 och DSC_2 ska heta a- först å sen det dom heter nu", ("a-DSC_1", "a-DSC_2")),
+    ],
+)
+def test_new_names_are_told_one_by_one_or_by_a_piece(
+    folder: Path, home: Home, goal: str, targets: tuple[str, ...]
+) -> None:
+    made = read(folder, home, "files-rename", goal)
+    found = dict(zip(slots(made, "sources"), slots(made, "targets"), strict=True))
+    assert [found[f"shots/DSC_{at}.jpg"] for at in (1, 2)] == [f"shots/{one}.jpg" for one in targets]
+
+
+@pytest.mark.parametrize(
     ("goal", "kept"),
     [
         ("put the photos in shots into a folder per year, but keep the originals", ("keep",)),

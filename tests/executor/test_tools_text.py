@@ -94,6 +94,9 @@ def test_lines_words_and_a_word_are_counted(walks: Walks) -> None:
     assert found["text"] == "a.txt: 'the' 2 times\nb.txt: 'the' 0 times\ntogether: 'the' 2 times"
     only = walks.ask(node("text/count", paths=["a.txt"], what="lines"))
     assert only["text"] == "a.txt: 2 lines"
+    walks.write("in/c.txt", "the\n")
+    walks.write("in/d.bin", "a\0b")
+    assert walks.ask(node("text/count", paths=["in"], word="the"))["text"] == "in/c.txt: 'the' 1 time"
 
 
 def test_the_ends_of_a_file_are_shown_also_of_a_large_one(walks: Walks) -> None:

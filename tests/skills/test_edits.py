@@ -66,6 +66,8 @@ def understood(home: Home, model: Model, goal: str) -> Outcome:
         ("change entry to 25 in flyers/yard-sale.txt", "flyers/yard-sale.txt", "20", "25"),
         ("25 ska det va, inte 20, på flyers/yard-sale.txt", "flyers/yard-sale.txt", "20", "25"),
         ("replace dogs with cats in flyers/rules.txt", "flyers/rules.txt", "dogs", "cats"),
+        ("s/dogs/cats/ in flyers/rules.txt", "flyers/rules.txt", "dogs", "cats"),
+        ("flyers/rules.txt says 90 kr. make it 100 and leave the rest be", "flyers/rules.txt", "90", "100"),
     ],
 )
 def test_what_stands_in_a_file_says_what_is_meant(
@@ -93,6 +95,7 @@ def test_what_stands_in_a_file_says_what_is_meant(
             "[ ] call Nils on Monday\n",
         ),
         ("put bread and jam last on the handla list", "handla.txt", "bread\njam\n"),
+        ("skriv upp tvål å kattmat sist i handla.txt, en rad var", "handla.txt", "tvål\nkattmat\n"),
         ("sätt upp lingonsylt sist på shoppinglistan, på en egen rad", "handla.txt", "lingonsylt\n"),
     ],
 )

@@ -155,15 +155,12 @@ def fits(prose: str, slots: Mapping[str, SlotForm], match: PhraseMatch) -> bool:
     cues = load_cues()
     for place in match.places:
         slot, region = slots.get(place.slot), TextPlace(place.start, place.end)
-        if (
-            slot is not None
-            and FILE_SLOT.search(slot.name)
-            and len(prose[region.start : region.end].split()) > 1
-        ):
-            words = prose[region.start : region.end].casefold().split()
+        words = prose[region.start : region.end].casefold().split()
+        if slot is not None and FILE_SLOT.search(slot.name) and len(words) > 1:
             called = any(word.strip(TIDY) in CALLED for word in words)
-            if not called and next(_patterns(prose, region, slot, cues), None) is None:
-                return False  # words, and the name of no file among them
+            several = sum("." in word.strip(TIDY) for word in words) > slot.many
+            if several or (not called and next(_patterns(prose, region, slot, cues), None) is None):
+                return False  # words, and the name of no file among them, or those of more than it takes
             continue
         if slot is None or not (slot.options or typed(slot, cues)):
             continue

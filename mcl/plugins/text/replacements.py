@@ -26,6 +26,7 @@ _NAME: Final = re.compile(r"(?<![\w./-])[^\W\d_a-zåäöéü][\w-]*[^\W_](?![\w/
 _FURTHER: Final = re.compile(rf"(?: {_NAME.pattern})+")
 _PART: Final = re.compile(r"(?:[^\n,;{}|.]|,(?=\d)|\.(?!\s+[A-ZÅÄÖ]|\s*$))+")
 _ROW: Final = re.compile(r"\s*\|.*\|\s*")
+_SED: Final = re.compile(r"(?<!\S)s(?P<sign>[/|#])(?P<old>[^\n]+?)(?P=sign)(?P<new>[^\n]*?)(?P=sign)g?(?!\S)")
 _MOST: Final = 20  # files of one change
 _MOST_LINES: Final = 30  # of a text that several changes are made in at once
 _APART: Final = 0.25  # by which the words beside another number say less
@@ -74,6 +75,8 @@ def read_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
 
 def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The old and the new words and the files; nothing where what stands in these leaves it open."""
+    if (sed := _SED.search(prose)) is not None:
+        return _of_sed(prose, sed, names)
     if not any(pattern("replace", "changes").search(prose, *one.place) for one in clauses):
         return ()
     named = named_files(prose, names)
@@ -116,6 +119,16 @@ def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames
         if own:
             spans.append(FilledInput("files", place, own[:_MOST], unsure=len(own) > 1 and not whole))
     return (old, new, *spans, *read)
+
+
+def _of_sed(prose: str, sed: re.Match[str], names: FileNames) -> Sequence[FilledInput]:
+    """What a command of an editor says: “s/draft/final/ in notes.md”; nothing where it is no plain text."""
+    named = named_files(f"{prose[: sed.start()]}{' ' * len(sed[0])}{prose[sed.end() :]}", names)
+    if not named or re.search(r"[\\^$*+?\[\](){}|]", sed["old"] + sed["new"]):
+        return ()
+    files = [FilledInput("files", place, paths, unsure=len(paths) > 1) for place, paths in named]
+    old, new = (FilledInput(name, TextPlace.of(sed, name), (sed[name],)) for name in ("old", "new"))
+    return (old, new, *files, FilledInput("", TextPlace.of(sed)))
 
 
 def _in_folders(paths: Sequence[str], names: FileNames, untouched: set[str]) -> list[str]:

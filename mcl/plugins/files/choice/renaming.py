@@ -24,8 +24,9 @@ _SERIES: Final = re.compile(
     r"(?<![^\s\"“'])(?P<word>[^\s,;\"“]*?[^\s,;\"“\d])(?P<first>0*1)(?P<end>\.\w{1,5})?[\"”']?,?\s+"
     r"(?:(?:and|och|o)\s+)?[\"“']?(?P=word)0*2(?P=end)?[\"”']?"
 )
-_LISTED: Final = re.compile(
-    rf"\s(?:to|as|till|som)\s+(?P<names>{_PIECE}(?:,? (?:and|och|&) {_PIECE}|, {_PIECE})+)", re.IGNORECASE
+_ANYTHING: Final = re.compile(  # “DSC_something”
+    r"(?<=[\w-])(?:(?<![^\W_])(?:nåt|något|nånting|någonting|whatever|something|anything)|(?<![^\W_])[xn]{2,}|\*|#+|\.{3}|…)$",
+    re.IGNORECASE,
 )
 _DAYED: Final = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?")
 
@@ -42,12 +43,14 @@ Rule = Callable[[Sequence[Renamed]], "list[str]"]
 
 class Renaming(NamedTuple):
     """A rule of a goal. rule: gives the new name of each file, all without endings; places: of the words that
-    say it; piece: what the names that change have. parent: the folder in which they are, where it is said."""
+    say it; piece: what the names that change have. parent: the folder in which they are, where it is said;
+    many: how many files it names anew, in the order in which a goal names them."""
 
     rule: Rule
     places: tuple[TextPlace, ...]
     piece: str = ""
     parent: str = ""
+    many: int = 0
 
 
 @functools.cache
@@ -87,6 +90,8 @@ def _apart(prose: str, place: TextPlace) -> Iterator[TextPlace]:
 
 def _rules(prose: str, there: Sequence[str]) -> Iterator[Renaming]:
     stems = {one.removesuffix(suffix(one)).casefold(): one for one in there}
+    told = next(_found("first", prose), None)
+    yield from _put(told, before=True) if told else ()
     yield from _by_example(prose, stems)
     yield from _numbered(prose)
     for name, sign in (("underscores", "_"), ("hyphens", "-")):
@@ -97,9 +102,9 @@ def _rules(prose: str, there: Sequence[str]) -> Iterator[Renaming]:
             yield from _put(match, before=name != "suffix")
     for match in (*_found("replace", prose), *_found("instead", prose)):
         pieces = match.groupdict()
-        new = _bare(pieces["b"])
+        new = _ANYTHING.sub("", _bare(pieces["b"]))
         olds = [pieces["a"]] if pieces.get("a") else _pieces_there(prose[: match.start()], stems)
-        for old in map(_bare, olds):
+        for old in (_ANYTHING.sub("", _bare(one)) for one in olds):
             if old and old.casefold() != new.casefold() and any(old.casefold() in one for one in stems):
                 yield _each(_replacing(old, new), match, old, prose)
     for match in _found("remove", prose):
@@ -264,14 +269,15 @@ def _in_order(word: str, width: int, files: Sequence[Renamed]) -> list[str]:
 
 def _listed(prose: str) -> Iterator[Renaming]:
     """As many names as there are files: “to forsok1, forsok2, forsok3”."""
-    for match in _LISTED.finditer(prose):
+    for match in _found("listed", prose):
         names = [
             _bare(one)
             for one in re.findall(_PIECE, match["names"])
-            if one.casefold() not in ("and", "och", "&")
+            if one.casefold() not in ("and", "och", "&", "o", "å")
         ]
         names = [one.removesuffix(suffix(one)) for one in names]
-        yield Renaming(partial(_one_each, names), (TextPlace.of(match),))
+        order = [TextPlace.of(one) for one in _forms("ordered")[0].finditer(prose)]
+        yield Renaming(partial(_one_each, names), (TextPlace.of(match), *order), many=len(names))
 
 
 def _one_each(names: list[str], files: Sequence[Renamed]) -> list[str]:

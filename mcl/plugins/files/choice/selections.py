@@ -447,8 +447,8 @@ class FileChoice:
             selections = Selections(clauses, sets, reader, contents=True)
             found = selections.chosen()
             sure = found if found is not None and not found.unsure else None
-            chosen = set(sure.paths) if sure else self._having(rule, clauses)
-            files = [one for one in sets.files if one.path in chosen]
+            chosen = list(sure.paths) if sure else self._having(rule, clauses)
+            files = [one for path in chosen for one in sets.files if one.path == path]
             targets = _places(files, rule)
             moved = [(one.path, to) for one, to in zip(files, targets, strict=True) if to != one.path]
             if not moved or len(moved) > self._lists[0].most or len({to for _, to in moved}) < len(moved):
@@ -466,20 +466,29 @@ class FileChoice:
                 *(FilledInput("", one) for one in (*rule.places, *read)),
             ]
 
-    def _having(self, rule: Renaming, clauses: Clauses) -> set[str]:
-        """The files whose names have the piece that changes, in the folders that are named, if any."""
-        if not rule.piece:
-            return set()
+    def _having(self, rule: Renaming, clauses: Clauses) -> list[str]:
+        """The files whose names have the piece that changes, in the folders that are named, if any; those
+        that are named one by one, where as many names are new."""
         words = tokens_of(clauses.prose, 0, len(clauses.prose))
+        if rule.many:
+            sets = (
+                self._reader.sets.of(one)
+                for one in words
+                if any(map(str.isdigit, one.text)) or "." in one.text
+            )
+            single = list(dict.fromkeys(next(iter(one)) for one in sets if len(one) == 1))
+            return single if len(single) == rule.many else []
+        if not rule.piece:
+            return []
         folders = {
             found for one in words if len(one.text) > 3 and (found := self._reader.sets.folder(one.text))
         }
-        return {
+        return [
             one.path
             for one in self._reader.sets.files
             if rule.piece.casefold() in base(one.path).casefold()
             and (not folders or any(one.path.startswith(f"{folder}/") for folder in folders))
-        }
+        ]
 
 
 def _words(skill: Skill, *, whole: bool) -> Iterator[str]:
