@@ -144,8 +144,10 @@ def _filled(prose: str, names: FileNames, to: str, *, people: Filler | None = No
 def _reversed(prose: str, quotes: Sequence[tuple[TextPlace, TextPlace]]) -> _Part | None:
     """The name of it before what says that it is one: “with "Chairs" as the subject”."""
     words = _table()
-    behind = re.compile(rf"\s*(?:as|for|som)\s+(?:the|its)?\s*(?:{words['subject']})(?!\w)", re.IGNORECASE)
-    before = re.compile(r"(?:(?:and|with|och|med)\s+)*$", re.IGNORECASE)
+    behind = re.compile(
+        rf"\s*(?:as|for|som|in|i)\s+(?:the|its)?\s*(?:{words['subject']})(?!\w)", re.IGNORECASE
+    )
+    before = re.compile(r"(?:(?:and|with|och|med|put|write|use|skriv|sätt|ha)\s+)*$", re.IGNORECASE)
     for whole, inner in quotes:
         if match := behind.match(prose, whole.end):
             lead = before.search(prose, 0, whole.start)
@@ -211,6 +213,8 @@ def _text(
     for lead in leads:
         start = lead.end() + len(prose[lead.end() :]) - len(prose[lead.end() :].lstrip(_TIDY))
         quoted = next((pair for pair in quotes if pair[0].start == start), None)
+        if quoted is not None and not free(quoted[0], taken):
+            continue
         if quoted is not None:
             return _Part(TextPlace(lead.start(), quoted[0].end), quoted[1])
         inner = _ended(prose, start, taken)
