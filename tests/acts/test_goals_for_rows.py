@@ -52,6 +52,37 @@ def test_a_folder_is_made_for_each_row_that_is_meant(home: Home, goal: str, fold
     assert values_of(goal, "folders", home) == ("folder-make", folders)
 
 
+def test_rows_are_also_those_of_which_a_cell_is_empty(home: Home) -> None:
+    Path("clients.csv").write_text(f"{CLIENTS}Solo,,yes\n", encoding="utf-8")
+    goal = "för varje kund i clients.csv där city är tomt: gör en mapp här"
+    assert values_of(goal, "folders", home) == ("folder-make", ["Solo"])
+
+
+@pytest.mark.parametrize(
+    ("goal", "new"),
+    [
+        ("everyone in clients.csv with a no for paid, put their rows in a new file late.csv", "late.csv"),
+        ("lägg raderna för Oslo ur clients.csv i en ny fil oslo.csv, med rubriker", "oslo.csv"),
+        ("copy the Oslo rows in clients.csv to oslo.csv, headings at the top", "oslo.csv"),
+    ],
+)
+def test_rows_that_are_meant_are_written_to_a_new_table(home: Home, goal: str, new: str) -> None:
+    assert values_of(goal, "result", home) == ("table-ask", [new])
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "mail everyone in people.csv who hasn't paid, one draft each, subject Fee, message please do",
+        "Varenda en som inte har betalt enligt people.csv ska ha ett eget mejl med ämnet Fee, text: snälla",
+    ],
+)
+def test_each_person_of_rows_gets_a_draft(home: Home, goal: str) -> None:
+    table = "name,email,paid\nAnna,anna@a.example,no\nBo,bo@a.example,yes\nCia,cia@a.example,no\n"
+    Path("people.csv").write_text(table, encoding="utf-8")
+    assert values_of(goal, "to", home) == ("mail-draft", ["anna@a.example, cia@a.example"])
+
+
 @pytest.mark.parametrize(
     ("goal", "gone"),
     [

@@ -24,6 +24,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     ("goal", "said"),
     [
         ("vad blir 14,5 timmar à 800 kr plus 25 procent moms?", "14.5 * 800 + 25 %"),
+        ("what's fourteen and a half hours at 800, and then 25% VAT on top of that?", "14.5 * 800 + 25 %"),
+        ("vad blir hundra biljetter för 120 styck minus tretusen i hyra", "100 * 120 - 3000"),
+        ("how much are two dozen buns at 15 each", "24 * 15"),
         ("i bill 6.5 hours at 850 an hour, what's that with 25% vat?", "6.5 * 850 + 25 %"),
         ("what do 3 tickets at 149 kr each come to", "3 * 149"),
         ("each lesson is 450 kr and we take 12, minus a 10% discount, how much is it", "450 * 12 - 10 %"),

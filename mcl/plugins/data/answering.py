@@ -66,8 +66,9 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
         if one.sure < max(least, *(best.sure - _NEAR for best, _ in found), 0):
             continue
         try:
-            passed = any(asked.passed for asked in read_question(prose, schema, today))
-            if is_asked(prose, schema) and not (passed and schema.path not in named):
+            passed = [word for asked in read_question(prose, schema, today) for word in asked.passed]
+            beside = schema.path in named and all(word[0].isdigit() for word in passed)
+            if is_asked(prose, schema) and (beside or not passed):
                 found.append((one, schema.path))
         except ExecutorError:
             continue

@@ -6,14 +6,18 @@ import csv
 import functools
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from typing import Final
 
+from executor.core.errors import ToolError
 from executor.core.tables import table_beside
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.model.cues import TextPlace, blanked
+from mcl.plugins.data.tools.data.question import read_question
+from mcl.plugins.data.tools.data.schema import schema_in
 from mcl.plugins.data.tools.data.table import delimiter_of
 
 _ENDINGS: Final = (".csv", ".tsv")
@@ -50,6 +54,10 @@ def read_folders(prose: str, clauses: Sequence[SaidClause], names: FileNames) ->
     if _is_same(noun, table.rpartition("/")[2].rpartition(".")[0]):
         apart.append(TextPlace(each.end(), each.end() + len(noun)))
     kept = [row for row in rows if _is_meant(row, column, rows, blanked(prose, apart))]
+    letter = pattern("letter").search(prose, each.end())
+    told = _told(prose[each.start() : letter.start() if letter else len(prose)], names.text(table), table)
+    if told is not None:
+        kept = [row for row in rows if told(list(row.values()))]
     kept = [row for row in kept if not any(_said(row[column], prose[slice(*one)]) for one in out)]
     values = list(dict.fromkeys(row[column].strip() for row in kept if row[column].strip()))
     if not 0 < len(values) <= _MOST or any("/" in one or one.startswith(".") for one in values):
@@ -58,7 +66,20 @@ def read_folders(prose: str, clauses: Sequence[SaidClause], names: FileNames) ->
     where = TextPlace(each.start(), max(said.end if said else 0, each.end() + len(noun)))
     where = TextPlace(where.start, min([where.end, *(one.start for one in out if one.start > where.start)]))
     made = FilledInput("folders", where, tuple(f"{parent}{one}" for one in values))
-    return (made, *(FilledInput("", one) for one in (*out, *([place] if place else []))))
+    wish = [one.place for one in clauses if pattern("folder").search(prose, *one.place) and not one.keeps]
+    return (made, *(FilledInput("", one) for one in (*out, *wish, *([place] if place else []))))
+
+
+def _told(said: str, text: str, path: str) -> Callable[[Sequence[str]], bool] | None:
+    """Whether a row is one of those that words say, where these can be read of a column without a value:
+    “där betyget är tomt”."""
+    schema = schema_in(path, text)
+    try:
+        asked = read_question(said, schema, date(2000, 1, 1)) if schema is not None else []
+    except ToolError:
+        return None
+    tests = [test for one in asked for test in one.tests if "empty" in test.told]
+    return (lambda row: all(test.holds(row) for test in tests)) if tests else None
 
 
 def _is_same(word: str, other: str) -> bool:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
+from datetime import date
 from typing import Final, NamedTuple
 
+from executor.core.errors import ToolError
 from executor.core.tables import table_beside
 from executor.core.words import unaccented
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free, within
-from mcl.plugins.data.tools.data.question import SaidOrder, order_said
+from mcl.plugins.data.tools.data.question import SaidOrder, order_said, read_question
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_in
 
 _ENDINGS: Final = (".csv", ".tsv", ".tab")
@@ -101,12 +103,23 @@ def read_sort(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
     order = _order(prose, schema, said, [one.place for one in named]) if schema is not None else None
     if order is None or not order.column:
         return ()
+    known = [*map(_of_pair, order.read), *(one.place for one in named)]
+    said = [one for one in said if not _is_other(prose, one, clauses, known)]
     new = [one for one in named if not one.there]
     filled = [FilledInput("file", table.place, (table.path,))]
     filled += [FilledInput("result", one.place, (one.path,)) for one in new[-1:]] or [
         FilledInput("result", table.place)
     ]
     return (*filled, *_ordered(prose, said, order))
+
+
+def _is_other(
+    prose: str, place: TextPlace, clauses: Sequence[SaidClause], known: Sequence[TextPlace]
+) -> bool:
+    """Whether a clause behind the first wish is one of its own: two of its words say nothing of an order."""
+    wishes = [one.place for one in clauses if one.does]
+    unread = [one for one in _WORDS.finditer(prose, *place) if free(TextPlace.of(one), known)]
+    return place in wishes[1:] and len(unread) > 1
 
 
 def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
@@ -121,6 +134,8 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         if match["name"].casefold() not in there_by_name and not names.has(match["name"])
     ]
     result = [FilledInput("result", TextPlace.of(one, "name"), (one["name"],)) for one in new[-1:]]
+    if rows := _rows_taken(prose, said, names):
+        return rows
     meant = _alike(prose, there, names)
     if meant is None:  # nothing but this reads which tables more
         return [*(FilledInput("also", one) for one in said[:1]), *result]
@@ -131,6 +146,38 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         *also,
         *(result or [FilledInput("result", first.place)]),
     )
+
+
+def _rows_taken(prose: str, said: Sequence[TextPlace], names: FileNames) -> list[FilledInput]:
+    """The table, the question and the new table, where some rows of the one are wanted in the other; nothing
+    where the goal says more."""
+    named = [one for one in tables_named(prose, names) if not free(one.place, said)]
+    there = {one.path: one for one in named if one.there}
+    new = {one.path: one for one in named if not one.there}
+    table = next(iter(there.values())) if len(there) == len(new) == 1 else None
+    schema = schema_in(table.path, names.text(table.path)) if table is not None else None
+    if table is None or schema is None or not names.at:
+        return []
+    try:
+        asked = read_question(prose, schema, date.fromisoformat(names.at[:10]))
+    except ToolError:
+        return []
+    one = asked[0]
+    if (
+        len(asked) > 1
+        or one.figures
+        or one.groups
+        or one.passed
+        or not (one.tests or one.limit or one.columns)
+    ):
+        return []
+    result = next(iter(new.values()))
+    return [
+        FilledInput("file", table.place, (table.path,)),
+        FilledInput("question", TextPlace(0, len(prose)), plain=True),
+        FilledInput("result", result.place, (result.path,)),
+        FilledInput("also", table.place),
+    ]
 
 
 def tables_named(prose: str, names: FileNames) -> list[NamedTable]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -16,13 +17,15 @@ from mcl.plugins.text.said import pattern
 from mcl.values.numbers import read_number
 
 _NUMBER: Final = re.compile(
-    r"(?<![\w.,-])(?:\d{1,3}(?:[ \u00a0]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)(?!\w|[-:/.]\d)"
-    r"|(?<!\w)[^\W\d_]{3,}(?!\w)"
+    r"(?<![\w.,-])(?P<digits>\d{1,3}(?:[ \u00a0]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)(?!\w|[-:/.]\d)"
+    r"(?P<half>\s+(?:and|och)\s+(?:an?|ett?)\s+hal(?:f|vt?)(?!\w))?"
+    r"|(?<![\w-])[^\W\d_]{2,}(?:[ -][^\W\d_]+){0,5}(?!\w)"
 )
 _PERCENT: Final = re.compile(r"\s*(?:%|per ?cent\b|procent\b)", re.IGNORECASE)
 _OTHER: Final = re.compile(
     r"\d[-:/]\d|\w\.\w{2,4}\b(?<!\d)|[()^@]|\b20\d\d\b"
 )  # days, times, files, brackets
+_HALF: Final = Decimal("0.5")
 _LONGEST: Final = 200
 _MOST: Final = 8  # numbers
 _NEAR: Final = 24  # characters before a number that say it is for each
@@ -48,7 +51,8 @@ def read_sum(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
         return ()
     said = _shared(prose, figures) or _chained(prose, figures)
     if not _is_sum(said):
-        return ()
+        worded = any(not prose[one.place.start].isdigit() for one in figures)
+        return [FilledInput("expression", TextPlace(0, len(prose)))] if asked and worded else ()
     place = TextPlace(figures[0].place.start, figures[-1].place.end)
     read = [
         one.place
@@ -68,18 +72,34 @@ def _is_sum(said: str) -> bool:
 
 
 def _figures(prose: str) -> list[_Figure]:
-    found = []
-    for match in _NUMBER.finditer(prose):
-        word = match[0]
-        if not word[0].isdigit() and not pattern("sums", "numbers").fullmatch(word):
-            continue
-        number = read_number(re.sub(r"[ \u00a0]", "", word).replace(",", "."))
+    found, at = list[_Figure](), 0
+    while match := _NUMBER.search(prose, at):
+        said, number = match[0], None
+        if match["digits"]:
+            number = read_number(re.sub(r"[ \u00a0]", "", match["digits"]).replace(",", "."))
+            number = number + _HALF if number is not None and match["half"] else number
+        else:
+            said, number = _in_words(said)
+        end = match.start() + len(said)
+        at = max(end, match.start() + 1)
         if number is None:
             continue
-        sign = _PERCENT.match(prose, match.end())
-        place = TextPlace(match.start(), sign.end() if sign else match.end())
+        sign = _PERCENT.match(prose, end)
+        place = TextPlace(match.start(), sign.end() if sign else end)
         found.append(_Figure(format(number, "f"), place, sign is not None))
     return found
+
+
+def _in_words(said: str) -> tuple[str, Decimal | None]:
+    """The longest number that a text begins with in words, “fourteen and a half”; its first word where it is
+    none."""
+    ends = [match.end() for match in re.finditer(r"[^\W\d_]+", said)]
+    for end in reversed(ends):
+        number, last = read_number(said[:end]), said[:end].split()[-1]
+        alone = end == ends[0] and not pattern("sums", "numbers").fullmatch(said[:end])
+        if number is not None and not (alone or pattern("sums", "no_end").fullmatch(last)):
+            return said[:end], number
+    return said[: ends[0]], None
 
 
 def _shared(prose: str, figures: Sequence[_Figure]) -> str:

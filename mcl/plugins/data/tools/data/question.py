@@ -225,6 +225,8 @@ class _Reader(RowWords, FigureWords):
         self._less()
         self._computed()
         places = range(len(self.words))
+        if any(length_of("sends", self.plain, at) for at in places):
+            return False
         figures = any(self.asks_at(at) or self._prefixed(at) is not None for at in places)
         begins = self.link(0) if self.words else None  # “hours for Acme”
         figures = figures or (begins is not None and begins.sure > 1)

@@ -303,7 +303,7 @@ class RowWords(QuestionWords):
         for length in range(min(6, len(self.words) - at), 0, -1):
             if self.used.intersection(range(at, at + length)):
                 continue
-            if self._is_name(at, length):
+            if self._is_name(at, length) or (length == 1 and length_of("negation", self.plain, at)):
                 return False
             found = list(self._valued(at, length))
             if not found:
@@ -363,7 +363,8 @@ class RowWords(QuestionWords):
             yes = [] if self.schema.is_own(words[0]) else yes
             begun = [(one, value) for one in yes for value in one.values if value[:1] == words]
             if not begun and not self.is_said(at):
-                begun = [(one, value) for one in yes for value in one.values if words[0] in value]
+                whole = {words[0], words[0].removesuffix("s")}
+                begun = [(one, value) for one in yes for value in one.values if not whole.isdisjoint(value)]
                 begun = begun if len({value for _, value in begun}) == 1 else []
             if begun and len({one.place for one, _ in begun}) == 1 and not self.link(at):
                 yield from begun
@@ -379,8 +380,16 @@ class RowWords(QuestionWords):
             yield from ((one, value) for value, some in meant.items() if some and value in (exact or meant))
 
     def _lacking(self, at: int) -> bool:
-        """“without a grade”: the cells of a column are empty."""
+        """“without a grade”, “where the grade is empty”: the cells of a column are empty."""
         length = length_of("lacking", self.plain, at)
+        named = self.link(at) if not length else None
+        if named is not None and named.sure > 1 and not named.columns[0].says_yes:
+            behind = (one for one in self._clause(at) if one >= at + named.length and not self._empty(one))
+            end = next(behind, at)
+            if many := length_of("hollow", self.plain, end):
+                self._emptied(named.columns[0], filled=self._negated(end))
+                self._use(at, end + many - at)
+                return True
         there = self._skip(at + length) if length else len(self.words)
         if there >= len(self.words) or there in self.used:
             return False
@@ -397,7 +406,8 @@ class RowWords(QuestionWords):
         there = self._skip(at + length) if length else len(self.words)
         place = next((one for one in range(there, min(there + 3, len(self.words))) if self.link(one)), None)
         found = self.link(place) if place is not None and place not in self.used else None
-        if place is None or found is None or len(found.columns) > 1:
+        hollow = any(length_of("hollow", self.plain, one) for one in self._clause(at) if one > at)
+        if place is None or found is None or len(found.columns) > 1 or hollow:
             return False
         column = found.columns[0]
         if column.says_yes or column.cells == self.schema.rows or column.kind == "number":
@@ -495,13 +505,14 @@ class RowWords(QuestionWords):
             if at in self.used or self._empty(at) or not one.word[0].isalnum():
                 continue
             if self._count(at) or one.number is not None:
-                continue
-            if one.number is not None:
+                if one.number is not None and one.clause in linked and asked.figures:
+                    asked.passed.append(one.said)
                 continue
             owns = one.word.endswith("s") and self._is_column(at + 1)
             if self.schema.is_own(one.word) or (length_of("people", self.plain, at) and not owns):
                 continue
-            if (one.clause not in linked and not everything) or at + 1 in self.value_places:
+            beside = at + 1 in self.value_places and not self._forbidden(at)
+            if (one.clause not in linked and not everything) or beside:
                 continue  # an aside; that ancient Acme
             if self._is_aside(one.clause) or self._is_paid(at) or self._is_no_row(at):
                 continue

@@ -80,7 +80,9 @@ def _parts_of(one: QuestionWord, schema: TableSchema) -> Sequence[QuestionWord]:
         return [one]
     for at in range(3, len(word) - 2):
         first, last = word[:at], word[at:]
-        if members_of("things", (first,)) and members_of("things", (last,)) and is_known(first):
+        about = members_of("things", (first,)) and members_of("things", (last,)) and is_known(first)
+        said = first in schema.known_words or member_of("months", (first,), 0)[0]
+        if about or (said and length_of("rows", (last,), 0)):  # “novemberraderna”
             return [replace(one, word=first, said=first), replace(one, word=last, said=last)]
     return [one]
 
