@@ -150,7 +150,9 @@ class _Wish:
             for one in outcome.intent.frame.objects
             if one.name not in slots and not (one.name in takes and self._is_empty(one.value))
         )
-        if any(self._is_empty(one.value) or self._is_whole(one.value, asked.prose) for one in objects):
+        asked_so = skill is not None and skill.takes_goal  # all of the wish is what it is asked
+        empty = (self._is_empty(one.value) or self._is_whole(one.value, asked.prose) for one in objects)
+        if not asked_so and any(empty):
             return None
         # Where nothing here does the first either, whoever is handed the Intent does all of it.
         if (given or when or self.first.does_goals) and not _is_done(outcome, self.context.skills):
@@ -396,7 +398,7 @@ class _Wish:
             folder = uses[slot.name] == "folder" or slot.name in _FOLDERS
             if own and not pointed:  # its default would be another file than the one that is spoken of
                 value = self._place_of(folder=folder, most=slot.most, named="" if looks else slot.name)
-            elif slot.required or (pointed and not same):
+            elif slot.required or (pointed and not same and not skill.takes_goal):
                 value = self._place_of(folder=folder, most=slot.most)
             else:
                 value = ""

@@ -208,16 +208,13 @@ def split_inside(goal: str, at: str, zone: str = "UTC") -> tuple[str, Recurrence
                 behind = goal[start + len(said) :].lstrip()
                 gap = "" if behind[:1] in ",.;:!?" else " "
                 rest = f"{goal[:start].rstrip()}{gap}{behind}".strip(_CLAUSE)
-                return _with_time(rest, said, at, zone) or (rest, read)
+                return with_time(rest, said, at, zone) or (rest, read)
     return None
 
 
-def with_time(goal: str, said: Recurrence, at: str, zone: str = "UTC") -> tuple[str, Recurrence]:
-    """The same, with the time of day that the rest of a goal says by itself: "every day … at 8pm"."""
-    return _with_time(goal, said.words, at, zone) or (goal, said)
-
-
-def _with_time(goal: str, words: str, at: str, zone: str) -> tuple[str, Recurrence] | None:
+def with_time(goal: str, words: str, at: str, zone: str = "UTC") -> tuple[str, Recurrence] | None:
+    """What words say of how often, with the time of day that the rest of a goal says by itself ("every day …
+    at 8pm"), and the goal without it; None where it says none."""
     clock = _TIME.search(goal)
     if clock is None or _TIME.search(words):
         return None

@@ -254,6 +254,10 @@ def test_one_name_of_several_files_is_asked_about_and_a_replay_reads_the_same(
         ("files-delete", "there's an essay with (1) in its name. chuck the (1) one. nothing else!",
          "essay (1).md", ""),
         ("files-delete", "essay (1).md is a copy, bin it", "essay (1).md", ""),
+        ("files-move", "move the october bills tae a folder archive",
+         "bills/2026-10-02-water.txt bills/scan.pdf", "archive"),
+        ("files-zip", "zip all the genrep in ljud n DSC_1 n call it all.zip, no the other sounds",
+         f"{' '.join(GENREP)} shots/DSC_1.jpg", "all.zip"),
     ],
 )  # fmt: skip
 def test_slips_and_asides_of_names_do_not_hide_what_is_meant(

@@ -62,3 +62,48 @@ def test_what_was_told_of_something_else_is_not_what_is_meant(
 ) -> None:
     made = mcl.compile_goal(goal, home=home)
     assert wrong not in {one.value for one in made.intent.frame.objects}
+
+
+@pytest.mark.parametrize(
+    ("goal", "skills"),
+    [
+        ("sort songs.csv by minutes into r.csv and tell me the total minutes", ("table-sort", "table-ask")),
+        ("sortera songs.csv på minutes till r.csv och säg sen hur många minuter det blir totalt",
+         ("table-sort", "table-ask")),
+        ("sort songs.csv by minutes, put the longest on top and save it as r.csv", ("table-sort",)),
+        ("run the tests and if everything's green tag it v1", ("run-tests", "git-tag")),
+        ("kör testerna och om alla är ok tagga v1", ("run-tests", "git-tag")),
+    ],
+)  # fmt: skip
+def test_what_is_wanted_behind_the_first_wish_is_one_of_its_own(
+    folder: Path, home: Home, goal: str, skills: tuple[str, ...]
+) -> None:
+    (folder / "songs.csv").write_text("song,minutes\nLux,5\nSanta,3\n")
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, mcl.Compiled)
+    assert made.intent.compile_metadata is not None
+    found = (made.intent.compile_metadata.skill_id, *(one.skill_ref for one in made.intent.frame.further))
+    assert tuple(one.rpartition("/")[2].partition("@")[0] for one in found) == skills
+    assert not any(
+        one.name in ("also", "result") for wish in made.intent.frame.further for one in wish.objects
+    )
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "men var fan har vi song.mp3, han har slängt den å nu är han ledsen",
+        "where the hell is setup.exe? he threw it away again",
+        "vart har jag lagt notes.md, jag har nog raderat den",
+    ],
+)
+def test_a_question_takes_nothing_away(folder: Path, home: Home, goal: str) -> None:
+    made = mcl.compile_goal(goal, home=home)
+    assert made.intent.compile_metadata is not None
+    assert made.intent.compile_metadata.skill_id in (
+        "files-ask",
+        "file-locate",
+        "files-find",
+        "file-read",
+        "general",
+    )

@@ -698,3 +698,86 @@ def test_what_is_copied_is_looked_up_where_one_line_here_says_it(
     )
     slots = wants(home, bundled, goal, "clipboard-copy")
     assert slots == {"text": text}
+
+
+@pytest.mark.parametrize(
+    ("goal", "first"),
+    [
+        ("Each Friday, four o'clock afternoon, remind me to write down my hours", "2026-11-27T16:00:00"),
+        ("every sunday, 7 in the evening, remind me to water the plants", "2026-11-29T19:00:00"),
+        ("remind me each Monday at half nine to take the bins out", "2026-11-30T09:30:00"),
+        ("every Friday at four, starting today, remind me to log hours", "2026-11-27T16:00:00"),
+        ("varje söndag kväll kl sju ska du påminna mig om blommorna", "2026-11-29T19:00:00"),
+    ],
+)
+def test_what_repeats_comes_at_the_hour_that_is_said(
+    home: Home, bundled: Model, planned: Path, goal: str, first: str
+) -> None:
+    slots = wants(home, bundled, goal, "schedule-reminder")
+    assert (slots["first"], slots.get("minutes")) == (first, None)
+
+
+def test_a_calendar_is_read_where_a_question_asks_for_days_in_it(
+    home: Home, bundled: Model, planned: Path
+) -> None:
+    for goal in (
+        "vad har vi inskrivet nästa vecka?",
+        "what's in my calendar on monday",
+        "what's on next week",
+    ):
+        assert "Repetition" in done(home, bundled, goal), goal
+
+
+@pytest.mark.parametrize(
+    ("goal", "says"),
+    [
+        (
+            "mejla bo@ek.example, ämne Hej, text: vi ses kl 8, puss o kram (nä ta bort puss o kram)",
+            "vi ses kl 8",
+        ),
+        (
+            "Mail to Bo, subject Late. Write him so: Pay today. You fool! (this last one don't write)",
+            "Pay today.",
+        ),
+        ('draft a mail to Bo, subject Tap, and write just "Ten is fine." such a nice man', "Ten is fine."),
+        ("draft a mail to Bo, subject Tap. text: See you (at noon)", "See you (at noon)"),
+        ("draft a mail to Bo, subject Tap. text: Just a nudge. Keep it as a draft.", "Just a nudge."),
+    ],
+)
+def test_a_mail_says_what_is_left_of_its_text(
+    home: Home, bundled: Model, people: Path, goal: str, says: str
+) -> None:
+    assert wants(home, bundled, goal, "mail-draft")["message"] == says
+
+
+def test_a_commit_of_one_file_takes_no_other_that_is_named_behind_it(
+    home: Home, bundled: Model, folder: Path
+) -> None:
+    (folder / "docs/api.md").write_text("# API 2\n")
+    (folder / "notes.md").write_text("mine\n")
+    done(home, bundled, 'commit docs/api.md w the msg "Two". ONLY that file, my notes r not going in')
+    assert git(folder, "show", "--stat", "--format=%s").split()[:2] == ["Two", "docs/api.md"]
+    assert "?? notes.md" in git(folder, "status", "--short")
+    told = done(home, bundled, "how many commits has each of us got on main?")
+    assert told.splitlines()[0] == "Ada: 2"
+
+
+@pytest.mark.parametrize("last", ["then nuke the branch", "n bin the branch", "and get shot of it after"])
+def test_a_branch_goes_once_it_is_merged_in_many_words(
+    home: Home, bundled: Model, folder: Path, last: str
+) -> None:
+    slots = wants(home, bundled, f"merge fix/typo into main, {last}", "branch-merge")
+    assert (slots["branch"], slots["target"], slots["after"]) == ("fix/typo", "main", "delete")
+    asked = understood(home, bundled, "nuke that branch already")
+    assert isinstance(asked, Clarify)
+    assert asked.questions[0].field == "slot.branch"
+
+
+def test_boxes_are_counted_by_what_they_are_and_a_notice_says_what_is_quoted(
+    home: Home, bundled: Model, planned: Path
+) -> None:
+    for goal in ("how many things are left to do in todo.txt", "hur många rutor är obockade i todo.txt"):
+        assert "1 time" in done(home, bundled, goal), goal
+    slots = wants(home, bundled, 'skicka en notis till mig nu direkt: "drick, vila"', "screen-notify")
+    assert slots == {"message": "drick, vila"}
+    assert isinstance(understood(home, bundled, "phone the plumber about the tap"), Refused)

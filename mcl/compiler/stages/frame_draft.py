@@ -37,6 +37,7 @@ from mcl.language.skills import Skill, Slot
 from mcl.memory import Bundle
 from mcl.model.cues import TextPlace, free, load_cues, place_of, span_at
 from mcl.model.protocol import BOOLEAN, Span
+from mcl.values.lists import list_entries
 from mcl.values.slots import is_memory, read_slot
 
 _CLAUSE = re.compile(r"[,.;:!?\n()]")
@@ -81,8 +82,10 @@ class Extraction:
 
 
 def texts_of(slot: Slot, given: str) -> list[str]:
-    """The values in a text that a person gave: one, or those of a list between commas."""
+    """The values in a text that a person gave: one, or those of a list between commas, of paths in words."""
     parts = given.split(",") if slot.most > 1 else [given]
+    paths = [given[start:end] for start, end in list_entries(given)] if slot.most > 1 else []
+    parts = paths if all(re.search(r"[/*]|\.\w", one) for one in paths) and paths else parts
     return [part.strip() for part in parts if part.strip()]
 
 

@@ -99,6 +99,25 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     return choosing.taken(skill, found) if skill is not None else None
 
 
+def _by_question(choosing: Choosing, found: Found) -> Classified | None:
+    """What is chosen for the question of a goal alone, which wants nothing done, where that only looks: what
+    is told beside it takes nothing away."""
+    skill, clauses, looks = _skill(found), choosing.clauses, choosing.request.files.only_look
+    asks = clauses.main is not None and choosing.rules.coverage.questions.match(
+        clauses.said(clauses.main.place)
+    )
+    if (
+        skill is None
+        or clauses.main is None
+        or not asks
+        or any(map(clauses.does, clauses.all))
+        or looks(skill.tools)
+    ):
+        return None
+    asked = choosing.by_model(clauses.said(clauses.main.place))
+    return asked if isinstance(asked, Classified) and looks(asked.skill.tools) else None
+
+
 def _by_answering_file(choosing: Choosing, found: Found) -> Classified | None:
     """The skill that takes a goal as it was said, where what a file that is here holds answers it, and no
     verb says that more is wanted."""
@@ -197,6 +216,23 @@ def _by_verb(choosing: Choosing, found: Found) -> Classified | None:
     return choosing.taken(skill, found) if skill is not None else None
 
 
+def _by_looking(choosing: Choosing, found: Found) -> Classified | None:
+    """What was chosen in doubt, where most of what may be meant only looks: it may be tried, and is read with
+    care."""
+    skills, looks = choosing.skills, choosing.request.files.only_look
+    own = _skill(found)
+    if (
+        own is None
+        or not isinstance(found, Classified)
+        or not (choosing.is_doubtful(found) and looks(own.tools))
+    ):
+        return None
+    share = sum(
+        p for id, p in found.shares if (one := skills.get(id)) and not one.takes_any and looks(one.tools)
+    )
+    return replace(found, skill_probability=_LIKELY) if share >= _LIKELY else None
+
+
 def _says(choosing: Choosing, skill: Skill, clause: Clause | None) -> bool:
     """Whether something that a skill says of itself begins with the verb of a clause, which says what is done
     and not where it goes."""
@@ -229,5 +265,5 @@ def _beyond(choosing: Choosing, found: Found) -> OutOfScope | None:
 
 
 PROPOSALS: Final[tuple[Callable[[Choosing, Found], Classified | None], ...]] = (
-    _by_filled, _by_answering_file, _by_name_of_file, _by_first_wish, _by_verb,
+    _by_question, _by_filled, _by_answering_file, _by_name_of_file, _by_first_wish, _by_verb, _by_looking,
 )  # fmt: skip

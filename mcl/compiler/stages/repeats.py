@@ -39,10 +39,12 @@ def with_repeats(request: GoalRequest, skill: Skill) -> GoalRequest:
     from mcl.values.recurrence import may_recur, read_recurrence, split_inside, with_time  # few goals say it
 
     prose, said = request.prose, None
+    if request.when or may_recur(prose):
+        prose = (moments_read(prose, "repeat", request.at, request.zone, "", (), None) or (prose,))[0]
     if request.when:
         said = read_recurrence(request.when, request.at, request.zone)
         if said is not None:
-            prose, said = with_time(prose, said, request.at, request.zone)
+            prose, said = with_time(prose, said.words, request.at, request.zone) or (prose, said)
     if (said is None or not said.rule) and may_recur(prose):
         prose, said = split_inside(prose, request.at, request.zone) or (prose, None)
     if said is None or not said.rule:

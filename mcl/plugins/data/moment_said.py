@@ -6,7 +6,9 @@ import functools
 import re
 from calendar import month_name
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
 
 from executor.core.tables import table_beside
 from mcl.values.dates import read_start
@@ -14,6 +16,7 @@ from mcl.values.dates import read_start
 _TOKEN: Final = re.compile(r"[^\s,;!?()\"“”]+")
 _DAY: Final = re.compile(r"(?<![\d/])(\d{1,2})/(1[0-2]|0?[1-9])(?![\d/])")
 _LONGEST: Final = 9  # words that say a moment
+_SOME_DAY: Final = "2027-03-03"
 _QUOTED: Final = re.compile(r"[\"“][^\"”]*[\"”]")
 
 
@@ -45,6 +48,36 @@ def moment_said(prose: str, at: str, zone: str) -> tuple[str, str] | None:
     if len(chosen) != 1:
         return None
     return _beside(_without(prose, chosen[0].start, chosen[0].end)), chosen[0].moment
+
+
+def clocked(prose: str, at: str, zone: str) -> str:
+    """A goal with its one time of day that no day stands in as a clock says it: "four o'clock afternoon"."""
+    found = list[tuple[int, int, str]]()
+    for words in _spoken(prose):
+        parts = [(one[0], last[1]) for n, one in enumerate(words) for last in words[n : n + _LONGEST]]
+        for start, end in sorted(parts, key=lambda one: one[0] - one[1]):
+            text = prose[start:end]
+            if (said := _pattern("hourly").fullmatch(text)) is None:
+                continue
+            if said["part"] and not said["lead"]:  # “four o'clock afternoon”
+                text = f"{text[: said.start('part')]}in the {said['part']}"
+            elif _pattern("early").fullmatch(text) and not _pattern("halves").search(prose):
+                text = f"{text} in the afternoon"
+            moment = read_start(f"{_SOME_DAY} {text}", at, zone)
+            if moment and all(end <= one[0] or one[1] <= start for one in found):
+                found.append(
+                    (start, end, f"{datetime.fromisoformat(moment).astimezone(ZoneInfo(zone)):%H:%M}")
+                )
+    if len(found) != 1:
+        return prose
+    start, end, clock = found[0]
+    return f"{prose[:start]}at {clock}{prose[end:]}"
+
+
+def pointed(prose: str) -> str:
+    """A goal with what it is a reminder of behind its verb: "the books, remind me about them"."""
+    said = _pattern("topic").fullmatch(prose)
+    return f"{said['verb']} {said['what']}{said['rest']}" if said else prose
 
 
 def answered(prose: str, answer: str, at: str, zone: str) -> tuple[str, str]:

@@ -18,8 +18,10 @@ from mcl.compiler.stages.word_forms import folded, stems
 from mcl.plugins.data.moment_said import (
     answered,
     asked_for,
+    clocked,
     last_words,
     moment_said,
+    pointed,
     reads,
     says_time,
     timeless,
@@ -48,7 +50,8 @@ _SPAN: Final = re.compile(
 )
 _SPANS: Final = re.compile(
     r"(?:kl\.?|klockan|at|from|between|mellan|från|\w{2,6}da(?:y|g)|mon|tue|wed|thu|fri|sat|sun|mån|tis|ons|tor|fre|lör|sön"
-    r"|\S+\.ics|tomorrow|today|imorgon|idag|jan|feb|mars?|apr|maj|may|june?|juni|july?|juli|aug|sep|okt|oct|nov|dec|\w+ber|\w+ari)\s+$",
+    r"|\S+\.ics|tomorrow|today|imorgon|idag|jan|feb|mars?|apr|maj|may|june?|juni|july?|juli|aug|sep|okt|oct|nov|dec|\w+ber|\w+ari"
+    r"|\d{1,2}(?:st|nd|rd|th|:?[ea]))\s*,?\s+$",
     re.IGNORECASE,
 )
 _WAKES: Final = re.compile(
@@ -122,10 +125,13 @@ def inputs(
     """The goal without the words for such a moment or period, and what they say by input of a skill for
     reminders; None where there are none. answer: what a person said when asked for the moment. Of no input:
     "asked", a question for a moment that only the person knows; "unread", words of time that say nothing
-    here."""
+    here. verb: of what the goal wants; “repeat” only asks for its one time of day as a clock says it."""
+    if verb == "repeat":
+        return pointed(clocked(prose, at, zone)), {}
     prose, named = _calendar(prose, paths)
     if verb == "find":
         return _period(prose, at, zone, paths)
+    prose = pointed(prose)
     plain = _OM_TO.sub(r"\1 att", prose) if _REMINDS.search(prose) else prose
     plain, length = _span(plain) or (plain, {})
     read = _inputs(plain, at, zone, paths, workspace, answer)
@@ -156,7 +162,8 @@ def _inputs(
     prose: str, at: str, zone: str, paths: Sequence[str], workspace: Workspace | None, answer: str
 ) -> tuple[str, Mapping[str, str]] | None:
     """As `inputs`, of a goal that says at most one time of day."""
-    if (wakes := _WAKES.search(prose)) is not None and not _REMINDS.search(prose, 0, wakes.start()):
+    wakes = _WAKES.search(prose) if not _BEFORE.search(prose) else None
+    if wakes is not None and not _REMINDS.search(prose, 0, wakes.start()):
         prose = f"{prose[: wakes.end()]}{_LASTS.sub(' in ', _HOUR.sub(' at ', prose[wakes.end() :]))}"
         named = {"title": wakes[0]}
         alarm = moment_said(prose, at, zone)

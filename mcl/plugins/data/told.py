@@ -104,12 +104,23 @@ def read_sort(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
     order = _order(prose, schema, said, [one.place for one in named]) if schema is not None else None
     if order is None or not order.column:
         return ()
+    known = [*map(_of_pair, order.read), *(one.place for one in named)]
+    said = [one for one in said if not _is_other(prose, one, clauses, known)]
     new = [one for one in named if not one.there]
     filled = [FilledInput("file", table.place, (table.path,))]
     filled += [FilledInput("result", one.place, (one.path,)) for one in new[-1:]] or [
         FilledInput("result", table.place)
     ]
     return (*filled, *_ordered(prose, said, order))
+
+
+def _is_other(
+    prose: str, place: TextPlace, clauses: Sequence[SaidClause], known: Sequence[TextPlace]
+) -> bool:
+    """Whether a clause behind the first wish is one of its own: two of its words say nothing of an order."""
+    wishes = [one.place for one in clauses if one.does]
+    unread = [one for one in _WORDS.finditer(prose, *place) if free(TextPlace.of(one), known)]
+    return place in wishes[1:] and len(unread) > 1
 
 
 def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:

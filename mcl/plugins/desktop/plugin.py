@@ -7,4 +7,5 @@ PLUGIN = Plugin(
     __name__,
     tools=("clipboard/copy", "clipboard/read", "desktop/notify", "desktop/print"),
     skills=True,
+    fills={"screen-notify": "mcl.plugins.desktop.spoken:read_notice"},
 )

@@ -131,7 +131,8 @@ def _filled(prose: str, names: FileNames, to: str, *, people: Filler | None = No
     elif not any(free(TextPlace.of(one), apart) for one in _pattern("about").finditer(prose)):
         found.append(FilledInput("headline", TextPlace.of(head)))
     if text is not None:
-        found.append(FilledInput("message", text.inner, (prose[slice(*text.inner)],)))
+        message, sure = _taken_back(prose[slice(*text.inner)])
+        found.append(FilledInput("message", text.inner, (message,), unsure=not sure))
     if not any(free(TextPlace.of(one), apart) for one in _pattern("attach").finditer(prose)):
         found.append(FilledInput("file", TextPlace.of(head)))  # what is named is no attachment
     return (*found, *read)
@@ -143,8 +144,10 @@ def _filled(prose: str, names: FileNames, to: str, *, people: Filler | None = No
 def _reversed(prose: str, quotes: Sequence[tuple[TextPlace, TextPlace]]) -> _Part | None:
     """The name of it before what says that it is one: “with "Chairs" as the subject”."""
     words = _table()
-    behind = re.compile(rf"\s*(?:as|for|som)\s+(?:the|its)?\s*(?:{words['subject']})(?!\w)", re.IGNORECASE)
-    before = re.compile(r"(?:(?:and|with|och|med)\s+)*$", re.IGNORECASE)
+    behind = re.compile(
+        rf"\s*(?:as|for|som|in|i)\s+(?:the|its)?\s*(?:{words['subject']})(?!\w)", re.IGNORECASE
+    )
+    before = re.compile(r"(?:(?:and|with|och|med|put|write|use|skriv|sätt|ha)\s+)*$", re.IGNORECASE)
     for whole, inner in quotes:
         if match := behind.match(prose, whole.end):
             lead = before.search(prose, 0, whole.start)
@@ -210,6 +213,8 @@ def _text(
     for lead in leads:
         start = lead.end() + len(prose[lead.end() :]) - len(prose[lead.end() :].lstrip(_TIDY))
         quoted = next((pair for pair in quotes if pair[0].start == start), None)
+        if quoted is not None and not free(quoted[0], taken):
+            continue
         if quoted is not None:
             return _Part(TextPlace(lead.start(), quoted[0].end), quoted[1])
         inner = _ended(prose, start, taken)
@@ -247,6 +252,25 @@ def _ended(prose: str, start: int, taken: Sequence[TextPlace]) -> TextPlace:
     ends = re.compile(_table()["ends"], re.IGNORECASE | re.DOTALL).search(prose, start)
     end = min([ends.start() if ends else len(prose), *(one.start for one in taken if one.start > start)])
     return _cut(prose, TextPlace(start, end), end)
+
+
+def _taken_back(text: str) -> tuple[str, bool]:
+    """A text without what its last words take back: “puss o kram (nä ta bort puss o kram)”. Whether what they
+    mean stands in it."""
+    said = re.compile(_table()["unsaid"], re.IGNORECASE)
+    for match in re.finditer(r"\(|(?<=[.,;!?–-])\s+", text):
+        end = said.match(text, match.start())
+        if end is None or not (end["open"] or (end["what"] and _pattern("turns").match(end[0].lstrip()))):
+            continue
+        kept, what = text[: match.start()].rstrip(" .!?,;"), end["what"] or end["bare"] or end["named"]
+        if _pattern("lastbit").fullmatch(what.strip(_TIDY)):
+            start = max(map(kept.rfind, ".!?\n")) + 1 or kept.rfind(",") + 1
+            return kept[:start].rstrip(" ,;"), start > 0
+        there = [*re.finditer(rf"[\s,]*(?<!\w){re.escape(what.strip(_TIDY))}(?!\w)", kept, re.IGNORECASE)]
+        if not there:
+            return text, False
+        return (kept[: there[-1].start()] + kept[there[-1].end() :]).rstrip(" ,;"), True
+    return text, True
 
 
 def _cut(prose: str, place: TextPlace, end: int) -> TextPlace:

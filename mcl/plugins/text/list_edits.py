@@ -102,6 +102,24 @@ def read_list_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) 
     return (filled, FilledInput("file", place or entry, paths), done, *read)
 
 
+def read_boxes(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """The lists of which the boxes are counted that are ticked, or that are not: by what such a box is."""
+    start = pattern("list", "counts").search(prose)
+    scope = next((one.place for one in clauses if start and not free(one.place, [TextPlace.of(start)])), None)
+    if start is None or scope is None or pattern("list", "whole").search(prose, *scope):
+        return ()
+    is_open, closed = (pattern("list", name).search(prose, *scope) for name in ("open", "closed"))
+    state = is_open or (closed if pattern("list", "entries").search(prose, *scope) else None)
+    said = [(place, paths) for place, paths in named_files(prose, names) if not free(place, [scope])]
+    if state is None or len({paths for _, paths in said}) != 1:
+        return ()
+    place, paths = said[0]
+    if not any(map(_BOX.match, "".join(names.text(one) + "\n" for one in paths).splitlines())):
+        return ()
+    box = FilledInput("word", TextPlace.of(state), ("[ ]" if is_open else "[x]",))
+    return (FilledInput("files", place, paths), box, FilledInput("", scope))
+
+
 def _may_be_list(path: str) -> bool:
     return path.casefold().endswith((".txt", ".md", ".list", ".todo")) or "." not in path
 

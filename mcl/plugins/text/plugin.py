@@ -31,6 +31,7 @@ PLUGIN = Plugin(
         "lines-unique": "mcl.plugins.text.rewriting:read_unique",
         "note-write": "mcl.plugins.text.additions:read_addition",
         "list-edit": "mcl.plugins.text.list_edits:read_list_edit",
+        "text-count": "mcl.plugins.text.list_edits:read_boxes",
         "text-replace": "mcl.plugins.text.replacements:read_replacement",
     },
 )

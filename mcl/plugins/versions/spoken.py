@@ -41,6 +41,9 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     speaks = _pattern("merges").search(prose) or _pattern("branch").search(prose)
     if not speaks or _pattern("merged").search(prose):
         return ()
+    drop = _pattern("drops").search(prose)
+    if drop is not None and merge is not None and drop.start() <= merge.start() < drop.end():  # “get rid of”
+        return ()
     led = _led(prose, named, rf"(?:{_table()['into']})\s+(?:the\s+)?")
     apart = [one for one in named if one not in led]
     behind = [one for one in apart if merge is not None and one.start >= merge.end()] or apart
@@ -56,7 +59,8 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     kept = [one.place for one in clauses if one.keeps]
     for one in clauses:
         other = [prose[slice(*place)] for place in named if not free(place, [one.place])]
-        aside = bool(other) and own.isdisjoint(other) and not one.does
+        told = one.keeps or any("/" in name for name in other) or _pattern("keep").search(prose, *one.place)
+        aside = bool(other) and own.isdisjoint(other) and told and not one.does
         stays = _pattern("kept").fullmatch(prose, *one.place) is not None
         if aside or stays or merges.match(prose, one.place.start):
             found.append(FilledInput("", one.place))
@@ -71,7 +75,8 @@ def read_merge(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
 
 def read_drop(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """Which branch goes: the one that is named, or those that are merged."""
-    if not _pattern("drops").search(prose) or _pattern("makes").search(prose):
+    drop = _pattern("drops").search(prose)
+    if drop is None or _pattern("makes").search(prose):
         return ()
     if (merged := _pattern("merged").search(prose)) is not None:
         place = TextPlace.of(merged, "into") if merged["into"] else TextPlace.of(merged)
@@ -89,6 +94,8 @@ def read_drop(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
         return [FilledInput("branch", TextPlace.of(bare)), *(FilledInput("", one) for one in needless)]
     named = _branches(prose, names)
     named = [one for one in named if one not in _checked_out(prose, named)]
+    if len(named) > 1 and drop.start() < named[0].start:  # “bin fix/typo, it is in main”
+        named = [one for one in named if one not in _led(prose, named, rf"(?:{_table()['into']})\s+")]
     if len(named) != 1:
         return ()
     return [FilledInput("branch", named[0], _called(prose, named[0])), FilledInput("which", named[0])]
@@ -170,7 +177,13 @@ def read_unmerged(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
         return ()
     into = _led(prose, _branches(prose, names), rf"(?:{_table()['into']})\s+(?:the\s+)?")
     state = FilledInput("state", TextPlace.of(said), ("unmerged" if no else "merged",))
-    return [state, *(FilledInput("into", one, _called(prose, one)) for one in into[:1])]
+    return [
+        state,
+        *(
+            [FilledInput("into", one, _called(prose, one)) for one in into[:1]]
+            or [FilledInput("into", state.place)]
+        ),
+    ]
 
 
 # ---- commits
@@ -188,10 +201,12 @@ def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         found += [FilledInput("message", inner, (prose[slice(*inner)],)), FilledInput("", said)]
     ends = [one.place.start for one in clauses if one.does and one.place.start > verb.start()]
     end = min([one for one in ends if free(TextPlace(one, one + 1), taken)], default=len(prose))
+    alone = [TextPlace.of(one) for one in _pattern("alone").finditer(prose, verb.end())]
     meant, apart = list[tuple[TextPlace, str]](), list[tuple[TextPlace, str]]()
     kept = [one.place for one in clauses if one.keeps and free(one.place, [TextPlace.of(verb)])]
-    for place, path in _files(prose, names, taken):
-        left = _is_but(prose, place) or not free(place, kept)
+    for place, path in sorted(_files(prose, names, taken)):
+        only = bool(meant) and any(meant[0][0].end <= one.start < place.start for one in alone)
+        left = only or _is_but(prose, place) or not free(place, kept)
         if left or verb.end() <= place.start < end:
             (apart if left else meant).append((place, path))
     for slot, own in (("files", meant), ("but", [] if meant else apart)):
@@ -204,7 +219,7 @@ def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     else:
         found.append(FilledInput("but", TextPlace.of(verb)))
     if meant:
-        found += [FilledInput("", TextPlace.of(one)) for one in _pattern("alone").finditer(prose)]
+        found += [FilledInput("", one) for one in alone]
     return found if meant or apart or message else ()
 
 
@@ -291,22 +306,38 @@ def read_tag(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
 
 
 def read_branch(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
-    """Whether a new branch is checked out."""
+    """What a new branch is called, and whether it is checked out."""
+    if _pattern("new").search(prose) is None:
+        asked = _pattern("asks").search(prose)  # which there are, or which one it is
+        return [FilledInput("branch", TextPlace.of(asked))] if asked else ()
+    words = [TextPlace.of(one) for one in _NAME.finditer(prose)]
+    led = _led(prose, [one for one in words if len(prose[slice(*one)]) > 1], rf"(?:{_table()['called']})\s+")
+    led = [one for one in led if not _pattern("empty").fullmatch(prose, *one)]
+    called = [FilledInput("branch", one, (prose[slice(*one)],)) for one in led[:1]]
+    if not called and (bare := _pattern("nameless").search(prose)):
+        called = [FilledInput("branch", TextPlace.of(bare))]
     found = [TextPlace.of(one) for one in _pattern("switch").finditer(prose)]
-    if not found or _pattern("new").search(prose) is None:
-        return ()
+    if not found:
+        return called
     lead = rf"(?:{_table()['from']})\s+(?:the\s+)?(?:(?:{_table()['branch']})\s+)?"
     start = next(iter(_led(prose, _branches(prose, names), lead)), None)
     place = start or found[0]
     began = FilledInput("start", place, _called(prose, place) if start else ())
-    return [FilledInput("then", found[0], ("switch",)), began, *(FilledInput("", one) for one in found)]
+    then = FilledInput("then", found[0], ("switch",))
+    return [*called, then, began, *(FilledInput("", one) for one in found)]
 
 
 # ---- whose
 
 
 def read_state(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
-    """Whether just the last commit is shown."""
+    """Whether just the last commit is shown; whether all are counted, for each who made some."""
+    if _pattern("commits").search(prose) and (each := _pattern("each").search(prose)):
+        if any("/" in prose[slice(*one)] for one in _branches(prose, names)):
+            return ()  # only those of the branch that is checked out are counted
+        place = TextPlace.of(each)
+        told = (FilledInput("what", place, ("commits",)), FilledInput("count", place, ("1000",)))
+        return (*told, FilledInput("", place))
     last = [one for one in _pattern("lastone").finditer(prose) if "ommit" in one[0]][:1]
     said = (("what", "commits"), ("count", "1"))
     return [FilledInput(slot, TextPlace.of(one), (text,)) for one in last for slot, text in said]

@@ -128,6 +128,8 @@ class ClauseReader:
         while at < len(tokens):
             token = tokens[at]
             aside = self.words.at("aside", tokens, at) if at else 0
+            if at and token.text in self.words.sets["recipient"]:
+                aside = aside or int(tokens[at - 1].text in self.words.sets["packed"])
             if aside and not (said.speaks or noun.tokens or said.target.end):
                 given, at = True, at + aside  # "i want to send all songs to her"
                 continue
@@ -230,6 +232,11 @@ class ClauseReader:
                     end_noun()
                     said.target, at = place, at + into + step
                     continue
+            names = self.words.at("naming", tokens, at) if self.targeted and (noun.names or said.nouns) else 0
+            if names and at + names < len(tokens) and "." in tokens[at + names].text:
+                end_noun()
+                at += names + 1  # “zip my notes n call it notes.zip”
+                continue
             if out or into:
                 noun.head = noun.head or len(noun.tokens)
                 at += out or into
@@ -457,15 +464,17 @@ class ClauseReader:
         around |= self.words.sets["packed"] | (self.words.sets["file"] if self.makes else frozenset())
         step, first = 0, at
         while at < len(tokens) and tokens[at].text in around and step < _LEADING:
-            if self.sets.is_whole(tokens[at].text):
-                break
+            made = any(one.text in self.words.sets["folder"] for one in tokens[first:at])
+            if self.sets.is_whole(tokens[at].text) or (made and tokens[at].text in self.words.sets["packed"]):
+                break  # “a folder archive”
             at, step = at + 1, step + 1
         led = self._naming(tokens, at)
         at, step = at + led, step + led
         if self.makes:
             named = at < len(tokens) and self.is_fresh(tokens[at])
             return (TextPlace(*tokens[at][1:3]), step + 1) if named else (NO_PLACE, 0)
-        if at >= len(tokens) or tokens[at].text in (*_MARKS, *self.words.sets["going_on"]):
+        ends = (*_MARKS, *self.words.sets["going_on"], *self.words.sets["recipient"])
+        if at >= len(tokens) or tokens[at].text in ends:
             packed = [one for one in tokens[first:at] if one.text in self.words.sets["packed"]]
             if packed and step == 1 and not packed[0].text.startswith("zip"):  # “to archive” is a name
                 return TextPlace(packed[0].start, packed[0].end), step
@@ -515,7 +524,8 @@ class ClauseReader:
 
     def is_fresh(self, token: SaidWord) -> bool:
         """Whether a word is a path, or the name of a file, that is not here."""
-        path = ("." in token.text.strip(".")) if self.makes else "/" in token.text
+        named = "." in token.text.strip(".") if self.makes else token.text.endswith(".zip")
+        path = named or (not self.makes and "/" in token.text)
         return self.targeted and path and not self.sets.is_whole(token.text)
 
     def _is_new(self, tokens: Sequence[SaidWord], at: int) -> bool:
@@ -589,7 +599,9 @@ class ClauseReader:
             return None
         inner = list(tokens[lead : tail or None])
         inner = [one for one in inner if one.text not in self.words.sets["beside_kept"]]
-        if any(self.words.at("rest", inner, at) for at in range(len(inner))):
+        others = next((at for at, one in enumerate(inner) if one.text in self.words.sets["others"]), -1)
+        unnamed = others >= 0 and not any(self.sets.of(one) for one in inner[others + 1 :])
+        if unnamed or any(self.words.at("rest", inner, at) for at in range(len(inner))):
             return Said()
         if (hinders := self._originals(inner)) is not None:
             return Said(left=hinders)

@@ -96,6 +96,7 @@ class Selections:
                 goal.aside.append(self._with_joined(clause))  # “those without (1) or copy in the name”
             elif done and self.words.at("naming", tokens, 0):
                 goal.aside.append(clause.place)
+                goal.beside |= any(self.words.at("beside", tokens, at) for at in range(len(tokens)))
             elif done and self.clauses.does(clause) and not self._places(tokens, goal):
                 break  # a wish of its own
             elif done and self.words.at(

@@ -17,7 +17,7 @@ from mcl.plugins.text.lines import MOST_BYTES, TextLines, read_lines
 
 _MARK: Final = re.compile(r"\s*(?:[-*+]\s+(?:\[[ xX]?\]\s*)?|\[[ xX]?\]\s*)")
 _TICK: Final = re.compile(r"\[[xX]\]")
-_PARTS: Final = re.compile(r"\s*,\s*(?:(?:and|och|o|å)\s+)?|\s+(?:and|och|o|å|&)\s+")
+_PARTS: Final = re.compile(r"\s*,\s*(?:(?:and|och|o|å|n)\s+)?|\s+(?:and|och|o|å|n|&)\s+")
 _TABLES: Final = (".csv", ".tsv", ".tab")
 _SHORT: Final = 5  # words of an entry of a list at most
 _THING: Final = 3  # words of a thing to buy, say

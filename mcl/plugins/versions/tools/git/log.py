@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -18,7 +19,8 @@ _SHOWN = 500  # characters kept of an author's name and of a subject
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
-    """Answer with the commits reachable from HEAD, or from another branch or tag."""
+    """Answer with the commits reachable from HEAD, or from another branch or tag; of more than are asked for
+    otherwise, first with how many each made."""
     path = plain_path(str(args.get("path", "")))
     only = _moments(args, bench)
     after, branch = str(args.get("after", "")), str(args.get("branch", "HEAD"))
@@ -32,6 +34,9 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
             only += ["--fixed-strings", "--regexp-ignore-case", f"--author={author}"]
         found = await commits(git, count, bench.max_output // 2, path, only=only, of=of)
     lines = [f"{one['commit'][:8]} {one['date'][:10]} {one['author']}: {one['subject']}" for one in found]
+    if count > _MOST and lines:
+        made = Counter(one["author"] for one in found)
+        lines[:0] = [f"{name}: {many}" for name, many in made.most_common()]
     told = "\n".join(lines) or ("no commits" if only or path or after else "")
     return {"commits": found, "count": len(found), "text": told}
 
