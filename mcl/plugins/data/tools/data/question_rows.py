@@ -275,7 +275,7 @@ class RowWords(QuestionWords):
             if self._answered(at) or self._yes_or_no(at):
                 continue
         column, ways = self._ways()
-        if column is not None and all(place != column.place for place, _ in self.given) and self._spent():
+        if column is not None and all(place != column.place for place, _ in self.given) and self._paid_out():
             self.given[column.place, False] = [ways["expense"]]
         just = any(length_of("just", self.plain, at) for at in range(len(self.words)))
         for (place, no), found in self.given.items():
@@ -286,7 +286,7 @@ class RowWords(QuestionWords):
             told = f"{column.name} is {'not ' if no else ''}{said}"
             self.asked.tests.append(Test(told, place, valued(place, frozenset(found), no)))
 
-    def _spent(self) -> bool:
+    def _paid_out(self) -> bool:
         """Whether it is said that something was spent, which went out."""
         said = {at: length_of("spending", self.plain, at) for at in range(len(self.words))}
         paid = {"paid", "unpaid", "owed"}
