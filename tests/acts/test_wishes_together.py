@@ -138,3 +138,11 @@ def test_a_wish_about_the_file_before_runs_and_replays_the_same(home: Home) -> N
     assert run(made, home).failure is None
     assert Path("shopping.txt").read_text() == "milk\nbutter\n"
     assert mcl.replay(made.intent.id, home=home).same
+
+
+def test_a_text_of_a_later_wish_that_begins_with_no_is_its_text(home: Home) -> None:
+    made = compiled(
+        "copy b.csv to c.csv and draft a mail to bo@x.example saying: No worries, we will manage", home
+    )
+    (wish,) = made.intent.frame.further
+    assert {one.name: one.value for one in wish.objects}["message"] == "No worries, we will manage"

@@ -142,6 +142,13 @@ def test_a_new_name_keeps_folder_and_ending(walks: Walks, source: str, name: str
     assert tree(walks.workspace) == before
 
 
+def test_a_name_with_another_folder_in_it_is_no_name(walks: Walks) -> None:
+    some(walks, "notes/c.md")
+    assert call(walks, "move", paths=["notes/c.md"], name="d in old/things") == "ONE_NAME"
+    call(walks, "move", paths=["notes/c.md"], name="notes/d")
+    assert files(walks).keys() >= {"notes/d.md"}
+
+
 def test_what_is_moved_is_never_too_large_and_what_is_taken_away_may_be(
     walks: Walks, monkeypatch: pytest.MonkeyPatch
 ) -> None:

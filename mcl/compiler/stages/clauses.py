@@ -230,7 +230,8 @@ class Clauses:
         end = min((one for one in begins if one > start), default=len(self.prose))
         end = min(end, self._sentence_end(start))
         for before, clause in pairwise(self.all):
-            if start < clause.place.start < end and self._is_limit(clause.place.start):
+            led = ":" in self.prose[before.place.end : clause.place.start]  # a text, to the letter
+            if start < clause.place.start < end and not led and self._is_limit(clause.place.start):
                 end = max(start, before.place.end)
                 break
         return self.ended(TextPlace(start, end)).end
