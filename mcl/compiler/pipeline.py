@@ -323,12 +323,11 @@ class _Goal:
         about = with_topic(clauses, self.pipeline.topics, there.has if there else lambda path: False)
         if about != self.said.prose:
             self.request = replace(self.request, prose=about)
-            again, told = classify(self.request, skills, self.model, self.rules), found
+            told, found = found, classify(self.request, skills, self.model, self.rules)
             # What is told may say more of the skill than what is left: "the branch is merged, delete it".
-            sure = isinstance(told, Classified) and self.rules.routing(told.skill_probability).route
-            found = again
-            if isinstance(told, Classified) and isinstance(again, Classified) and sure != "clarify":
-                found = again if again.skill == told.skill else replace(told, begins=again.begins)
+            if isinstance(told, Classified) and isinstance(found, Classified) and told.skill != found.skill:
+                doubtful = self.rules.routing(told.skill_probability).route == "clarify"
+                found = found if doubtful else replace(told, begins=found.begins)
         if skills.derived.by_id:
             from mcl.compiler.stages.derived_choice import with_derived  # few homes have some
 

@@ -145,6 +145,8 @@ def test_a_new_name_keeps_folder_and_ending(walks: Walks, source: str, name: str
 def test_a_name_with_another_folder_in_it_is_no_name(walks: Walks) -> None:
     some(walks, "notes/c.md")
     assert call(walks, "move", paths=["notes/c.md"], name="d in old/things") == "ONE_NAME"
+    some(walks, "a.txt")
+    assert call(walks, "move", paths=["a.txt"], name="/b.txt") == "ONE_NAME"
     call(walks, "move", paths=["notes/c.md"], name="notes/d")
     assert files(walks).keys() >= {"notes/d.md"}
 

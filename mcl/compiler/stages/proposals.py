@@ -103,18 +103,12 @@ def _by_question(choosing: Choosing, found: Found) -> Classified | None:
     """What is chosen for the question of a goal alone, which wants nothing done, where that only looks: what
     is told beside it takes nothing away."""
     skill, clauses, looks = _skill(found), choosing.clauses, choosing.request.files.only_look
-    asks = clauses.main is not None and choosing.rules.coverage.questions.match(
-        clauses.said(clauses.main.place)
-    )
-    if (
-        skill is None
-        or clauses.main is None
-        or not asks
-        or any(map(clauses.does, clauses.all))
-        or looks(skill.tools)
-    ):
+    if skill is None or clauses.main is None or looks(skill.tools) or any(map(clauses.does, clauses.all)):
         return None
-    asked = choosing.by_model(clauses.said(clauses.main.place))
+    question = clauses.said(clauses.main.place)
+    if choosing.rules.coverage.questions.match(question) is None:
+        return None
+    asked = choosing.by_model(question)
     return asked if isinstance(asked, Classified) and looks(asked.skill.tools) else None
 
 

@@ -46,7 +46,7 @@ def _laid_out(
     if not suffix(name):  # a new name is said without what kind of file it is
         name += suffix(named(source))
     above = "/".join(workspace.split(source)[:-1]) if args["to"] == "." else str(args["to"]).rstrip("/")
-    name = name.removeprefix(f"{above}/")
+    name = name.removeprefix(f"{above}/") if above else name  # "/x" stays outside
     if "/" in name:
         raise ToolError("ONE_NAME", f"{name!r} is no name", place="name", fix="name the folder in `to`")
     return carried([(source, f"{above}/{name}" if above else name)], workspace, moving=True, check=check)
