@@ -18,6 +18,7 @@ from mcl.compiler.stages.repeats import moments_read
 from mcl.compiler.stages.request import GoalRequest
 from mcl.language.skills import Skill
 from mcl.plugins.hooks import plugins
+from mcl.values.pdf_text import pdf_text
 
 _MOST_READ: Final = 1 << 20  # bytes of a file
 _MOST: Final = 20_000  # in a larger folder words for files are taken as they are
@@ -32,7 +33,8 @@ def names_of(folder: Path, home: Path) -> Callable[[], FileNames | None]:
         workspace = Workspace(folder, forbidden=[home])
         try:
             with workspace.open_file(path) as descriptor:
-                return os.read(descriptor, _MOST_READ).decode()
+                data = os.read(descriptor, _MOST_READ)
+                return pdf_text(data) or data.decode()
         except (ScopeError, OSError, UnicodeDecodeError):
             return ""
         finally:

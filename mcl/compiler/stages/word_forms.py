@@ -45,4 +45,7 @@ def forms() -> Forms:
     table = table_beside(__file__)
     groups = [frozenset(map(unaccented, said.split())) for said in table["alike"]]
     endings = [end for said in table["endings"].values() for end in said.split()]
-    return Forms(tuple(endings), {word: group for group in groups for word in group})
+    others: dict[str, frozenset[str]] = {}
+    for group in groups:
+        others |= {word: others.get(word, group) | group for word in group}
+    return Forms(tuple(endings), others)

@@ -26,4 +26,5 @@ PLUGIN = Plugin(
     ),
     skills=True,
     chooses="mcl.plugins.files.choice.selections:FileChoice",
+    fills={"file-locate": "mcl.plugins.files.choice.described:read_located"},
 )

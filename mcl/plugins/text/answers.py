@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from executor.core.tables import table_beside
+from mcl.compiler.stages.word_forms import folded, stems
 from mcl.language.bm25 import WORD
 from mcl.values.durations import in_english
 from mcl.values.periods import MONTHS
@@ -23,6 +24,7 @@ _HEADERS: Final = 12  # lines at the beginning of a letter that may be of its he
 _SAME_FILE: Final = 0.6  # of a file's best line, what another counts that looks like an answer of the kind
 _FITS: Final = 1.35  # what a line counts more that looks like an answer of the kind asked for
 _LEAST: Final = 0.3  # of what all words of the question would count
+_MOST_WORDS: Final = 6  # of those: whoever tells more of it expects no more of a line
 _BESIDE: Final = 0.75  # of the best line, what another must reach to be told beside it
 _OTHER_COUNTS: Final = 0.9  # what another word for one counts
 _SHORTEST: Final = 4  # letters of a word that may be a part of a longer one
@@ -100,7 +102,8 @@ def _meant(term: str, word: str) -> float:
 def others(term: str) -> tuple[str, ...]:
     """Other words for a word, in both languages."""
     groups = [one.split() for one in table_beside(__file__)["same"]]
-    return tuple(word for group in groups if any(alike(term, one) for one in group) for word in group)
+    found = (word for group in groups if any(alike(term, one) for one in group) for word in group)
+    return tuple(dict.fromkeys((*found, *sorted(stems(folded(term)) - stems(folded(term), same=False)))))
 
 
 def _shared(one: str, other: str) -> str:
@@ -127,7 +130,7 @@ def answers(question: str, texts: Iterable[tuple[str, str]], most: int) -> list[
     for term, forms in said.items():
         having = sum(not one.isdisjoint(forms) for lines in words for one in lines)
         weights[term] = math.log(1 + total / (1 + having))
-    whole = math.fsum(weights.values())
+    whole = math.fsum(sorted(weights.values())[-_MOST_WORDS:])
     kinds = [kind.answer for kind in _table()[1] if kind.asked.search(question)]
     found = []
     for (path, lines), own, head in zip(files, words, heads, strict=True):

@@ -57,6 +57,8 @@ def read_question(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     if read_described(prose, clauses, names):
         return ()  # the text itself is wanted
     said = prose[slice(*asks[-1])].strip()
+    if pattern("described", "points").match(said):
+        return ()
     read = ((path, lines_without_keys(names.text(path))) for path in _letters_and_texts(names))
     found = answers(said, read, _FIRST) if pattern("described", "figures").search(said) is None else []
     best = [one for one in found if one.score == found[0].score and not is_table(one.path)]

@@ -12,6 +12,7 @@ from executor.tools.fs.files import files_of
 from executor.tools.tool import Bench
 from ir.inline_secrets import lines_without_keys
 from mcl.plugins.text.answers import answers
+from mcl.values.pdf_text import pdf_text
 
 _MOST_FILES, _MOST_FILE, _MOST_BYTES = 2000, 1 << 20, 32 << 20
 _LIMIT = 5
@@ -56,7 +57,7 @@ def _texts(path: str, glob: str, bench: Bench) -> Iterator[tuple[str, str]]:
             continue
         try:
             data, _ = bench.workspace.read(entry.path, _MOST_FILE)
-            text = data.decode("utf-8-sig")
+            text = pdf_text(data) or data.decode("utf-8-sig")
         except (ScopeError, UnicodeDecodeError):  # unreadable, gone since it was listed, or no text
             continue
         if "\0" not in text:
