@@ -6,8 +6,13 @@ import re
 import zlib
 from typing import Final
 
-_STREAM: Final = re.compile(rb"<<(?P<says>(?:[^>]|>(?!>))*)>>\s*stream\r?\n(?P<data>.*?)\r?\nendstream", re.DOTALL)
-_SHOWN: Final = re.compile(rb"\[((?:\([^()\\]*(?:\\.[^()\\]*)*\)|[^\]()])*)\]\s*TJ|\(([^()\\]*(?:\\.[^()\\]*)*)\)\s*(?:Tj|'|\")", re.DOTALL)
+_STREAM: Final = re.compile(
+    rb"<<(?P<says>(?:[^>]|>(?!>))*)>>\s*stream\r?\n(?P<data>.*?)\r?\nendstream", re.DOTALL
+)
+_SHOWN: Final = re.compile(
+    rb"\[((?:\([^()\\]*(?:\\.[^()\\]*)*\)|[^\]()])*)\]\s*TJ|\(([^()\\]*(?:\\.[^()\\]*)*)\)\s*(?:Tj|'|\")",
+    re.DOTALL,
+)
 _PART: Final = re.compile(rb"\(([^()\\]*(?:\\.[^()\\]*)*)\)", re.DOTALL)
 _ESCAPED: Final = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
 _MOST: Final = 1 << 20  # bytes of a stream

@@ -12,6 +12,14 @@ from mcl.compiler.outcome import Compiled
 from mcl.core.home import open_home
 
 TEXTS = {
+    "receipts/scan3.pdf": "%PDF-1.4\nstream\nBT (Vacuum cleaner, 1990 SEK) Tj ET\nendstream\n",
+    "receipts/may.txt": "Paint and brushes\nTOTAL 200\n",
+    "receipts/june.txt": "Garden hose\nTOTAL 300\n",
+    "songs/drafts/thing.txt": "Working title: Morning\nLa la\n",
+    "songs/evening.txt": "Evening comes\n",
+    "songs/evening (1).txt": "Evening comes\n",
+    "downloads/ticket.pdf": "%PDF-1.4\nstream\nBT (Train to Malm, seat 4) Tj ET\nendstream\n",
+    "plans/spring.md": "# Trip\nhotels in Lisbon\n",
     "minutes/2026-10-05.md": "# Minutes 2026-10-05\n\nNew chairs for at most 3000 kr.\n",
     "minutes/2026-11-02.md": "# Minutes 2026-11-02\n\nTickets cost 120 kr.\n",
     "letters/school.txt": "To the school office\n\nEmma is on holiday.\n",
@@ -61,3 +69,52 @@ def test_a_question_that_a_line_answers_is_answered(home: Home, goal: str) -> No
 @pytest.mark.parametrize("goal", ["show me the minutes from 7 May", "delete the letter to the school"])
 def test_nothing_else_is_shown(home: Home, goal: str) -> None:
     assert chosen(goal, home)[0] != "file-read"
+
+
+@pytest.mark.parametrize(
+    ("goal", "file"),
+    [
+        ("where's the receipt for the vacuum cleaner? it has died on me", "receipts/scan3.pdf"),
+        ("var har jag lagt kvittot på dammsugaren, den har dött", "receipts/scan3.pdf"),
+        ("which receipt was it that had the brushes in it", "receipts/may.txt"),
+        ("can't find that contract with Nord, the one with three months notice", "contract.md"),
+    ],
+)
+def test_a_file_is_found_by_what_stands_in_it(home: Home, goal: str, file: str) -> None:
+    assert chosen(goal, home) == ("file-locate", {"name": file, "folder": "."})
+
+
+@pytest.mark.parametrize(
+    ("goal", "skill", "said"),
+    [
+        (
+            "There's an unfinished song in the drafts with only a working title. Rename it dawn.txt please.",
+            "file-rename",
+            {"file": "songs/drafts/thing.txt", "name": "dawn.txt"},
+        ),
+        (
+            "rename the contract with the Nord people to nord-2027.md, will you",
+            "file-rename",
+            {"file": "contract.md", "name": "nord-2027.md"},
+        ),
+        (
+            "flytta tågbiljetten från nedladdningarna till en ny mapp resor",
+            "files-move",
+            {"files": "downloads/ticket.pdf", "target": "resor", "folder": "."},
+        ),
+        (
+            "we have the evening song twice. bin the spare one and keep the proper one",
+            "files-delete",
+            {"files": "songs/evening (1).txt", "folder": "."},
+        ),
+    ],
+)
+def test_what_is_done_with_a_file_may_describe_it(
+    home: Home, goal: str, skill: str, said: dict[str, str]
+) -> None:
+    assert chosen(goal, home) == (skill, said)
+
+
+def test_nothing_is_deleted_of_which_more_is_said_than_a_file_says(home: Home) -> None:
+    skill, said = chosen("delete the brushes receipt that aunt Vera scribbled on", home)
+    assert skill != "files-delete" or "files" not in said

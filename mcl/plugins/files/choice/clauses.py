@@ -225,7 +225,7 @@ class ClauseReader:
             if into and self.targeted and (named or not said.target.end):
                 above = self.clauses.prose[slice(*said.target)].casefold()
                 said.parent = self.sets.folder(above) if named else ""
-                place, step = self._target(tokens, at + into)
+                place, step = self.target_at(tokens, at + into)
                 if token.text in self.words.sets["to_last"] and "." not in self.clauses.prose[slice(*place)]:
                     step = 0
                 if step:
@@ -363,7 +363,7 @@ class ClauseReader:
             if lead and at + lead < len(tokens):
                 return lead + 1, partial(_is_called, name, tokens[at + lead].text)
         if tokens[at].text in self.copied:
-            return 1, _is_copy
+            return 1, lambda facts: is_copy(facts.path)
         if found := self._stated(tokens, at):
             return found
         lead = self.words.at("says", tokens, at)
@@ -457,7 +457,7 @@ class ClauseReader:
             step += 1
         return (path, step) if path else ("", 0)
 
-    def _target(self, tokens: Sequence[SaidWord], at: int) -> tuple[TextPlace, int]:
+    def target_at(self, tokens: Sequence[SaidWord], at: int) -> tuple[TextPlace, int]:
         """Where the name of what things go to stands, and how many tokens it is; a place of none where only
         its kind is said."""
         around = self.words.sets["fresh"] | self.words.sets["called"] | self.words.sets["folder"]
@@ -573,7 +573,7 @@ class ClauseReader:
         first = called or making or (not at and tokens[0].text in self.words.sets["fresh"])
         if not first or tokens[behind].text not in packed:
             return 0
-        said.target, step = self._target(tokens, begins)
+        said.target, step = self.target_at(tokens, begins)
         step += making if step else 0
         out = self.words.at("out", tokens, at + step) if step else 0
         folder, more = self._folder(tokens, at + step + out) if out else ("", 0)
@@ -677,8 +677,9 @@ def _is_called(name: str, text: str, facts: Facts) -> bool:
     return own.startswith(text) if name == "begins" else ends
 
 
-def _is_copy(facts: Facts) -> bool:
-    return re.search(r"\(\d+\)|copy|kopia|dubb?lett", facts.path.rpartition("/")[2].casefold()) is not None
+def is_copy(path: str) -> bool:
+    """Whether a file is one of another, by its name."""
+    return re.search(r"\(\d+\)|copy|kopia|dubb?lett", path.rpartition("/")[2].casefold()) is not None
 
 
 def _is_picture(facts: Facts) -> bool:

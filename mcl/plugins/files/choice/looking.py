@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
+from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.word_forms import folded, forms, stems
 from mcl.plugins.files.choice.names import NamedSets, base
 from mcl.plugins.files.choice.words import SaidWord
@@ -22,7 +23,6 @@ _COMPOUND: Final = 5  # letters of one that is a part of another
 _SHORTEST: Final = 3  # letters of a part of a compound
 _PART: Final = 0.7  # what such a part counts
 _MORE: Final = 4  # letters that a form of a word has more
-_CLEAR: Final = 1.25  # times what the next describes, that one is clearly meant
 _TOLD: Final = 6  # files between which a person chooses
 
 
@@ -34,13 +34,14 @@ class Term(NamedTuple):
 
 
 class Described(NamedTuple):
-    """A file that words describe. terms: how many of them; named: how many of these by its path,
-    or by what it begins with."""
+    """A file that words describe. terms: how many of them; named: how many of these by its path, headed: by
+    what it begins with."""
 
     path: str
     score: float
     terms: int
     named: int
+    headed: int
 
 
 class Looking:
@@ -52,21 +53,28 @@ class Looking:
     def described(self, terms: Sequence[Term], among: Sequence[str] | None = None) -> list[Described]:
         """The files that some words describe, best first. among: the only ones that may be meant."""
         files = [one.path for one in self.sets.files[:_MOST_READ]]
-        scores: dict[str, list[tuple[float, bool]]] = {path: [] for path in files}
+        scores: dict[str, list[tuple[float, float]]] = {path: [] for path in files}
         for text, weight in self._each(terms).items():
             hits = {path: hit for path in files if (hit := self._hit(text, path))}
             rare = math.log(1 + len(files) / (1 + len(hits)))
             for path, hit in hits.items():
-                scores[path].append((weight * rare * hit, hit >= _IN_PART * _IN_HEAD))
+                scores[path].append((weight * rare * hit, hit))
         found = [
-            Described(path, math.fsum(one for one, _ in said), len(said), sum(named for _, named in said))
+            Described(
+                path,
+                math.fsum(score for score, _ in said),
+                len(said),
+                sum(hit >= _IN_FOLDER for _, hit in said),
+                sum(_IN_FOLDER > hit >= _IN_PART * _IN_HEAD for _, hit in said),
+            )
             for path, said in scores.items()
             if said and (among is None or path in among)
         ]
         return sorted(found, key=lambda one: (-one.score, one.path))
 
-    def alike(self, found: Sequence[Described], clear: float = _CLEAR) -> list[Described]:
-        """Those that may as well be meant as the best of what was found."""
+    def alike(self, found: Sequence[Described], clear: float) -> list[Described]:
+        """Those that may as well be meant as the best of what was found. clear: times what another describes,
+        that the best is clearly meant."""
         return [one for one in found if one.score * clear > found[0].score][:_TOLD] if found else []
 
     @staticmethod
@@ -81,6 +89,12 @@ class Looking:
 
     def _hit(self, word: SaidWord, path: str) -> float:
         """How far a file is what a word says."""
+        key = (word.text, path)
+        if key not in self._hits:
+            self._hits[key] = self._compared(word, path)
+        return self._hits[key]
+
+    def _compared(self, word: SaidWord, path: str) -> float:
         text = folded(word.text)
         if text in folded(base(path)).split():
             return _EXACT
@@ -90,7 +104,9 @@ class Looking:
         if path in self.sets.of(word) or any(_within(form, folded(base(path))) == 1 for form in said):
             return _IN_NAME
         head, text = self._texts(path)
-        return max((max(_IN_HEAD * _within(one, head), _IN_TEXT * _within(one, text)) for one in said), default=0.0)
+        return max(
+            (max(_IN_HEAD * _within(one, head), _IN_TEXT * _within(one, text)) for one in said), default=0.0
+        )
 
     def _texts(self, path: str) -> tuple[str, str]:
         """What a file begins with, and all that is read of it, each folded."""
@@ -99,6 +115,10 @@ class Looking:
             text = "" if kind in _NO_TEXT else self.sets.names.text(path)[:_MOST_TEXT]
             self._read[path] = (folded(text[:_HEAD]), folded(text))
         return self._read[path]
+
+    @cached_property
+    def _hits(self) -> dict[tuple[str, str], float]:
+        return {}
 
     @cached_property
     def _read(self) -> dict[str, tuple[str, str]]:
@@ -113,6 +133,12 @@ def _parts(term: Term) -> Iterator[Term]:
         if stems(last, same=False) & known and stems(first, same=False) & known:
             yield from (term._replace(word=term.word._replace(text=one)) for one in (first, last))
             return
+
+
+@lru_cache(maxsize=2)  # each skill that a goal may be for asks anew
+def looking_in(names: FileNames, text: Callable[[str], str]) -> Looking:
+    """What looks in a workspace. text: how it is read: of two with the same names each has its own."""
+    return Looking(NamedSets(names))
 
 
 @lru_cache(maxsize=2_000)

@@ -19,14 +19,17 @@ from mcl.compiler.stages.filled import STAYS, FilledInput
 from mcl.compiler.stages.repeats import PLACED
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.word_forms import folded, stems
-from mcl.language.skills import Skill
+from mcl.language.skills import Skill, Slot
 from mcl.model.cues import TextPlace
 from mcl.plugins.files.choice.clauses import NO_PLACE, ClauseReader, Noun, Said
+from mcl.plugins.files.choice.described import DescribedFiles
+from mcl.plugins.files.choice.looking import looking_in
 from mcl.plugins.files.choice.names import NamedSets, base
 from mcl.plugins.files.choice.renaming import Renamed, Renaming, read_renaming, read_tidying
 from mcl.plugins.files.choice.words import Facts, SaidWord, Test, tokens_of
 from mcl.plugins.files.selection import day_of, named_day, suffix
 
+_NAME: Final = "name"  # the input that says what one file is to be called
 _ONE: Final = re.compile(r"[^s]er$")  # of one letter, behind “the”
 _POINTED: Final = 20  # characters of “that one photo”
 
@@ -366,8 +369,13 @@ class FileChoice:
         self._into = next((name for name, use in uses.items() if use == "folder" and name != PLACED[1]), "")
         self._made = self._into or next((name for name, use in uses.items() if use == "new"), "")
         self._today = today = datetime.fromisoformat(request.at).astimezone(ZoneInfo(request.zone)).date()
-        sets, changed = NamedSets(self._names), files.changed(skill)
+        sets, changed = looking_in(self._names, self._names.text).sets, files.changed(skill)
         self._slot = self._lists[0] if len(self._lists) == 1 else None
+        single = [
+            one for one in skill.slots if one.most == 1 and one.required and uses.get(one.name) == "there"
+        ]
+        renames = any(one.name == _NAME for one in skill.slots) and len(single) == 1 and not self._lists
+        self._single = single[0] if renames else None
         slot = self._slot
         self._changed = changed.get(slot.name, "") if slot is not None else next(iter(changed.values()), "")
         own = frozenset(_words(skill, whole=True))
@@ -396,8 +404,11 @@ class FileChoice:
         selections = Selections(self._clauses, self._reader.sets, self._reader)
         goal = selections.goal
         if slot is None:
-            return [FilledInput("", one) for one in selections.kept if not self._changed] or None
+            kept = [FilledInput("", one) for one in selections.kept if not self._changed]
+            return self._described(selections, self._single, _NAME) or kept or None
         found = selections.chosen()
+        if (found is None or found.unsure) and (told := self._described(selections, slot, into)):
+            return told
         named = any(self._names.in_words(request.prose))  # "a (1).jpg" is one name
         if found is None or (found.unsure and named) or len(found.paths) > slot.most:
             stopped = goal.stopped and self._changed == "write"
@@ -410,7 +421,36 @@ class FileChoice:
             name = self._clauses.said(found.target)
             path = f"{parent}/{name.rstrip('/')}" + "/" * ("." not in name and bool(self._into))
             filled.append(FilledInput(into, found.target, (path,), plain=not parent))
-        filled += self._named(parent) if not found.target.end else ()
+        if not found.target.end:
+            filled += list(self._named(parent)) or self._placed_in(goal)
+        return filled
+
+    def _placed_in(self, goal: _Goal) -> list[FilledInput]:
+        """The folder here that a clause names to which the files go, which says more than that."""
+        looked = DescribedFiles(self._reader, NO_PLACE, goal.aside, into=bool(self._into), makes=False)
+        place = looked.target
+        return [FilledInput(self._into, place, plain=True), FilledInput("", place)] if place.end else []
+
+    def _described(self, selections: Selections, slot: Slot | None, made: str) -> list[FilledInput]:
+        """The files that the goal describes by what they say, and what they go to; none where an input is
+        needed beside these."""
+        needed = {one.name for one in self._skill.slots if one.required}
+        answered = (
+            slot is None or slot.name in self._request.slots or f"slot.{slot.name}" in self._request.answers
+        )
+        if slot is None or answered or not (made or self._changed) or not needed <= {slot.name, made}:
+            return []
+        goal = selections.goal
+        kept = [*selections.kept, *goal.aside]
+        looked = DescribedFiles(self._reader, goal.target, kept, into=bool(self._into), makes=bool(made))
+        found = looked.chosen(slot.most, changed=self._changed)
+        if found is None:
+            return []
+        filled = [found._replace(slot=slot.name), *(FilledInput("", one) for one in (*looked.read, *kept))]
+        if made and looked.target.end and made not in self._request.slots:
+            name = self._clauses.said(looked.target)
+            above = found.values[0].rpartition("/")[0] if goal.beside and "." in name else ""
+            filled.append(FilledInput(made, looked.target, (f"{above}/{name}",), plain=not above))
         return filled
 
     def _named(self, parent: str) -> Iterator[FilledInput]:
