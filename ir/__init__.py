@@ -1,249 +1,124 @@
 """What is said and signed: Intent, Frame, PlanTree, envelopes. No files, clock, network or randomness."""
 
-from ir.bodies import (
-    BODY_OF_KIND,
-    NODE_STATES,
-    OUTCOMES,
-    Body,
-    ClarifyQuestion,
-    IntentAcceptBody,
-    IntentAnswerBody,
-    IntentAttestBody,
-    IntentCancelBody,
-    IntentClarifyBody,
-    IntentCompiledBody,
-    IntentCorrectBody,
-    IntentDispatchBody,
-    IntentDraftBody,
-    IntentFailBody,
-    PlanOutputBody,
-    PlanProposedBody,
-    PlanStepBody,
-    PolicyGateBody,
-    PolicyGateResolveBody,
-)
-from ir.canonical import as_document, canonical_bytes, content_hash, parse_json, with_hash
-from ir.cbor import decode as decode_cbor
-from ir.cbor import encode as encode_cbor
-from ir.checks import SkillScope, check_plan, is_pinned
-from ir.document import Document
-from ir.envelope import (
-    ROLE_OF_KIND,
-    Envelope,
-    Header,
-    PublicKey,
-    Role,
-    open_envelope,
-    read_unverified,
-    seal,
-)
-from ir.errors import (
-    CLARIFY,
-    FAILED,
-    REFUSED,
-    UNVERIFIED,
-    USAGE,
-    CborError,
-    DocumentError,
-    EnvelopeError,
-    IrError,
-    KeyTextError,
-    MclError,
-    PromiseError,
-)
-from ir.findings import Finding
-from ir.frame import (
-    CONSTRAINT_TYPES,
-    PREDICATE_TYPES,
-    VERBS,
-    AssetAmount,
-    AttestationPredicate,
-    BudgetConstraint,
-    CommandPredicate,
-    Constraint,
-    DeadlineConstraint,
-    DeliveredPredicate,
-    ExtensionConstraint,
-    ExtensionPredicate,
-    ExternalPredicate,
-    Frame,
-    FurtherWish,
-    Given,
-    JurisdictionConstraint,
-    PolicyConstraint,
-    Predicate,
-    Preference,
-    QualityConstraint,
-    RuleConstraint,
-    SignedOffPredicate,
-    SlotEntry,
-    WishCondition,
-    frame_digest,
-    valid_verb,
-)
-from ir.inline_secrets import KEY_SHAPES, KeyShape, find_secret
-from ir.intent import (
-    NO_SNAPSHOT,
-    SEVERITIES,
-    STATES,
-    Budget,
-    CompileMetadata,
-    Intent,
-    Reference,
-    Seed,
-    SpanMark,
-    Unknown,
-    derive_seed,
-)
-from ir.keys import did_of, key_of, verify_signature
-from ir.plan import (
-    BRANCH_KINDS,
-    NODE_KINDS,
-    SIDE_EFFECTS,
-    STEP_KINDS,
-    TERMINAL_KINDS,
-    Condition,
-    Gate,
-    Map,
-    PlanNode,
-    PlanTree,
-    Step,
-    SubDispatch,
-    ToolCall,
-    dispatch_of,
-)
-from ir.promises import (
-    Promise,
-    PromiseStanding,
-    Restriction,
-    is_place,
-    parse_keeps,
-    promises_of,
-)
-from ir.references import OutputRef, parse_references
-from ir.scalars import PROTOCOL, ULID_PATTERN, is_instant, is_ulid
-
-__all__ = [
-    "BODY_OF_KIND",
-    "BRANCH_KINDS",
-    "CLARIFY",
-    "CONSTRAINT_TYPES",
-    "FAILED",
-    "KEY_SHAPES",
-    "NODE_KINDS",
-    "NODE_STATES",
-    "NO_SNAPSHOT",
-    "OUTCOMES",
-    "PREDICATE_TYPES",
-    "PROTOCOL",
-    "REFUSED",
-    "ROLE_OF_KIND",
-    "SEVERITIES",
-    "SIDE_EFFECTS",
-    "STATES",
-    "STEP_KINDS",
-    "TERMINAL_KINDS",
-    "ULID_PATTERN",
-    "UNVERIFIED",
-    "USAGE",
-    "VERBS",
-    "AssetAmount",
-    "AttestationPredicate",
-    "Body",
-    "Budget",
-    "BudgetConstraint",
-    "CborError",
-    "ClarifyQuestion",
-    "CommandPredicate",
-    "CompileMetadata",
-    "Condition",
-    "Constraint",
-    "DeadlineConstraint",
-    "DeliveredPredicate",
-    "Document",
-    "DocumentError",
-    "Envelope",
-    "EnvelopeError",
-    "ExtensionConstraint",
-    "ExtensionPredicate",
-    "ExternalPredicate",
-    "Finding",
-    "Frame",
-    "FurtherWish",
-    "Gate",
-    "Given",
-    "Header",
-    "Intent",
-    "IntentAcceptBody",
-    "IntentAnswerBody",
-    "IntentAttestBody",
-    "IntentCancelBody",
-    "IntentClarifyBody",
-    "IntentCompiledBody",
-    "IntentCorrectBody",
-    "IntentDispatchBody",
-    "IntentDraftBody",
-    "IntentFailBody",
-    "IrError",
-    "JurisdictionConstraint",
-    "KeyShape",
-    "KeyTextError",
-    "Map",
-    "MclError",
-    "OutputRef",
-    "PlanNode",
-    "PlanOutputBody",
-    "PlanProposedBody",
-    "PlanStepBody",
-    "PlanTree",
-    "PolicyConstraint",
-    "PolicyGateBody",
-    "PolicyGateResolveBody",
-    "Predicate",
-    "Preference",
-    "Promise",
-    "PromiseError",
-    "PromiseStanding",
-    "PublicKey",
-    "QualityConstraint",
-    "Reference",
-    "Restriction",
-    "Role",
-    "RuleConstraint",
-    "Seed",
-    "SignedOffPredicate",
-    "SkillScope",
-    "SlotEntry",
-    "SpanMark",
-    "Step",
-    "SubDispatch",
-    "ToolCall",
-    "Unknown",
-    "WishCondition",
-    "as_document",
-    "canonical_bytes",
-    "check_plan",
-    "content_hash",
-    "decode_cbor",
-    "derive_seed",
-    "did_of",
-    "dispatch_of",
-    "encode_cbor",
-    "find_secret",
-    "frame_digest",
-    "is_instant",
-    "is_pinned",
-    "is_place",
-    "is_ulid",
-    "key_of",
-    "open_envelope",
-    "parse_json",
-    "parse_keeps",
-    "parse_references",
-    "promises_of",
-    "read_unverified",
-    "seal",
-    "valid_verb",
-    "verify_signature",
-    "with_hash",
-]
+from ir.bodies import BODY_OF_KIND as BODY_OF_KIND
+from ir.bodies import NODE_STATES as NODE_STATES
+from ir.bodies import OUTCOMES as OUTCOMES
+from ir.bodies import Body as Body
+from ir.bodies import ClarifyQuestion as ClarifyQuestion
+from ir.bodies import IntentAcceptBody as IntentAcceptBody
+from ir.bodies import IntentAnswerBody as IntentAnswerBody
+from ir.bodies import IntentAttestBody as IntentAttestBody
+from ir.bodies import IntentCancelBody as IntentCancelBody
+from ir.bodies import IntentClarifyBody as IntentClarifyBody
+from ir.bodies import IntentCompiledBody as IntentCompiledBody
+from ir.bodies import IntentCorrectBody as IntentCorrectBody
+from ir.bodies import IntentDispatchBody as IntentDispatchBody
+from ir.bodies import IntentDraftBody as IntentDraftBody
+from ir.bodies import IntentFailBody as IntentFailBody
+from ir.bodies import PlanOutputBody as PlanOutputBody
+from ir.bodies import PlanProposedBody as PlanProposedBody
+from ir.bodies import PlanStepBody as PlanStepBody
+from ir.bodies import PolicyGateBody as PolicyGateBody
+from ir.bodies import PolicyGateResolveBody as PolicyGateResolveBody
+from ir.canonical import as_document as as_document
+from ir.canonical import canonical_bytes as canonical_bytes
+from ir.canonical import content_hash as content_hash
+from ir.canonical import parse_json as parse_json
+from ir.canonical import with_hash as with_hash
+from ir.cbor import decode_cbor as decode_cbor
+from ir.cbor import encode_cbor as encode_cbor
+from ir.checks import SkillScope as SkillScope
+from ir.checks import check_plan as check_plan
+from ir.checks import is_pinned as is_pinned
+from ir.document import Document as Document
+from ir.envelope import ROLE_OF_KIND as ROLE_OF_KIND
+from ir.envelope import Envelope as Envelope
+from ir.envelope import Header as Header
+from ir.envelope import PublicKey as PublicKey
+from ir.envelope import Role as Role
+from ir.envelope import open_envelope as open_envelope
+from ir.envelope import read_unverified as read_unverified
+from ir.envelope import seal as seal
+from ir.errors import CLARIFY as CLARIFY
+from ir.errors import FAILED as FAILED
+from ir.errors import REFUSED as REFUSED
+from ir.errors import UNVERIFIED as UNVERIFIED
+from ir.errors import USAGE as USAGE
+from ir.errors import CborError as CborError
+from ir.errors import DocumentError as DocumentError
+from ir.errors import EnvelopeError as EnvelopeError
+from ir.errors import IrError as IrError
+from ir.errors import KeyTextError as KeyTextError
+from ir.errors import MclError as MclError
+from ir.errors import PromiseError as PromiseError
+from ir.findings import Finding as Finding
+from ir.frame import CONSTRAINT_TYPES as CONSTRAINT_TYPES
+from ir.frame import PREDICATE_TYPES as PREDICATE_TYPES
+from ir.frame import VERBS as VERBS
+from ir.frame import AssetAmount as AssetAmount
+from ir.frame import AttestationPredicate as AttestationPredicate
+from ir.frame import BudgetConstraint as BudgetConstraint
+from ir.frame import CommandPredicate as CommandPredicate
+from ir.frame import Constraint as Constraint
+from ir.frame import DeadlineConstraint as DeadlineConstraint
+from ir.frame import DeliveredPredicate as DeliveredPredicate
+from ir.frame import ExtensionConstraint as ExtensionConstraint
+from ir.frame import ExtensionPredicate as ExtensionPredicate
+from ir.frame import ExternalPredicate as ExternalPredicate
+from ir.frame import Frame as Frame
+from ir.frame import FurtherWish as FurtherWish
+from ir.frame import Given as Given
+from ir.frame import JurisdictionConstraint as JurisdictionConstraint
+from ir.frame import PolicyConstraint as PolicyConstraint
+from ir.frame import Predicate as Predicate
+from ir.frame import Preference as Preference
+from ir.frame import QualityConstraint as QualityConstraint
+from ir.frame import RuleConstraint as RuleConstraint
+from ir.frame import SignedOffPredicate as SignedOffPredicate
+from ir.frame import SlotEntry as SlotEntry
+from ir.frame import WishCondition as WishCondition
+from ir.frame import frame_digest as frame_digest
+from ir.frame import valid_verb as valid_verb
+from ir.inline_secrets import KEY_SHAPES as KEY_SHAPES
+from ir.inline_secrets import KeyShape as KeyShape
+from ir.inline_secrets import find_secret as find_secret
+from ir.intent import NO_SNAPSHOT as NO_SNAPSHOT
+from ir.intent import SEVERITIES as SEVERITIES
+from ir.intent import STATES as STATES
+from ir.intent import Budget as Budget
+from ir.intent import CompileMetadata as CompileMetadata
+from ir.intent import Intent as Intent
+from ir.intent import Reference as Reference
+from ir.intent import Seed as Seed
+from ir.intent import SpanMark as SpanMark
+from ir.intent import Unknown as Unknown
+from ir.intent import derive_seed as derive_seed
+from ir.keys import did_of as did_of
+from ir.keys import key_of as key_of
+from ir.keys import verify_signature as verify_signature
+from ir.plan import BRANCH_KINDS as BRANCH_KINDS
+from ir.plan import NODE_KINDS as NODE_KINDS
+from ir.plan import SIDE_EFFECTS as SIDE_EFFECTS
+from ir.plan import STEP_KINDS as STEP_KINDS
+from ir.plan import TERMINAL_KINDS as TERMINAL_KINDS
+from ir.plan import Condition as Condition
+from ir.plan import Gate as Gate
+from ir.plan import Map as Map
+from ir.plan import PlanNode as PlanNode
+from ir.plan import PlanTree as PlanTree
+from ir.plan import Step as Step
+from ir.plan import SubDispatch as SubDispatch
+from ir.plan import ToolCall as ToolCall
+from ir.plan import dispatch_of as dispatch_of
+from ir.promises import Promise as Promise
+from ir.promises import PromiseStanding as PromiseStanding
+from ir.promises import Restriction as Restriction
+from ir.promises import is_place as is_place
+from ir.promises import parse_keeps as parse_keeps
+from ir.promises import promises_of as promises_of
+from ir.references import OutputRef as OutputRef
+from ir.references import parse_references as parse_references
+from ir.scalars import PROTOCOL as PROTOCOL
+from ir.scalars import ULID_PATTERN as ULID_PATTERN
+from ir.scalars import is_instant as is_instant
+from ir.scalars import is_ulid as is_ulid

@@ -21,7 +21,7 @@ _LARGEST: Final = 2**64 - 1
 Value: TypeAlias = bool | int | float | str | bytes | Sequence[Any] | Mapping[Any, Any] | None
 
 
-def encode(value: Value) -> bytes:
+def encode_cbor(value: Value) -> bytes:
     """The one encoding of a value. Raises CborError CBOR_TYPE, CBOR_TOO_DEEP, CBOR_TOO_LARGE."""
     ordered = _check(value, MAX_DEPTH)
     try:
@@ -33,7 +33,7 @@ def encode(value: Value) -> bytes:
     return data
 
 
-def decode(data: bytes) -> Any:
+def decode_cbor(data: bytes) -> Any:
     """The value of `data`, which must be exactly its encoding.
 
     Raises CborError: CBOR_TOO_LARGE, CBOR_SYNTAX (not CBOR, cut short, a tag, an indefinite length, a key

@@ -152,7 +152,7 @@ def seal(kind: str, body: Body, header: Header, signing_key: SigningKey) -> Enve
     if header.previous:
         message[_PREVIOUS_KEY] = header.previous
         _check_previous(message)
-    signed = cbor.encode(message)
+    signed = cbor.encode_cbor(message)
     signature = signing_key.sign(signed).signature
     return _envelope(
         message, body, signature, signed, with_signature(signed, signature, previous=bool(header.previous))
@@ -227,7 +227,7 @@ def read_unverified(wire: bytes) -> Envelope:
 
 
 def _read(wire: bytes) -> tuple[Envelope, bytes]:
-    message = cbor.decode(wire)
+    message = cbor.decode_cbor(wire)
     if not isinstance(message, dict) or type(message.get(0)) is not int or message[0] != SCHEMA_VERSION:
         raise EnvelopeError("SCHEMA_VERSION", "not an envelope of schema version 1", place="schema_version")
     if message.get(1) != PROTOCOL:
@@ -241,7 +241,7 @@ def _read(wire: bytes) -> tuple[Envelope, bytes]:
     if type(signature) is bytes and len(signature) == 64:
         signed = without_signature(wire, previous=_PREVIOUS_KEY in message)
     else:
-        signature, signed = b"", cbor.encode(message)
+        signature, signed = b"", cbor.encode_cbor(message)
     return _envelope(message, body, signature, signed, wire), signed
 
 

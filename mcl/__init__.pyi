@@ -13,12 +13,12 @@ from mcl.compiler.compiler import Compiled as Compiled
 from mcl.compiler.compiler import Refused as Refused
 from mcl.core.home import open_home as open_home
 from mcl.plugins.authoring import skills as skills
+from mcl.plugins.checking import plans as plans
 from mcl.plugins.checking.replay import Replay as Replay
 from mcl.plugins.checking.replay import replay as replay
 from mcl.plugins.mcp import activity as activity
 from mcl.plugins.mcp import servers as servers
 from mcl.plugins.memories import memories as memories
-from mcl.plugins.plans import plans as plans
 from mcl.plugins.rights import grants as grants
 from mcl.usecases import config as config
 from mcl.usecases import corrections as corrections

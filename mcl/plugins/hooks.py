@@ -19,7 +19,7 @@ GROUP = "mcl.plugins"  # of entry points: each leads to a Plugin
 # Command lines that are answered before anything else is loaded: an agent's host waits for each of its calls.
 FIRST = {"hook": "mcl.plugins.agents.hook.entry:main"}
 SHIPPED = (
-    *("rights", "plans", "checking", "mcp", "authoring", "memories", "agents", "review", "repo"),
+    *("rights", "checking", "mcp", "authoring", "memories", "agents", "review", "repo"),
     *("data", "files", "text", "editor", "train", "weights", "probing", "schedules", "derived"),
     *("versions", "messages", "desktop", "writing"),
 )

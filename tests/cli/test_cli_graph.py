@@ -12,8 +12,8 @@ from lxml import etree
 
 import ir
 from mcl.core.errors import GraphError
-from mcl.plugins.plans import graphs
-from mcl.plugins.plans.graphs import COLOURS, dot_text, draw, mermaid_text, picture_of
+from mcl.plugins.checking import graphs
+from mcl.plugins.checking.graphs import COLOURS, dot_text, draw, mermaid_text, picture_of
 
 EVIL = '"]; click n0 href "javascript:alert(1)" <script>alert(1)</script> &amp; \\" --> x %%{init: {}}%% `b`'
 LABEL = re.compile(r'^  n\d+(\[\["|\{\{"|\[/"|\["|\(")(?P<text>[^"]*)("\]\]|"\}\}|"/\]|"\]|"\))(:::[a-z]+)?$')

@@ -14,7 +14,7 @@ from walks import NODE, Walks, gate, sequence, step, tool
 
 from executor import Home
 from ir import MclError
-from mcl.plugins.plans.plans import check_file as check_plan_file
+from mcl.plugins.checking.plans import check_file as check_plan_file
 
 GUARDS = [
     *("integrity", "state", "tool_known", "unchanged", "denylist", "three_keys", "capability", "arguments"),

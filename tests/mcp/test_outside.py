@@ -20,9 +20,9 @@ from mcl.catalog.definitions import Definitions, Observed
 from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
 from mcl.plugins.authoring.checks import validate_skill
+from mcl.plugins.checking.plans import check_file as check_plan_file
 from mcl.plugins.mcp.outside import OutsideTools
 from mcl.plugins.mcp.upstream.upstreams import Upstreams
-from mcl.plugins.plans.plans import check_file as check_plan_file
 from mcl.usecases.call import call_tool
 from mcl.usecases.plans import show as plan
 from mcl.usecases.run import run

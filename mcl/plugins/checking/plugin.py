@@ -6,6 +6,7 @@ PLUGIN = Plugin(
     "checking",
     __name__,
     commands={
+        "plan": "mcl.plugins.checking.cli:plans",
         "log": "mcl.plugins.checking.cli:log",
         "replay": "mcl.plugins.checking.cli:checks",
         "verify": "mcl.plugins.checking.cli:checks",

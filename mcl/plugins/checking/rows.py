@@ -1,4 +1,4 @@
-"""Rows of the journal, one line each, or one whole; and what a replay found."""
+"""Rows of the journal, one line each, or one whole; what a replay found, and what guards say of a plan."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from executor.gate.verdict import Ask, Deny
 from executor.sandbox.redaction import visible, visible_value
 from executor.store.journal.bodies import names_body
 from executor.store.journal.journal import Journal
@@ -37,9 +38,12 @@ from ir import (
 from ir.errors import MclError
 from ir.schedule import Schedule
 from mcl.cli.views.layout import BAD, DIM, GOOD, STRONG, WARN, duration, joined, plain, rows
+from mcl.cli.views.plan import VERDICT_STYLES
 from mcl.core.text import one_line
 
 if TYPE_CHECKING:
+    from executor import Verdict
+    from mcl.plugins.checking.plans import PlanChecked
     from mcl.plugins.checking.replay import Replay
 
 _LINES = 200  # of a body that are shown
@@ -239,3 +243,45 @@ def replay_view(replay: "Replay") -> Iterator[RenderableType]:
         else f"not proved the same: {', '.join(bad)}"
     )
     yield plain(said, GOOD if replay.same else BAD)
+
+
+# ---- What the guards say of a plan.
+
+_CHECKED_STYLES = {"allowed": GOOD, "needs_approval": WARN, "denied": BAD, "invalid": BAD}
+
+
+def checked_view(found: "PlanChecked") -> Iterator[RenderableType]:
+    """Node by node, and under each what its guards object to; the whole in one word."""
+    verb = f"a goal to {found.verb}" if found.verb else "no verb is known"
+    yield joined((("Plan", STRONG), (found.plan.id, ""), (verb, DIM if found.verb else BAD)))
+    for verdict in found.verdicts:
+        tool = verdict.tool_ref.removeprefix("matrix://tool/")
+        does = ", ".join(verdict.effects)
+        word = "invalid" if verdict.kind == "plan" else verdict.decision
+        yield joined(
+            (
+                (f"  {verdict.node_id or 'plan'}", ""),
+                (word, VERDICT_STYLES.get(word, BAD)),
+                (tool or verdict.kind, DIM),
+                (f"{verdict.operation}: {does}" if does else "", DIM),
+            )
+        )
+        yield from _objections(verdict)
+    if found.missing:
+        said = plain(f"{found.missing.code}: {found.missing.message}", BAD)
+        yield rows([("extra", said), ("", found.missing.fix)])
+    yield plain(found.verdict.replace("_", " "), _CHECKED_STYLES[found.verdict])
+
+
+def _objections(verdict: "Verdict") -> Iterator[RenderableType]:
+    said = [reply for reply in verdict.guards.values() if reply] or ([verdict.reply] if verdict.reply else [])
+    for reply in said:
+        if isinstance(reply, Deny):
+            lines: list[tuple[str, RenderableType]] = [
+                (reply.guard, plain(f"{reply.code}: {reply.reason}", BAD)),
+                ("", reply.fix),
+            ]
+            yield rows([*lines, *([("", plain(f"such as: {reply.example}", DIM))] if reply.example else [])])
+        elif isinstance(reply, Ask):
+            yield rows([(reply.guard, plain(reply.question, WARN))])
+    yield from (rows([("warning", plain(str(one), WARN))]) for one in verdict.warnings)

@@ -14,7 +14,7 @@ from ir import VERBS, Intent, MclError, PlanTree, content_hash, is_ulid, valid_v
 from mcl.catalog.extras import missing_for
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
-from mcl.plugins.plans.comparison import MaterialityReport, compare
+from mcl.plugins.checking.comparison import MaterialityReport, compare
 from mcl.usecases.intents import find_intent, read_view
 from mcl.usecases.plans import Planned, preflight, show
 from mcl.usecases.verification import read_document
@@ -227,7 +227,7 @@ def draw(
 
 def picture(seen: Planned, form: GraphForm, home: Home) -> bytes:
     """The same for a plan that was looked at already."""
-    from mcl.plugins.plans import graphs
+    from mcl.plugins.checking import graphs
 
     states = read_view(home, seen.intent.id).nodes
     shown = graphs.picture_of(

@@ -20,6 +20,7 @@ from ir import PlanNode, PlanTree
 from ir.characters import written_out
 from ir.errors import FAILED
 from ir.plan import BRANCH_KINDS
+from mcl.cli.views.plan import ORDER
 from mcl.core.distribution import install_line
 from mcl.core.errors import GraphError
 from mcl.core.event_loop import at_once
@@ -28,11 +29,6 @@ from mcl.core.text import counted, skill_named
 # ---- What is drawn of a plan, before anybody knows how: boxes in walk order, with words that need no
 # colour.
 
-_ORDER = {
-    "sequential": "one after the other",
-    "parallel": "at the same time",
-    "map": "once for each, one after the other",
-}
 _VERDICTS = {"allow": "may run", "ask": "will ask", "deny": "refused"}
 _LINE = 46  # characters of a line in a box
 _MOST = 3  # lines of one text in a box
@@ -113,7 +109,7 @@ def plain(text: str) -> str:
 def _box(node: PlanNode, parent: int, order: int, status: str, tone: str) -> Box:
     lines: list[str] = []
     if node.kind in BRANCH_KINDS:
-        lines.append(_ORDER[node.kind])
+        lines.append(ORDER[node.kind])
     elif (call := node.tool_call) is not None:
         lines.append(plain(call.tool_ref.removeprefix("matrix://tool/")))
         lines += [line for name, value in sorted(call.args.items()) for line in _argument(name, value)][:4]
