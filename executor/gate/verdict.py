@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from executor.call import Warned
+from executor.core.tables import table_beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,63 +65,5 @@ class Deny:
         }
 
 
-# ---- For each code of the gate one example of a call, or a plan, that would not be refused so.
-# They are made for a model that corrects itself: it is told what was refused, why, what to do, and this.
-
-EXAMPLES: Final[Mapping[str, str]] = {
-    # integrity
-    "INTENT_HASH_MISMATCH": "mcl compile the goal again, then mcl accept, then mcl run",
-    "PLAN_HASH_MISMATCH": "call what the accepted plan holds at this node, with just its arguments",
-    # state
-    "NO_INTENT_DECLARED": 'mcl compile "which files in notes mention invoice", then mcl accept @last',
-    "INTENT_NOT_ACTIVE": "mcl accept @last, then mcl run @last",
-    "INTENT_BLOCKED": "mcl answer @last u1=notes",
-    "WISH_NOT_PLANNED": 'mcl compile "find the word invoice in notes", then the other wish',
-    "INTENT_EXPIRED": 'mcl compile "which files in notes mention invoice" --expires 2h',
-    # tool_known, unchanged
-    "UNKNOWN_TOOL": "matrix://tool/fs/read@1.0.0",
-    "TOOL_UNPINNED": "matrix://tool/fs/read@1.0.0, not matrix://tool/fs/read or …@latest",
-    "TOOL_QUARANTINED": "use another tool, such as matrix://tool/fs/read@1.0.0",
-    "TOOL_CHANGED": "use another tool, or have the user look at this one again",
-    # denylist
-    "TOOL_DENIED": "a plan without this tool",
-    # three_keys
-    "MISSING_INTENT": "a goal with a verb: find, analyze, monitor, build, modify, schedule, …",
-    "OUT_OF_SCHEDULE": 'mcl schedule add "back up notes every friday", and sign what it does',
-    "MISSING_OPERATION_TYPE": 'side_effect_class = "read" for fs/read, "write" for fs/write',
-    "INVALID_OPERATION_TYPE": 'side_effect_class = "write"',
-    "INTENT_MISMATCH": 'for a goal to find: fs/search with side_effect_class = "read"',
-    "SERVER_MISMATCH": 'fs/write with side_effect_class = "write"',
-    "INVALID_SENSITIVITY": 'data_sensitivity = "private"',
-    "REASON_TOO_LONG": 'reason = "the report is due on Friday"',
-    # capability
-    "CAPABILITY_DENIED": "mcl grant add network --host example.org",
-    # arguments
-    "INVALID_ARGS": 'fs/read with path = "notes/monday.txt"',
-    "PLACE_IN_JSON": 'args: {body: {text: "${read.output.text}"}}, an object and no text',
-    "CREDENTIAL_MISSING": "export SHOP_TOKEN=… before mcl run",
-    # promise
-    "PROMISE_BROKEN": "for a goal that changes nothing: fs/read, and no fs/write",
-    "PROMISE_UNKNOWN": 'keeps = "change nothing", or "only in src, docs"',
-    "PROMISE_UNCHECKABLE": "mcl answer @last u1='sign it off myself at the end'",
-    # scope
-    "PROTECTED_PATH": 'path = "docs/settings.md", not ".env"',
-    "OUT_OF_SCOPE": 'path = "docs/notes.md", relative to the workspace',
-    "HOST_DENIED": 'url = "https://example.org/page"',
-    # locks
-    "SCOPE_CONTENTION": "a sequential node with both writers as its children",
-    "STALE_FILE": "fs/read the file, then base = ${read.output.sha256}",
-    # budget
-    "BUDGET_EXCEEDED": "a plan with fewer calls, or max_calls raised and accepted again",
-    "DEADLINE": "a later deadline, accepted again",
-    "CIRCUIT_OPEN": "another tool, or other arguments",
-    # approval
-    "GATE_PENDING": "mcl gate approve 01M7YXAD, then the same call",
-    "GATE_DENIED": "a plan without this call",
-    "GATE_TIMEOUT": "ask again, and decide before the question closes",
-    "APPROVAL_MISMATCH": "ask for approval of just this call, then make it unchanged",
-    "APPROVAL_CONSUMED": "ask for a new approval; each is good for one call",
-    # of preflight
-    "CRITERION_UNREACHABLE": "a node that writes report.md, for a goal that is done when report.md is there",
-    "NO_MODEL": "mcl run @last --model model.gguf",
-}
+# For each code of the gate one example of a call, or a plan, that would not be refused so.
+EXAMPLES: Final[Mapping[str, str]] = table_beside(__file__, "examples")

@@ -4,72 +4,17 @@ import re
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
 
+from executor.core.tables import by_word, table_beside
 from mcl.core.patterns import late
 from mcl.values.numbers import read_number
 
 _LONGEST = 96
-_SWEDISH = {
-    "på morgonen": "in the morning", "på förmiddagen": "in the morning", "på kvällen": "in the evening",
-    "på eftermiddagen": "in the afternoon", "på natten": "in the night", "i går": "yesterday",
-    "igår": "yesterday", "i förrgår": "day before yesterday", "förrgår": "day before yesterday",
-    "tomorow": "tomorrow", "tommorow": "tomorrow", "tommorrow": "tomorrow", "wendesday": "wednesday",
-    "wensday": "wednesday", "thrusday": "thursday", "febuary": "february", "decembre": "december",
-    "imorgon bitti": "tomorrow morning", "i morgon bitti": "tomorrow morning", "bitti": "morning",
-    "på morron": "in the morning", "i morron": "tomorrow", "imorn": "tomorrow", "på kvälln": "in the evening",
-    "på dan": "in the afternoon", "på dagen": "in the afternoon", "mitt på dagen": "at noon", "nu på": "on",
-    "vid": "at", "lunchtid": "lunchtime", "midnatt": "midnight", "kommande": "coming",
-    "måndagen": "monday", "tisdagen": "tuesday", "onsdagen": "wednesday", "torsdagen": "thursday",
-    "fredagen": "friday", "lördagen": "saturday", "söndagen": "sunday", "måndan": "monday",
-    "tisdan": "tuesday", "onsdan": "wednesday", "torsdan": "thursday", "fredan": "friday",
-    "lördan": "saturday", "söndan": "sunday", "månda": "monday", "tisda": "tuesday", "onsda": "wednesday",
-    "torsda": "thursday", "freda": "friday", "lörda": "saturday", "sönda": "sunday", "mån": "monday",
-    "tis": "tuesday", "ons": "wednesday", "tors": "thursday", "fre": "friday", "lör": "saturday",
-    "sön": "sunday", "på eftermiddan": "in the afternoon",
-    "första": "1st", "andra": "2nd", "tredje": "3rd", "fjärde": "4th", "femte": "5th", "sjätte": "6th",
-    "sjunde": "7th", "åttonde": "8th", "nionde": "9th", "tionde": "10th", "elfte": "11th", "tolfte": "12th",
-    "trettonde": "13th", "fjortonde": "14th", "femtonde": "15th", "sextonde": "16th", "sjuttonde": "17th",
-    "artonde": "18th", "nittonde": "19th", "tjugonde": "20th", "tjugoförsta": "21st", "tjugoandra": "22nd",
-    "tjugotredje": "23rd", "tjugofjärde": "24th", "tjugofemte": "25th", "tjugosjätte": "26th",
-    "tjugosjunde": "27th", "tjugoåttonde": "28th", "tjugonionde": "29th", "trettionde": "30th",
-    "halvtimme": "half an hour", "en halvtimme": "half an hour", "en kvart": "15 minutes", "timma": "hour",
-    "minuts": "minutes", "imorrn": "tomorrow", "imorron": "tomorrow",
-    "i morgon": "tomorrow", "imorgon": "tomorrow", "i dag": "today", "idag": "today", "ikväll": "tonight",
-    "i kväll": "tonight", "i eftermiddag": "this afternoon", "i förmiddag": "this morning",
-    "eftermiddag": "afternoon", "förmiddag": "morning", "morgon": "morning", "kväll": "evening",
-    "i övermorgon": "day after tomorrow", "övermorgon": "day after tomorrow",
-    "innan": "before",
-    "före": "before", "senast": "by", "inom": "within", "om": "in", "på": "on", "till": "by", "klockan": "at",
-    "kl": "at", "kl.": "at", "en halv": "a half", "innan jul": "before christmas",
-    "före jul": "before christmas", "till jul": "by christmas", "julafton": "christmas eve",
-    "juldagen": "christmas day", "nyårsafton": "new year's eve", "nyårsdagen": "new year's day",
-    "i slutet av": "end of", "i slutet på": "end of", "slutet på": "end of", "i början av": "start of",
-    "nästa": "next",
-    "denna": "this", "slutet av": "end of", "början av": "start of",
-    "måndag": "monday",
-    "tisdag": "tuesday", "onsdag": "wednesday", "torsdag": "thursday", "fredag": "friday",
-    "lördag": "saturday",
-    "söndag": "sunday", "januari": "january", "februari": "february", "mars": "march", "maj": "may",
-    "juni": "june",
-    "juli": "july", "augusti": "august", "oktober": "october", "sekunder": "seconds", "minuter": "minutes",
-    "minut": "minute", "timmar": "hours", "timme": "hour", "dagar": "days", "dag": "day", "dygn": "days",
-    "veckor": "weeks", "vecka": "week", "veckan": "week", "månader": "months", "månad": "month",
-    "månaden": "month",
-    "år": "year", "den": "the", "en": "one", "ett": "one", "året": "year", "kvartal": "quarter",
-    "kvartalet": "quarter", "och": "and",
-}  # fmt: skip
+_TABLE = table_beside(__file__)
+_ENGLISH = by_word(_TABLE["english"])
 _TO_ENGLISH = late(
-    r"\b(" + "|".join(re.escape(word) for word in sorted(_SWEDISH, key=len, reverse=True)) + r")(?!\w)"
+    r"\b(" + "|".join(re.escape(word) for word in sorted(_ENGLISH, key=len, reverse=True)) + r")(?!\w)"
 )
-_UNITS = {
-    name: unit
-    for unit, names in {
-        "seconds": "s sec secs second seconds", "minutes": "min mins minute minutes",
-        "hours": "h hr hrs hour hours",
-        "days": "d day days", "weeks": "w wk wks week weeks", "fortnights": "fortnight fortnights",
-        "months": "month months mo", "years": "y yr yrs year years", "business": "workdays workday",
-    }.items()
-    for name in names.split()
-}  # fmt: skip
+_UNITS = by_word(_TABLE["units"])
 TAIL = late(
     r"(?:\s*(?:at the latest|latest|sharp|please|from now|at most|max|or sooner|or earlier|local time))+$"
 )
@@ -96,18 +41,8 @@ _POINT = late(
     r"(?:(?<=\bat )([01]?[0-9]|2[0-3])\.([0-5][0-9])|(?<![0-9.,])([01]?[0-9]|2[0-3])\.(00|1[3-9]|[2-5][0-9]))"
     r"(?![0-9.%]| ?[ap]\.?m)"
 )
-_HOURS = {
-    name: hour
-    for hour, names in enumerate(
-        ("one ett", "two två", "three tre", "four fyra", "five fem", "six sex", "seven sju", "eight åtta",
-         "nine nio", "ten tio", "eleven elva", "twelve tolv"), 1
-    )
-    for name in (*names.split(), str(hour))
-}  # fmt: skip
-_MINUTES = {
-    "five": 5, "ten": 10, "twenty": 20, "twenty-five": 25, "fem": 5, "tio": 10, "tjugo": 20, "fifteen": 15,
-    "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50,
-}  # fmt: skip
+_HOURS = {name: int(hour) for hour, names in _TABLE["hours"].items() for name in (*names, hour)}
+_MINUTES = {name: int(minutes) for name, minutes in by_word(_TABLE["minutes"]).items()}
 _PART_OF_DAY = late(
     r"\b(?:(?:in the|this|tomorrow) (?:morning|afternoon|evening|night)|(?:morning|afternoon|evening),? at"
     r"|tonight|at night|[ap]\.?m\b)"
@@ -152,7 +87,7 @@ def in_english(text: str) -> str:
     """`text` in lower case, blanks collapsed, with Swedish words of time, and "half nine", replaced."""
     plain = " ".join(text.lower().split()).strip(" .,;!?").replace("’", "'")
     plain = _HALF_NINE.sub("half past ", plain)
-    return _WORKING.sub(r"work\1\2", _TO_ENGLISH.sub(lambda found: _SWEDISH[found[1]], plain))
+    return _WORKING.sub(r"work\1\2", _TO_ENGLISH.sub(lambda found: _ENGLISH[found[1]], plain))
 
 
 def _spoken(found: re.Match[str], word: str) -> tuple[int, int]:

@@ -5,39 +5,13 @@ import re
 from decimal import Decimal
 from functools import cache
 
+from executor.core.tables import by_word, table_beside
 from ir import AssetAmount
 from mcl.values.numbers import read_number
 
-_SIGNS = {
-    "$": "USD", "us$": "USD", "a$": "AUD", "au$": "AUD", "c$": "CAD", "ca$": "CAD", "nz$": "NZD",
-    "hk$": "HKD",
-    "s$": "SGD", "r$": "BRL", "mx$": "MXN", "nt$": "TWD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR",
-    "₽": "RUB", "₩": "KRW", "₺": "TRY", "₴": "UAH", "₪": "ILS", "₫": "VND", "฿": "THB", "₦": "NGN",
-    "₱": "PHP",
-    "fr": "CHF", "fr.": "CHF", "sfr": "CHF", "sfr.": "CHF", "rs": "INR", "rs.": "INR", "r": "ZAR",
-    "rm": "MYR", "rp": "IDR", "zł": "PLN", "kč": "CZK", "ft": "HUF", "kr": "SEK", "kr.": "SEK", ":-": "SEK",
-}  # fmt: skip
-_WORDS = {
-    **dict.fromkeys(("dollar", "dollars", "bucks", "us dollar", "us dollars"), "USD"),
-    **dict.fromkeys(("euro", "euros"), "EUR"),
-    **dict.fromkeys(("pound", "pounds", "quid", "sterling", "pounds sterling"), "GBP"),
-    **dict.fromkeys(("krona", "kronor", "spänn", "swedish kronor"), "SEK"),
-    **dict.fromkeys(("yen",), "JPY"),
-    **dict.fromkeys(("yuan", "renminbi", "rmb"), "CNY"),
-    **dict.fromkeys(("franc", "francs", "swiss francs"), "CHF"),
-    **dict.fromkeys(("rupee", "rupees"), "INR"),
-    **dict.fromkeys(("zloty", "zlotys", "złoty", "złote", "złotych"), "PLN"),
-    **dict.fromkeys(("forint", "forints"), "HUF"),
-    **dict.fromkeys(("hryvnia", "hryvnias"), "UAH"),
-    **dict.fromkeys(("lei", "leu"), "RON"),
-    **dict.fromkeys(("lira", "liras"), "TRY"),
-    **dict.fromkeys(("ringgit", "ringgits"), "MYR"),
-    **dict.fromkeys(("rupiah", "rupiahs"), "IDR"),
-    **dict.fromkeys(("ruble", "rubles", "rouble", "roubles"), "RUB"),
-    "won": "KRW", "shekel": "ILS", "shekels": "ILS", "baht": "THB", "rand": "ZAR", "reais": "BRL",
-    "norwegian kroner": "NOK", "danish kroner": "DKK", "norska kronor": "NOK", "danska kronor": "DKK",
-    "aussie dollars": "AUD", "bitcoin": "BTC", "bitcoins": "BTC", "ether": "ETH",
-}  # fmt: skip
+_TABLE = table_beside(__file__)
+_SIGNS = by_word(_TABLE["signs"])
+_WORDS = by_word(_TABLE["words"])
 _CODES = frozenset(
     re.findall(
         "[A-Z]+",
@@ -62,14 +36,7 @@ _TRAIL = re.compile(
 # "1500,-" and "200.-" say that there are no cents.
 _NO_CENTS = re.compile(r"(?<=[0-9])[.,](?:--?|–|—)(?![0-9])")
 _SHORT_KRONOR = re.compile(r"(?<=[0-9])\s*(mdkr|mkr|mnkr|msek|tkr|ksek)\b")
-_KRONOR = {
-    "mdkr": "miljarder",
-    "mkr": "miljoner",
-    "mnkr": "miljoner",
-    "msek": "miljoner",
-    "tkr": "tusen",
-    "ksek": "tusen",
-}
+_KRONOR = by_word(_TABLE["kronor"])
 _WITH_CENTS = re.compile(
     r"(?P<whole>.+?(?:dollars?|euros?|pounds?|francs?|quid|[$€£]))(?:,? and|,)?\s+(?P<cents>[0-9]{1,2})\s*"
     r"(?:cents?|pence|p|rappen)"

@@ -8,42 +8,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from executor.core.tables import by_word, table_beside
 from mcl.core.patterns import late
 
 _MOST_WORDS: Final = 12
 _LONGEST = 64  # characters; longer "numbers" are not numbers that somebody meant
 
-_ONES = {
-    **dict.fromkeys(("a", "an", "one", "en", "ett"), 1),
-    **dict.fromkeys(("two", "två", "couple", "par"), 2),
-    **dict.fromkeys(("three", "tre"), 3),
-    **dict.fromkeys(("four", "fyra"), 4),
-    **dict.fromkeys(("five", "fem"), 5),
-    **dict.fromkeys(("six", "sex"), 6),
-    **dict.fromkeys(("seven", "sju"), 7),
-    **dict.fromkeys(("eight", "åtta"), 8),
-    **dict.fromkeys(("nine", "nio"), 9),
-    **dict.fromkeys(("ten", "tio"), 10),
-    **dict.fromkeys(("eleven", "elva"), 11),
-    **dict.fromkeys(("twelve", "tolv", "dozen", "dussin"), 12),
-    "zero": 0, "noll": 0, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
-    "eighteen": 18, "nineteen": 19, "tretton": 13, "fjorton": 14, "femton": 15, "sexton": 16, "sjutton": 17,
-    "arton": 18, "nitton": 19,
-}  # fmt: skip
-_TENS = {
-    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
-    "ninety": 90,
-    "tjugo": 20, "trettio": 30, "fyrtio": 40, "femtio": 50, "sextio": 60, "sjuttio": 70, "åttio": 80,
-    "nittio": 90,
-}  # fmt: skip
-_SCALES = {
-    "hundred": 100, "hundra": 100,
-    "k": 1000, "thousand": 1000, "grand": 1000, "tusen": 1000,
-    "m": 10**6, "mn": 10**6, "mio": 10**6, "million": 10**6, "millions": 10**6, "miljon": 10**6,
-    "miljoner": 10**6,
-    "bn": 10**9, "billion": 10**9, "miljard": 10**9, "miljarder": 10**9,
-    "lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7,
-}  # fmt: skip
+_TABLE = {
+    name: {word: int(number) for word, number in by_word(numbers).items()}
+    for name, numbers in table_beside(__file__).items()
+}
+_ONES = _TABLE["ones"]
+_TENS = _TABLE["tens"]
+_SCALES = _TABLE["scales"]
 _SHORT_SCALES = frozenset({"k", "m", "mn", "mio", "bn"})  # only behind digits: "3k", never "two m"
 _DOZENS = frozenset({"dozen", "dussin"})
 _PAIRS = frozenset({"couple", "par"})

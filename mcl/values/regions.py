@@ -2,70 +2,13 @@
 
 from functools import cache
 
+from executor.core.tables import by_word, table_beside
 from mcl.core.patterns import late
 
-_KNOWN = {
-    **dict.fromkeys(("eu", "e.u.", "european union", "the union"), ("EU",)),
-    **dict.fromkeys(("us", "u.s.", "usa", "u.s.a.", "states", "america",
-    "united states of america"), ("US",)),
-    **dict.fromkeys(
-        ("uk", "u.k.", "britain", "great britain", "england", "scotland", "wales", "northern ireland"),
-        ("GB",),
-    ),
-    **dict.fromkeys(("holland",), ("NL",)),
-    **dict.fromkeys(("korea", "south korea"), ("KR",)),
-    **dict.fromkeys(("uae", "emirates"), ("AE",)),
-    **dict.fromkeys(("czech republic",), ("CZ",)),
-    "russia": ("RU",), "turkey": ("TR",), "burma": ("MM",), "ivory coast": ("CI",), "macedonia": ("MK",),
-    "eea": ("EU", "IS", "LI", "NO"), "european economic area": ("EU", "IS", "LI", "NO"),
-    "efta": ("CH", "IS", "LI", "NO"), "hong kong": ("HK",), "macau": ("MO",), "bosnia": ("BA",),
-    "cape verde": ("CV",), "east timor": ("TL",), "vatican": ("VA",), "swaziland": ("SZ",),
-    "democratic republic of the congo": ("CD",), "côte d'ivoire": ("CI",), "republic of korea": ("KR",),
-    **dict.fromkeys(("nordics", "nordic", "norden", "nordiska"), ("DK", "FI", "IS", "NO", "SE")),
-    **dict.fromkeys(("scandinavia", "scandinavian", "skandinavien"), ("DK", "NO", "SE")),
-    **dict.fromkeys(("baltics", "baltic", "baltikum"), ("EE", "LT", "LV")),
-    "benelux": ("BE", "LU", "NL"), "dach": ("AT", "CH", "DE"),
-    "north america": ("CA", "MX", "US"),
-}  # fmt: skip
-_COMMON = {  # read without loading Babel's tables (60 ms)
-    "sweden": "SE", "norway": "NO", "denmark": "DK", "finland": "FI", "iceland": "IS", "germany": "DE",
-    "france": "FR", "spain": "ES", "italy": "IT", "portugal": "PT", "netherlands": "NL", "belgium": "BE",
-    "austria": "AT", "switzerland": "CH", "poland": "PL", "ireland": "IE", "estonia": "EE", "latvia": "LV",
-    "lithuania": "LT", "greece": "GR", "ukraine": "UA", "canada": "CA", "mexico": "MX", "brazil": "BR",
-    "australia": "AU", "japan": "JP", "china": "CN", "india": "IN", "singapore": "SG", "israel": "IL",
-    "sverige": "SE", "norge": "NO", "danmark": "DK", "tyskland": "DE", "frankrike": "FR",
-}  # fmt: skip
-_DEMONYMS = {
-    "american": "US", "argentine": "AR", "argentinian": "AR", "australian": "AU", "austrian": "AT",
-    "belgian": "BE",
-    "brazilian": "BR", "british": "GB", "english": "GB", "scottish": "GB", "bulgarian": "BG",
-    "canadian": "CA",
-    "chilean": "CL", "chinese": "CN", "colombian": "CO", "croatian": "HR", "cypriot": "CY", "czech": "CZ",
-    "danish": "DK", "dutch": "NL", "egyptian": "EG", "estonian": "EE", "finnish": "FI",
-    "french": "FR", "german": "DE", "greek": "GR", "hungarian": "HU", "icelandic": "IS", "indian": "IN",
-    "indonesian": "ID", "irish": "IE", "israeli": "IL", "italian": "IT", "japanese": "JP", "kenyan": "KE",
-    "korean": "KR", "latvian": "LV", "lithuanian": "LT", "luxembourgish": "LU", "malaysian": "MY",
-    "maltese": "MT",
-    "mexican": "MX", "moroccan": "MA", "nigerian": "NG", "norwegian": "NO", "pakistani": "PK",
-    "peruvian": "PE",
-    "filipino": "PH", "polish": "PL", "portuguese": "PT", "romanian": "RO", "russian": "RU", "saudi": "SA",
-    "serbian": "RS", "singaporean": "SG", "slovak": "SK", "slovenian": "SI", "south african": "ZA",
-    "spanish": "ES",
-    "swedish": "SE", "swiss": "CH", "taiwanese": "TW", "thai": "TH", "turkish": "TR", "ukrainian": "UA",
-    "vietnamese": "VN", "afghan": "AF", "albanian": "AL", "algerian": "DZ", "angolan": "AO", "armenian": "AM",
-    "azerbaijani": "AZ", "bahraini": "BH", "bangladeshi": "BD", "belarusian": "BY", "bolivian": "BO",
-    "bosnian": "BA", "cambodian": "KH", "cameroonian": "CM", "costa rican": "CR", "cuban": "CU",
-    "ecuadorian": "EC", "ethiopian": "ET", "georgian": "GE", "ghanaian": "GH", "guatemalan": "GT",
-    "honduran": "HN", "iranian": "IR", "iraqi": "IQ", "ivorian": "CI", "jamaican": "JM", "jordanian": "JO",
-    "kazakh": "KZ", "kosovan": "XK", "kuwaiti": "KW", "lebanese": "LB", "libyan": "LY", "moldovan": "MD",
-    "mongolian": "MN", "montenegrin": "ME", "nepali": "NP", "nepalese": "NP", "new zealand": "NZ",
-    "nicaraguan": "NI", "omani": "OM", "panamanian": "PA", "paraguayan": "PY", "qatari": "QA",
-    "rwandan": "RW", "salvadoran": "SV", "senegalese": "SN", "south korean": "KR", "sri lankan": "LK",
-    "tanzanian": "TZ", "tunisian": "TN", "ugandan": "UG", "emirati": "AE", "uruguayan": "UY",
-    "uzbek": "UZ", "venezuelan": "VE", "zambian": "ZM", "zimbabwean": "ZW", "svenskt": "SE",
-    "svensk": "SE", "svenska": "SE", "norska": "NO", "danska": "DK", "finska": "FI",
-    "tyska": "DE",
-}  # fmt: skip
+_TABLE = table_beside(__file__)
+_KNOWN = {name: tuple(codes.split()) for name, codes in by_word(_TABLE["known"]).items()}
+_COMMON = by_word(_TABLE["common"])
+_DEMONYMS = by_word(_TABLE["demonyms"])
 _SKIP = late(
     r"^(?:(?:only|just|exclusively|strictly|not|never|no|in|inside|within|from|at|on|to|of|outside|"
     r"anywhere|hosted|based|"

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
+from executor.core.tables import table_beside
 from mcl.core.environment import HOME
 from mcl.core.errors import InputError
 
@@ -58,106 +59,7 @@ class Host:
         return home / self.file
 
 
-HOSTS: Final[tuple[Host, ...]] = (
-    Host(
-        name="claude-desktop",
-        title="Claude Desktop",
-        file=".config/Claude/claude_desktop_config.json",
-        mac="Library/Application Support/Claude/claude_desktop_config.json",
-        key="mcpServers",
-        docs="https://modelcontextprotocol.io/docs/develop/connect-local-servers",
-    ),
-    Host(
-        name="claude-code",
-        title="Claude Code",
-        file=".claude.json",
-        key="mcpServers",
-        docs="https://code.claude.com/docs/en/mcp",
-        extra={"type": "stdio"},
-        folder="started",
-        add="claude mcp add --scope user {name} -- {command}",
-    ),
-    Host(
-        name="cursor",
-        title="Cursor",
-        file=".cursor/mcp.json",
-        key="mcpServers",
-        docs="https://cursor.com/docs/mcp",
-        extra={"type": "stdio"},
-        folder="variable",
-        variable="${workspaceFolder}",
-    ),
-    Host(
-        name="vscode",
-        title="VS Code",
-        file=".config/Code/User/mcp.json",
-        mac="Library/Application Support/Code/User/mcp.json",
-        key="servers",
-        docs="https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
-        extra={"type": "stdio"},
-        folder="variable",
-        variable="${workspaceFolder}",
-    ),
-    Host(
-        name="devin",
-        title="Devin Desktop (Windsurf from June 2026 on)",
-        file=".config/devin/mcp_config.json",
-        key="mcpServers",
-        docs="https://docs.devin.ai",
-    ),
-    Host(
-        name="windsurf",
-        title="Windsurf (before it became Devin Desktop)",
-        file=".codeium/windsurf/mcp_config.json",
-        key="mcpServers",
-        docs="https://docs.windsurf.com/windsurf/cascade/mcp",
-    ),
-    Host(
-        name="zed",
-        title="Zed",
-        file=".config/zed/settings.json",
-        key="context_servers",
-        docs="https://zed.dev/docs/ai/mcp",
-    ),
-    Host(
-        name="codex",
-        title="Codex",
-        file=".codex/config.toml",
-        format="toml",
-        moved="CODEX_HOME",
-        key="mcp_servers",
-        docs="https://developers.openai.com/codex/mcp",
-        folder="started",
-        add="codex mcp add {name} -- {command}",
-    ),
-    Host(
-        name="gemini-cli",
-        title="Gemini CLI",
-        file=".gemini/settings.json",
-        key="mcpServers",
-        docs="https://geminicli.com/docs/tools/mcp-server",
-        folder="started",
-        add="gemini mcp add --scope user {name} {command}",
-    ),
-    Host(
-        name="antigravity",
-        title="Antigravity",
-        file=".gemini/config/mcp_config.json",
-        key="mcpServers",
-        docs="https://antigravity.google/docs",
-    ),
-    Host(
-        name="copilot-cli",
-        title="GitHub Copilot CLI",
-        file=".copilot/mcp-config.json",
-        moved="COPILOT_HOME",
-        key="mcpServers",
-        docs="https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
-        extra={"type": "local", "tools": ["*"]},
-        folder="started",
-        add="copilot mcp add {name} -- {command}",
-    ),
-)
+HOSTS: Final = tuple(Host(name, **fields) for name, fields in table_beside(__file__).items())
 
 
 def host_named(name: str) -> Host:
