@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from executor.call import Operation
 from executor.core.hashing import is_shallow, json_size
+from executor.core.tables import table_beside
 from executor.tools.manifest import Manifest, Outside, SideEffect, ToolScope
 from executor.tools.names import OURSELVES, is_server, is_tool, outside_uri
 from mcl.core.errors import McpError
@@ -204,43 +205,7 @@ def _safety(effects: Iterable[str], operation: str) -> str:
 
 READ: Final = "resources/read"
 GET: Final = "prompts/get"
-_PSEUDO_HINTS: Final = {
-    "readOnlyHint": True,
-    "destructiveHint": False,
-    "idempotentHint": True,
-    "openWorldHint": False,
-}
-_PSEUDO: Final[Mapping[str, Mapping[str, object]]] = {
-    READ: {
-        "name": READ,
-        "title": "Read a resource",
-        "description": "Reads one resource of this server by its own address, as resources/list and the"
-        " templates give it (there as mcl://SERVER/ADDRESS).",
-        "inputSchema": {
-            "type": "object",
-            "properties": {"uri": {"type": "string", "description": "the server's own address of it"}},
-            "required": ["uri"],
-            "additionalProperties": False,
-        },
-        "annotations": _PSEUDO_HINTS,
-    },
-    GET: {
-        "name": GET,
-        "title": "Get a prompt",
-        "description": "Gets one prompt of this server with its arguments filled in, as prompts/list gives it"
-        " (there as SERVER:NAME).",
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                "name": {"type": "string", "description": "the server's own name of it"},
-                "arguments": {"type": "object", "additionalProperties": {"type": "string"}},
-            },
-            "required": ["name"],
-            "additionalProperties": False,
-        },
-        "annotations": _PSEUDO_HINTS,
-    },
-}
+_PSEUDO: Final[Mapping[str, Mapping[str, object]]] = table_beside(__file__)
 # What a server lists, and the tool that it makes useful.
 _KINDS: Final[Mapping[str, str]] = {"resources": READ, "templates": READ, "prompts": GET}
 

@@ -6,21 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from executor.core.tables import table_beside
 from executor.sandbox.paths import Workspace
 from executor.sandbox.redaction import Redactor
 from executor.store.home import Home
 from executor.tools.schemas import SchemaChecker
 from mcl.serve.exchange import Caller, Json, Reply, refused
 from mcl.serve.folders import Folders
-
-# MCP's hints, for a tool that changes nothing, and for one that only adds to what the home keeps.
-LOOKS: Final = {
-    "readOnlyHint": True,
-    "destructiveHint": False,
-    "idempotentHint": True,
-    "openWorldHint": False,
-}
-KEEPS: Final = {**LOOKS, "readOnlyHint": False, "idempotentHint": False}
 
 
 class ServedPlace(Protocol):
@@ -55,28 +47,9 @@ class Offered:
     kept: bool = True
 
 
-# ---- JSON Schemas of what a tool takes and gives.
-
-TEXT: Final[Json] = {"type": "string"}
-OBJECT: Final[Json] = {"type": "object"}
-TEXTS: Final[Json] = {"type": "array", "items": TEXT}
-OBJECTS: Final[Json] = {"type": "array", "items": OBJECT}
-
-
-def text(description: str, **bounds: object) -> Json:
-    """A text that is told of."""
-    return {**TEXT, **bounds, "description": description}
-
-
-def gives(required: str = "", /, **properties: Json) -> Json:
-    """An object. required: the names of properties that are always there, with blanks between."""
-    needed = {"required": required.split()} if required else {}
-    return {**OBJECT, "properties": properties, **needed}
-
-
-def takes(required: str = "", /, **properties: Json) -> Json:
-    """An object of these properties and no others."""
-    return {**gives(required, **properties), "additionalProperties": False}
+def offered(module: str, name: str, run: Callable[[Any, Json, Caller], Awaitable[Reply]]) -> Offered:
+    """The tool of this name, of which the table `offered.toml` beside a module says all else."""
+    return Offered(name, run=run, **table_beside(module, "offered")[name])
 
 
 _TOLD: Final = 5  # findings

@@ -29,8 +29,12 @@ from mcl import serve
 from mcl.catalog.definitions import Definitions
 from mcl.catalog.servers import Servers
 from mcl.core.home import open_home
+from mcl.plugins.agents.file.rules import STATUSES
+from mcl.plugins.agents.work.completion import MAX_NOTES
+from mcl.plugins.mcp.offered import run_intent, search
 from mcl.plugins.mcp.offered.tools import OFFERED
 from mcl.plugins.mcp.process import opened
+from mcl.plugins.mcp.records.record import OPERATIONS, SENSITIVITIES, VERDICTS
 from mcl.plugins.mcp.server import Face
 from mcl.plugins.mcp.service import GoalCompiler
 from mcl.serve.exchange import Reply
@@ -682,3 +686,16 @@ def test_an_intent_that_nobody_accepted_is_blocked(office: Office) -> None:
     id = office.told("compile_intent", {"goal": "find the word invoice in the folder notes"})["id"]
     text = office.call("run_intent", {"intent": id}).content[0].text
     assert text.startswith("run_intent blocked: ")
+
+
+def test_what_a_schema_bounds_is_what_the_tool_itself_knows() -> None:
+    takes = {one.name: dict(one.input_schema["properties"]) for one in OFFERED}
+    assert takes["retrieve_tools"]["limit"]["maximum"] == search.MOST
+    assert takes["run_intent"]["wait_s"]["maximum"] == run_intent.LONGEST
+    assert takes["complete_intent"]["verification_notes"]["maxLength"] == MAX_NOTES
+    assert takes["list_active_intents"]["status_filter"]["enum"] == list(STATUSES)
+    said = {
+        name: one["anyOf"][0].get("enum") for name, one in takes["read_activity"].items() if "anyOf" in one
+    }
+    known = {"operation": OPERATIONS, "sensitivity": SENSITIVITIES, "status": VERDICTS}
+    assert {name: tuple(words) for name, words in said.items() if words} == known

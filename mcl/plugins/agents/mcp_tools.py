@@ -8,25 +8,12 @@ from typing import Final, cast
 from anyio import to_thread
 
 from executor.gate.checkout import intent_already_active
-from mcl.plugins.agents.file.rules import STATUSES
 from mcl.plugins.agents.governance import here_of
-from mcl.plugins.agents.work.completion import MAX_NOTES, complete
+from mcl.plugins.agents.work.completion import complete
 from mcl.plugins.agents.work.selection import SelectResult, intent_json, select
 from mcl.plugins.agents.work.store import find_root
 from mcl.serve.exchange import Caller, Json, Reply, refused
-from mcl.serve.offered import (
-    KEEPS,
-    LOOKS,
-    OBJECT,
-    OBJECTS,
-    TEXT,
-    TEXTS,
-    Offered,
-    ServedPlace,
-    gives,
-    takes,
-    text,
-)
+from mcl.serve.offered import ServedPlace, offered
 
 _NONE: Final = (
     "no person signed work for this folder: files are changed as everywhere else; a person signs what"
@@ -59,25 +46,9 @@ def _listed(session: ServedPlace, status: str, agent: str) -> dict[str, object]:
     return answer if found.governed else {**answer, "note": _NONE}
 
 
-LIST: Final = Offered(
-    name="list_active_intents",
-    title="List the work that may be done here",
-    description="The intents that a person signed for this folder: what each is for, its status, the files"
-    " that may be changed under it (owned_scope), its constraints and acceptance criteria, and which agent"
-    " holds it. Where there are any, you change files only under one that you selected.",
-    input_schema=takes(
-        status_filter=text("Only those with this status; all where it is left out.", enum=list(STATUSES))
-    ),
-    output_schema=gives(
-        "root agent active intents", root=TEXT, agent=TEXT, active=TEXT, intents=OBJECTS, note=TEXT
-    ),
-    annotations=LOOKS,
-    run=_list,
-    example={},
-)
+LIST: Final = offered(__file__, "list_active_intents", _list)
 
 
-_SELECT_EXAMPLE: Final = {"intent_id": "INT-001"}
 _LIST_FIX: Final = "list_active_intents says what there is"
 
 
@@ -100,7 +71,7 @@ def _refused(result: SelectResult, label: str, held: str) -> Reply:
     if result.code != "INTENT_ALREADY_ACTIVE" or not held:
         blocked = result.code not in ("NOT_FOUND", "INVALID_ID_FORMAT", "NOT_IMPORTED")
         return refused(
-            result.code, result.error, fix=_LIST_FIX, example=_SELECT_EXAMPLE, data=said, blocked=blocked
+            result.code, result.error, fix=_LIST_FIX, example=SELECT.example, data=said, blocked=blocked
         )
     violation = intent_already_active(held, label)
     data = {**said, **violation.parts, "active": held}
@@ -114,27 +85,7 @@ def _refused(result: SelectResult, label: str, held: str) -> Reply:
     )
 
 
-SELECT: Final = Offered(
-    name="select_active_intent",
-    title="Check out an intent",
-    description="Select the intent that you work on, before you change files in a folder for which a person"
-    " signed work; without one such calls are refused. The answer has its scope (the files that you may"
-    " change), its constraints and its acceptance criteria. One at a time: complete_intent or"
-    " release_active_intent ends it, and so do some minutes without a call.",
-    input_schema=takes(
-        "intent_id",
-        intent_id=text("Its id, such as INT-001, as list_active_intents tells it.", maxLength=200),
-    ),
-    output_schema=gives(
-        "success", success={"type": "boolean"}, context=TEXT, intent=OBJECT, warnings=TEXTS, expires_at=TEXT
-    ),
-    annotations=KEEPS,
-    run=_select,
-    example=_SELECT_EXAMPLE,
-)
-
-
-_COMPLETE_EXAMPLE: Final = {"verification_notes": "all tests in tests/auth pass"}
+SELECT: Final = offered(__file__, "select_active_intent", _select)
 
 
 async def _complete(session: ServedPlace, arguments: Json, caller: Caller) -> Reply:
@@ -149,34 +100,10 @@ async def _complete(session: ServedPlace, arguments: Json, caller: Caller) -> Re
     fix = "see to what is left, and call it again"
     if result.code == "SIGN_OFF_PENDING":
         fix = f"ask a person to sign off what is left, which ends it: mcl work complete {result.label}"
-    return refused(result.code, result.error, fix=fix, example=_COMPLETE_EXAMPLE, data=told, blocked=True)
+    return refused(result.code, result.error, fix=fix, example=COMPLETE.example, data=told, blocked=True)
 
 
-COMPLETE: Final = Offered(
-    name="complete_intent",
-    title="Propose that an intent is done",
-    description="Say that the intent which you selected is done, and how you saw to it. Criteria that can be"
-    " looked at are looked at; those in words wait for a person (SIGN_OFF_PENDING), who signs them off on a"
-    " terminal: ask for that. When all of them hold the intent is DONE, and you hold it no more.",
-    input_schema=takes(
-        intent_id=text("Its id, such as INT-001; what you selected where it is left out.", maxLength=200),
-        verification_notes=text(
-            "What shows that the criteria are met; for the person who signs off.", maxLength=MAX_NOTES
-        ),
-    ),
-    output_schema=gives(
-        "success id status",
-        success={"type": "boolean"},
-        id=TEXT,
-        status=TEXT,
-        criteria=OBJECTS,
-        left=TEXTS,
-        warnings=TEXTS,
-    ),
-    annotations=KEEPS,
-    run=_complete,
-    example=_COMPLETE_EXAMPLE,
-)
+COMPLETE: Final = offered(__file__, "complete_intent", _complete)
 
 
 async def _release(session: ServedPlace, arguments: Json, caller: Caller) -> Reply:
@@ -187,14 +114,4 @@ async def _release(session: ServedPlace, arguments: Json, caller: Caller) -> Rep
     return Reply({"released": lease.label, "intent_id": lease.intent_id, "agent": lease.agent})
 
 
-RELEASE: Final = Offered(
-    name="release_active_intent",
-    title="Give up an intent",
-    description="Give up the intent that you selected, to switch to another or because you cannot go on. What"
-    " you changed stays, the intent stays IN_PROGRESS, and another agent may select it.",
-    input_schema=takes(),
-    output_schema=gives("released", released=TEXT, intent_id=TEXT, agent=TEXT),
-    annotations=KEEPS,
-    run=_release,
-    example={},
-)
+RELEASE: Final = offered(__file__, "release_active_intent", _release)

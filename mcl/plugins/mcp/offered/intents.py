@@ -12,7 +12,7 @@ from executor.core.hashing import json_size
 from ir import IntentAttestBody, IntentFailBody
 from mcl.core.errors import McpError
 from mcl.serve.exchange import Caller, Json, Reply
-from mcl.serve.offered import KEEPS, LOOKS, OBJECT, OBJECTS, TEXT, TEXTS, Offered, gives, takes, text
+from mcl.serve.offered import offered
 from mcl.usecases.documents import of_result, of_shown, of_unanswerable
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 # ---- What is told of an intent.
 
 
-ACCEPT_FIRST: Final = (
-    "Only a person accepts an intent, on a terminal; ask them to read it and to run the command."
-)
 MOST: Final = 256 << 10  # bytes of outputs of nodes that are told
 
 
@@ -119,7 +116,6 @@ def _left(home: Home, id: str) -> tuple[dict[str, object], object]:
 # ---- compile_intent
 
 
-_EXAMPLE: Final = {"goal": "which files in notes mention invoice"}
 _GOAL: Final = 'goal = "which files in notes mention invoice"'
 _ANSWERS: Final = 'intent = "01K…", answers = {"u1": "notes"}'
 
@@ -155,42 +151,7 @@ async def _compile(session: Service, arguments: Json, caller: Caller) -> Reply:
     return Reply(of_compile(session, result))
 
 
-COMPILE_INTENT: Final = Offered(
-    name="compile_intent",
-    title="Compile a goal",
-    description="Turn a goal in plain words into an Intent with a plan, signed and kept. The answer has"
-    " status compiled (then a person accepts it on a terminal: mcl accept ID, and run_intent runs it),"
-    " clarify (call again with intent and answers, one for each question id) or refused. Nothing runs,"
-    f" and this tool accepts nothing. {ACCEPT_FIRST}",
-    input_schema=takes(
-        goal=text("What is wanted, in plain words, at most 8192 characters.", minLength=1),
-        intent=text("Instead of goal: the id of an intent that asked questions.", minLength=1),
-        answers={
-            "type": "object",
-            "additionalProperties": TEXT,
-            "minProperties": 1,
-            "description": "With intent: an answer for each question id; an empty text drops its field.",
-        },
-        skill=text("Use this skill; choose none.", minLength=1),
-        verb=text("Use this verb; choose none.", minLength=1),
-        zone=text("IANA time zone that dates in the goal are read in; left out, the person's.", minLength=1),
-    ),
-    output_schema=gives(
-        "status id",
-        status={"enum": ["compiled", "clarify", "refused"]},
-        id=TEXT,
-        intent=OBJECT,
-        plan={"type": ["object", "null"]},
-        unanswerable=OBJECTS,
-        questions=OBJECTS,
-        reason=TEXT,
-        message=TEXT,
-        next=TEXTS,
-    ),
-    annotations=KEEPS,
-    run=_compile,
-    example=_EXAMPLE,
-)
+COMPILE_INTENT: Final = offered(__file__, "compile_intent", _compile)
 
 
 # ---- get_intent
@@ -206,30 +167,4 @@ async def _get(session: Service, arguments: Json, caller: Caller) -> Reply:
     return Reply(cast(Json, session.redactor.value(told)))
 
 
-GET_INTENT: Final = Offered(
-    name="get_intent",
-    title="Look at an intent",
-    description="The Intent, its plan, its state (clarifying, proposed, accepted, executing, completed,"
-    " failed, cancelled), what its nodes gave, the evidence it ended with, questions that wait for a"
-    f" person, and how it goes on. {ACCEPT_FIRST}",
-    input_schema=takes("intent", intent=text("Its id, a unique beginning of one, or @last.", minLength=1)),
-    output_schema=gives(
-        "id state",
-        id=TEXT,
-        state=TEXT,
-        prose=TEXT,
-        intent={"type": ["object", "null"]},
-        plan={"type": ["object", "null"]},
-        unanswerable=OBJECTS,
-        questions=OBJECTS,
-        nodes=OBJECT,
-        outputs=OBJECT,
-        said=OBJECT,
-        evidence={"type": ["object", "null"]},
-        gates=OBJECTS,
-        how_to_go_on=TEXT,
-    ),
-    annotations=LOOKS,
-    run=_get,
-    example={"intent": "@last"},
-)
+GET_INTENT: Final = offered(__file__, "get_intent", _get)

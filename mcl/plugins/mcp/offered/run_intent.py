@@ -10,9 +10,9 @@ from anyio import create_task_group, get_cancelled_exc_class, move_on_after
 
 from executor.core.errors import WalkError
 from executor.core.hashing import json_hash
-from mcl.plugins.mcp.offered.intents import ACCEPT_FIRST, bounded, how_it_goes_on
+from mcl.plugins.mcp.offered.intents import bounded, how_it_goes_on
 from mcl.serve.exchange import Caller, Filled, Form, Json, Reply, WantedForms, refused
-from mcl.serve.offered import OBJECT, OBJECTS, TEXT, Offered, gives, takes, text
+from mcl.serve.offered import offered
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -242,43 +242,4 @@ def _told(session: Service, id: str, outcome: Outcome | None) -> Reply:
     )
 
 
-RUN_INTENT: Final = Offered(
-    name="run_intent",
-    title="Run an accepted intent",
-    description="Run the plan of an intent that a person accepted, and wait for its end; what nobody"
-    " accepted is refused. Each call is judged, gates ask a person, and progress is told a node. What failed"
-    " goes on from there once a person corrected and accepted it. A call that"
-    f" is cancelled stops the run; resume goes on with it. {ACCEPT_FIRST}",
-    input_schema=takes(
-        "intent",
-        intent=text("Its id, a unique beginning of one, or @last.", minLength=1),
-        resume={
-            "type": "boolean",
-            "description": "Go on with a run that was interrupted; what completed is not done again.",
-        },
-        wait_s={
-            "type": "integer",
-            "minimum": 0,
-            "maximum": LONGEST,
-            "description": "Answer after so many seconds at the latest; the run goes on.",
-        },
-    ),
-    output_schema=gives(
-        "id state",
-        id=TEXT,
-        state={"enum": ["completed", "executing", "cancelled", "proposed", "failed"]},
-        nodes=OBJECT,
-        outputs=OBJECT,
-        criteria=OBJECTS,
-        evidence=TEXT,
-        how_to_go_on=TEXT,
-    ),
-    annotations={
-        "readOnlyHint": False,
-        "destructiveHint": True,
-        "idempotentHint": False,
-        "openWorldHint": True,
-    },
-    run=_run,
-    example={"intent": "@last"},
-)
+RUN_INTENT: Final = offered(__file__, "run_intent", _run)

@@ -17,7 +17,7 @@ from ir import MclError
 from mcl.core.errors import McpError
 from mcl.plugins.mcp.shelf import Shelf, Shelved
 from mcl.serve.exchange import Caller, Json, Reply
-from mcl.serve.offered import OBJECT, TEXT, TEXTS, Offered, takes, text
+from mcl.serve.offered import offered
 
 if TYPE_CHECKING:
     from mcl.plugins.mcp.service import Service
@@ -201,44 +201,7 @@ def _unknown_tool(name: str, shelf: Shelf) -> McpError:
     )
 
 
-DESCRIBE_TOOL = Offered(
-    name="describe_tool",
-    title="Describe a tool",
-    description=(
-        "Everything about one tool: its whole definition, what it counts as and how it is called (call_with),"
-        " an example call, whether a person approved it, what is suspicious about it, what the gate would say"
-        " to the example now, and what to do next."
-    ),
-    input_schema=takes("name", name=text("server:tool, as retrieve_tools gives it", maxLength=200)),
-    output_schema={
-        "type": "object",
-        "required": ["name", "server", "definition", "standing", "call_with", "example", "gate"],
-        "properties": {
-            "name": TEXT,
-            "server": TEXT,
-            "definition": OBJECT,
-            "standing": TEXT,
-            "suspicions": {"type": "array"},
-            "operation": {"enum": ["read", "write", "destructive"]},
-            "effects": TEXTS,
-            "call_with": TEXT,
-            "example": OBJECT,
-            "gate": {
-                "type": "object",
-                "required": ["decision", "next"],
-                "properties": {
-                    "decision": {"enum": ["allow", "ask", "deny"]},
-                    "code": TEXT,
-                    "reason": TEXT,
-                    "next": TEXT,
-                },
-            },
-        },
-    },
-    annotations={"readOnlyHint": True, "openWorldHint": False, "idempotentHint": True},
-    run=_describe,
-    example={"name": "mcl:fs/read"},
-)
+DESCRIBE_TOOL: Final = offered(__file__, "describe_tool", _describe)
 
 
 # ---- retrieve_tools
@@ -315,56 +278,4 @@ def _note(found: list[tuple[Shelved, float]], waiting: int, unapproved: bool) ->
     return said
 
 
-RETRIEVE_TOOLS = Offered(
-    name="retrieve_tools",
-    title="Find tools",
-    description=(
-        "Find tools by what you want to do, in plain words. Each hit has its full name, input schema, how"
-        " well it fits (score 0..1), and in call_with the tool that you call it by: call_tool_read,"
-        " call_tool_write or call_tool_destructive, with name = the hit's name. Without a query it lists"
-        " tools by name."
-    ),
-    input_schema=takes(
-        query=text("what you want to do", maxLength=2000),
-        limit={"type": "integer", "minimum": 1, "maximum": MOST, "default": _USUAL},
-        server=text("only of this server", maxLength=32),
-        include_quarantined={
-            "type": "boolean",
-            "default": False,
-            "description": "also tools that no person approved yet; they cannot be called",
-        },
-    ),
-    output_schema={
-        "type": "object",
-        "required": ["tools", "searched", "not_approved"],
-        "properties": {
-            "tools": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "required": [
-                        *("name", "description", "inputSchema", "score", "server", "annotations"),
-                        *("call_with", "standing"),
-                    ],
-                    "properties": {
-                        "name": TEXT,
-                        "title": TEXT,
-                        "description": TEXT,
-                        "inputSchema": OBJECT,
-                        "score": {"type": "number", "minimum": 0, "maximum": 1},
-                        "server": TEXT,
-                        "annotations": OBJECT,
-                        "call_with": {"enum": ["call_tool_read", "call_tool_write", "call_tool_destructive"]},
-                        "standing": TEXT,
-                    },
-                },
-            },
-            "searched": {"type": "integer"},
-            "not_approved": {"type": "integer"},
-            "note": TEXT,
-        },
-    },
-    annotations={"readOnlyHint": True, "openWorldHint": False, "idempotentHint": True},
-    run=_retrieve,
-    example={"query": "create an issue", "limit": 5},
-)
+RETRIEVE_TOOLS: Final = offered(__file__, "retrieve_tools", _retrieve)

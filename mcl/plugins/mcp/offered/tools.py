@@ -11,9 +11,8 @@ from mcl.plugins.hooks import plugins
 from mcl.plugins.mcp.offered.intents import COMPILE_INTENT, GET_INTENT
 from mcl.plugins.mcp.offered.run_intent import RUN_INTENT
 from mcl.plugins.mcp.offered.search import DESCRIBE_TOOL, RETRIEVE_TOOLS
-from mcl.plugins.mcp.records.record import OPERATIONS, VERDICTS
 from mcl.serve.exchange import Caller, Json, Reply
-from mcl.serve.offered import LOOKS, OBJECTS, TEXT, Offered, gives, takes, text
+from mcl.serve.offered import Offered, offered
 
 if TYPE_CHECKING:
     from mcl.plugins.mcp.service import Service
@@ -124,43 +123,7 @@ async def _read_activity(session: Service, arguments: Json, caller: Caller) -> R
     return Reply(session.redactor.value(page.to_json()))  # type: ignore[arg-type]  # an object, as it was
 
 
-def _any_of(what: str, words: tuple[str, ...] = ()) -> Json:
-    """The schema of a filter: one text, or several of which any will do."""
-    one: dict[str, object] = {"type": "string", **({"enum": list(words)} if words else {})}
-    many = {"type": "array", "items": one, "minItems": 1}
-    return {"description": f"{what} One text, or a list of which any will do.", "anyOf": [one, many]}
-
-
-_WHEN: Final = "as 2026-11-21, 2026-11-21T10:00Z, or ago: 30m, 2h, 3d."
-READ_ACTIVITY: Final = Offered(
-    name="read_activity",
-    title="Read what was called",
-    description="The calls that were made over MCP in this home, newest first: server, tool, declared intent,"
-    " verdict (allowed, asked, denied, failed) with its code, arguments without secrets, sizes, times. All"
-    " filters together must hold. Pages end with `next`: give it as cursor, with the same filters, for what"
-    " is older; it is empty at the end. Rows under `flaws` do not verify and are not shown.",
-    input_schema=takes(
-        server=_any_of("Calls of this server; mcl is mcl itself."),
-        tool=_any_of("Calls of this tool: its name, or server:tool."),
-        operation=_any_of("Declared as this; none: nothing was declared.", OPERATIONS),
-        sensitivity=_any_of("Declared as this.", SENSITIVITIES),
-        status=_any_of("The verdict.", VERDICTS),
-        code=_any_of("The code of a refusal or failure, such as SERVER_MISMATCH."),
-        intent=_any_of("The id of an intent, or how it begins."),
-        agent=_any_of("The DID of an agent, or how it begins."),
-        client=_any_of("What a client calls itself."),
-        since=text(f"From then on, {_WHEN}"),
-        until=text(f"Before then, {_WHEN}"),
-        text=text("Words that the call is shown with, in any case."),
-        limit={"type": "integer", "minimum": 1, "maximum": _MOST, "default": _LIMIT},
-        cursor=text("The `next` of the page before."),
-    ),
-    output_schema=gives("activity next flaws", activity=OBJECTS, next=TEXT, flaws=OBJECTS),
-    annotations=LOOKS,
-    run=_read_activity,
-    example={"status": "denied", "since": "2h", "limit": 10},
-    checked=False,  # a filter that cannot be right is BAD_FILTER
-)
+READ_ACTIVITY: Final = offered(__file__, "read_activity", _read_activity)
 
 OFFERED: Final[tuple[Offered, ...]] = (
     RETRIEVE_TOOLS,
