@@ -40,7 +40,6 @@ class JsonResult:
     JSON: ClassVar[str] = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON object."""
         return fields_json(self)
 
 

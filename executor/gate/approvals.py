@@ -195,7 +195,6 @@ class Offer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every answer by its name."""
         return self.options or (APPROVE, DENY)
 
     @property

@@ -70,11 +70,9 @@ class HostTools:
 
     @property
     def manifests(self) -> tuple[Manifest, ...]:
-        """All there are."""
         return tuple(HOST_TOOLS.values())
 
     def find(self, reference: str) -> Manifest | None:
-        """The one at an address."""
         return HOST_TOOLS.get(reference)
 
     def fault(self, reference: str) -> ManifestError | None:
@@ -90,5 +88,4 @@ class HostTools:
         """None of them says beforehand what it changes."""
 
     def iter_errors(self, args: object) -> tuple[()]:
-        """As of that checker."""
         return ()

@@ -264,26 +264,21 @@ class PolicyFile:
 
     @property
     def approval_minutes(self) -> int:
-        """As of ``Policy``."""
         return self._now().approval_minutes
 
     @property
     def lock_seconds(self) -> int:
-        """As of ``Policy``."""
         return self._now().lock_seconds
 
     @property
     def version(self) -> str:
-        """As of ``Policy``."""
         return self._now().version
 
     @property
     def strict_server_validation(self) -> bool:
-        """As of ``Policy``."""
         return self._now().strict_server_validation
 
     def denies(self, manifest: Manifest) -> bool:
-        """As of ``Policy``."""
         return self._now().denies(manifest)
 
     def _now(self) -> Policy:

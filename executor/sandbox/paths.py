@@ -141,7 +141,6 @@ class Workspace:
         self.close()  # where nobody did
 
     def close(self) -> None:
-        """Give the root's descriptor back."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

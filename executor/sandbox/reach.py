@@ -129,7 +129,6 @@ class Reach(Workspace):
         return parts
 
     def check(self, path: str) -> os.stat_result | None:
-        """As of a workspace."""
         parts = self.split(path)
         if parts in self._folders:
             return os.fstat(self._folders[parts])

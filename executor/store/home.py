@@ -148,7 +148,6 @@ class Home:
         return home
 
     def close(self) -> None:
-        """Close the database."""
         self.db.close()
 
     def __enter__(self) -> Self:

@@ -158,7 +158,6 @@ class Run:
     # ---- what an engine calls (Work) ----
 
     async def open(self, node_id: str) -> Turn:
-        """See ``Work``."""
         while True:
             await self._between()
             try:
@@ -195,11 +194,9 @@ class Run:
         return Turn("terminal")
 
     def next_child(self, node_id: str) -> str | None:
-        """See ``Work``."""
         return self.tree.next_child(node_id)
 
     async def attempt(self, node_id: str) -> Failure | Again | None:
-        """See ``Work``."""
         while True:
             view = await self._between()
             place = self.tree.find(node_id)
@@ -231,7 +228,6 @@ class Run:
         return await self.kinds.attempts[place.node.kind](place, self)
 
     async def close(self, node_id: str, failure: Failure | None, *, more: bool = False) -> Failure | None:
-        """See ``Work``."""
         place = self.tree.find(node_id)
         if place is None:
             self._pause.end(node_id)
@@ -256,7 +252,6 @@ class Run:
         return failure
 
     def abandon(self, node_id: str) -> None:
-        """See ``Work``."""
         if self._pause.over:
             return
         if (place := self.tree.find(node_id)) is not None:
@@ -264,7 +259,6 @@ class Run:
         self._pause.end(node_id)
 
     def drop(self, node_id: str, state: Literal["skipped", "cancelled"]) -> None:
-        """See ``Work``."""
         if self._pause.over:
             return
         self._settle(self.tree.below(node_id), state)

@@ -83,7 +83,6 @@ class DescribedTool:
 
     @property
     def server(self) -> str:
-        """Whose it is."""
         return self.name.partition(":")[0]
 
     @property

@@ -61,7 +61,6 @@ class Panels(TyperGroup):
     """All commands, in the panels of the help."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write a section a panel."""
         known = {name for names in PANELS.values() for name in names}
         others = tuple(name for name in self.commands if name not in known)
         for panel, names in (*PANELS.items(), ("More", others)):

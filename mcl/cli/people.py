@@ -79,7 +79,6 @@ class AtTerminal:
         self._waiting = b""
 
     async def ask(self, gate: GateQuestion) -> GateAnswer | None:
-        """Put one question."""
         from executor.gate.approvals import DENY
         from executor.walker.questions import GateAnswer
 

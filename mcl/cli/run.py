@@ -181,7 +181,6 @@ class Events:
         self._first |= {"plan_hash": plan_hash, "nodes": count}
 
     def on(self, event: "WalkEvent") -> None:
-        """A node's state changed."""
         from mcl.usecases.documents import of_event
 
         self._write(of_event(event))
@@ -195,7 +194,6 @@ class Events:
         self._write({"event": "outcome", **outcome})
 
     def asked(self, gate: "GateQuestion") -> None:
-        """A person is asked."""
         from mcl.usecases.documents import of_question_asked
 
         self._write(of_question_asked(gate))

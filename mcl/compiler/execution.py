@@ -135,7 +135,6 @@ class CurrentPrompts:
         return self._skill
 
     def prompt(self, skill_ref: str, name: str, inputs: Mapping[str, str]) -> tuple[str, str]:
-        """As SkillPrompts.prompt."""
         intent = self._intent()
         assert intent is not None, "a step runs under an Intent"
         return SkillPrompts(intent, self.load()).prompt(skill_ref, name, inputs)

@@ -100,7 +100,6 @@ class CompileReasons:
         return any(gap.severity == "blocking" for gap in self.open)
 
     def document(self) -> dict[str, Any]:
-        """This as JSON values."""
         return {
             "outcome": self.outcome,
             "skills": [{"skill": id or None, "share": share} for id, share in self.skills],

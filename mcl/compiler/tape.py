@@ -236,7 +236,6 @@ class Tapes:
 
     @classmethod
     def of(cls, home: Path) -> Tapes:
-        """Those of a home."""
         return cls(home / "cache" / "compile")
 
     def find(self, key: str) -> bytes | None:

@@ -69,7 +69,6 @@ class Repositories:
         return tuple(Repository(key, Path(document[key])) for key in sorted(document))
 
     def keys(self) -> tuple[str, ...]:
-        """Their keys, sorted."""
         return tuple(one.key for one in self.all())
 
     def active(self) -> Repository | None:

@@ -148,7 +148,6 @@ class FlawReport:
 
     @property
     def valid(self) -> bool:
-        """Whether there are no errors."""
         return not self.errors
 
     def to_json(self) -> dict[str, object]:

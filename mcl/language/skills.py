@@ -69,7 +69,6 @@ class Skill:
 
     @cached_property
     def file(self) -> ast.File:
-        """The tree of SKILL.mtx."""
         return self.tree()
 
     @cached_property
@@ -294,7 +293,6 @@ class Skills:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """All ids."""
         return tuple(self.by_id)
 
     def get(self, id: str) -> Skill | None:

@@ -58,7 +58,6 @@ class Memory:
 
     @property
     def uri(self) -> str:
-        """The address of this version."""
         return f"{self.address}@v{self.version}"
 
     @property

@@ -80,7 +80,6 @@ class Proof:
         return said
 
     def to_bytes(self) -> bytes:
-        """The proof as a file."""
         return (json.dumps(self.to_json(), ensure_ascii=False, indent=2) + "\n").encode()
 
     @classmethod

@@ -323,7 +323,6 @@ class Memories:
         return [id_ for (id_,) in rows]
 
     def count(self) -> int:
-        """How many memories are current."""
         sql = """SELECT count(*) FROM memories
             WHERE forgotten = 0 AND seq <= ?1 AND (until IS NULL OR until > ?1)"""
         return int(self._database.read(sql, (self.size,))[0][0])

@@ -360,12 +360,10 @@ def words_of(name: str) -> frozenset[str]:
 
 
 def span_at(field: str, prose: str, place: TextPlace, probability: float) -> Span:
-    """The span of a place."""
     return Span(field, prose[place.start : place.end], place.start, place.end, probability)
 
 
 def place_of(span: Span) -> TextPlace:
-    """The place of a span."""
     return TextPlace(span.start or 0, span.end or 0)
 
 

@@ -87,7 +87,6 @@ class NoFolders:
     """Nothing is governed: no plug-in knows of signed work."""
 
     def of(self, call: Call, context: Context, caller: Caller) -> Governed | None:
-        """Nothing."""
         return None
 
     def recover(self) -> None:

@@ -33,7 +33,6 @@ class WhyReport:
     same: bool = True
 
     def to_json(self) -> dict[str, Any]:
-        """This as JSON values."""
         return {
             "intent": self.intent_id,
             "prose": self.prose,

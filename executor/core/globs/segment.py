@@ -166,7 +166,6 @@ _NICE: Final = ((97, 122), (48, 57), (65, 90), (95, 95))  # what people write mo
 
 @lru_cache(maxsize=512)
 def just(char: str) -> Chars:
-    """The set of one character."""
     return ((ord(char), ord(char)),)
 
 

@@ -581,7 +581,6 @@ class Journal:
     # ---- the tree ----
 
     def size(self) -> int:
-        """How many rows there are."""
         return int(self._database.read("SELECT size FROM tree")[0][0])
 
     def head(self) -> Head:

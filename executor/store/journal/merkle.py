@@ -58,7 +58,6 @@ class Frontier:
         return b"".join(self.peaks)
 
     def append(self, leaf: bytes) -> None:
-        """Add one leaf hash."""
         size = self.size
         while size & 1:
             leaf = node_hash(self.peaks.pop(), leaf)

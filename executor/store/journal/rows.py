@@ -46,7 +46,6 @@ class End:
         return End(Frontier(self.tree.size, self.tree.peaks), self.leaf, self.chained)
 
     def add(self, leaf: bytes) -> None:
-        """A row was written."""
         self.tree.append(leaf)
         self.leaf = leaf
 

@@ -66,7 +66,6 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
         return not self.findings
 
     def add(self, code: str, seq: int, message: str) -> None:

@@ -140,7 +140,6 @@ class Keyring:
 
     @property
     def user(self) -> KeyPair:
-        """The key of the person."""
         return self._current("user")
 
     @property

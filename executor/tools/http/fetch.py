@@ -188,7 +188,6 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """A status of success."""
         return 200 <= self.status < 300
 
 

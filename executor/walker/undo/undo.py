@@ -138,7 +138,6 @@ class _Work:
         return frozenset(one for one in ran if one in held or one.startswith(dispatched))
 
     def check(self) -> UndoReport:
-        """Only look."""
         want, begun = self._wanted()
         putting = self._putting(begun.id if begun else "", want.files)
         changed = (*want.changed, *putting.changed())
@@ -146,7 +145,6 @@ class _Work:
         return self._report(want, self._idle(want) or state, changed=changed, folders=_paths(want))
 
     def do(self) -> UndoReport:
-        """Do it."""
         if not self.view.terminal:
             raise UndoError(
                 "NOT_ENDED",

@@ -77,7 +77,6 @@ def cut_rows(text: str, width: int) -> Iterator[str]:
 
 
 def _cuts(plain: str, width: int) -> Iterator[int]:
-    """Where a line is cut."""
     ends, at = set(), 0
     for piece in pieces(plain):
         at += len(piece)

@@ -15,14 +15,12 @@ _RIVALS = 3  # skills told beside the best
 
 
 def reasons_view(reasons: CompileReasons) -> Iterator[RenderableType]:
-    """What `--why` shows."""
     yield ""
     yield plain("Why", STRONG)
     yield rows(list(_lines(reasons)))
 
 
 def why_view(found: "WhyReport") -> Iterator[RenderableType]:
-    """What `mcl why` shows."""
     yield joined(((found.intent_id, DIM), (found.prose, STRONG)))
     if found.reasons is not None:
         yield from reasons_view(found.reasons)

@@ -66,7 +66,6 @@ class Rows:
         return self._rows
 
     def take(self, event: WalkEvent, now: float) -> None:
-        """Take a node's new state."""
         row = self._find(event)
         before, row.state = row.state, event.state
         if event.state == "running":

@@ -92,7 +92,6 @@ def outcome_view(outcome: Outcome, plan: PlanTree | None) -> Iterator[Renderable
 
 
 def outputs_view(outputs: Mapping[str, object], plan: PlanTree | None) -> Iterator[RenderableType]:
-    """What the last nodes gave."""
     given = [leaf for leaf in _leaves(plan) if leaf[0] in outputs]
     if len(given) > _MOST:
         yield plain(f"… what {len(given) - _MOST} nodes before these gave: --json has it all", DIM)
@@ -201,7 +200,6 @@ class LiveTree:
             self._console.print(self._shown([*self._lines(self._last_rows(), whole=True), self._summary()]))
 
     def on(self, event: WalkEvent) -> None:
-        """Take a node's new state."""
         with self._lock:
             self._told = True
             self._rows.take(event, monotonic())

@@ -287,12 +287,10 @@ class File(Node):
 
     @property
     def procedure(self) -> tuple[Entry, ...]:
-        """The entries of §PROCEDURE."""
         return tuple(entry for entry in self._entries("PROCEDURE") if isinstance(entry, ENTRY_TYPES))
 
     @property
     def failures(self) -> tuple[FailureNode, ...]:
-        """The failure modes."""
         return tuple(entry for entry in self._entries("FAILURE_MODES") if isinstance(entry, FailureNode))
 
     def _entries(self, name: str) -> tuple[object, ...]:

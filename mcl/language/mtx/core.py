@@ -141,7 +141,6 @@ class Core:
 
     @property
     def digests(self) -> dict[str, str]:
-        """Each module's digest by name."""
         return {name: module.digest for name, module in self.modules.items()}
 
     @property

@@ -106,19 +106,16 @@ class FileHead:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """§SKILL by key."""
         settings: Mapping[str, str] = self.values["settings"]
         return settings
 
     @property
     def cortex(self) -> Mapping[str, str]:
-        """§CORTEX by key."""
         cortex: Mapping[str, str] = self.values["cortex"]
         return cortex
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        """The slots of §INPUTS."""
         try:
             return tuple(unpacked_slot(slot) for slot in json.loads(self.values["slots"]))
         except BAD_VALUE:
@@ -155,7 +152,6 @@ class LoadedFile:
 
     @cached_property
     def file(self) -> File:
-        """The tree."""
         return self.tree()
 
 

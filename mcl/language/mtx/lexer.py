@@ -94,7 +94,6 @@ def _compiled(terminals: Sequence[Any]) -> Match:
 
 @cache
 def lexer() -> Lexer:
-    """The lexer of the language."""
     # imported here because Lark takes 40 ms to load, and a cached tree needs none of it
     from lark import Lark
 

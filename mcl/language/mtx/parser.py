@@ -190,7 +190,6 @@ class ParserRun:
             self.state.feed_token(Word(STAND_IN, name))
 
     def find(self, line: int, column: int, code: str, message: str, text: str = "", hint: str = "") -> None:
-        """Note an error."""
         if len(self.findings) < MAX_FINDINGS:
             self.findings.append(MtxFinding(line, column, code, message, text[:200], hint))
 

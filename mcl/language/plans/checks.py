@@ -159,7 +159,6 @@ class _Case:
         self.findings.append(MtxFinding(line, column, code, message, text[:200], hint, severity))
 
     def all(self, *, reachable: bool) -> None:
-        """All checks of this case."""
         if not reachable:
             hint = "put it before the case without `when`"
             self.add(self.steps, "CASE_UNREACHABLE", "an earlier case always holds", hint, warning=True)

@@ -138,7 +138,6 @@ class GovernedFolders:
                 recover(self.home, root, self.callers)
 
     def close(self) -> None:
-        """Nobody calls any more."""
         self.callers.close()
 
     def of(self, call: Call, context: Context, caller: Caller) -> GovernedCall | None:

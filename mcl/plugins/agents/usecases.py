@@ -47,7 +47,6 @@ class ListedWork:
     expired: bool = False
 
     def to_json(self) -> dict[str, object]:
-        """As a JSON object."""
         held = {"agent": self.lease.agent, "expires_at": self.lease.expires_at} if self.lease else None
         ends = {"expired": self.expired} if self.item.expires_at else {}
         return {**self.item.to_json(), **ends, "held": held}
@@ -367,7 +366,6 @@ class ImportedWork:
     signed: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        """As a JSON object."""
         return {
             "root": str(self.plan.root),
             "agreed": self.agreed,

@@ -48,12 +48,10 @@ class CheckedFile:
 
     @property
     def warnings(self) -> tuple[MtxFinding, ...]:
-        """What is doubtful."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
     @property
     def ok(self) -> bool:
-        """Whether there are no errors."""
         return not self.errors
 
 

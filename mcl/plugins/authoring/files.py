@@ -30,7 +30,6 @@ class SkillFile:
 
     @property
     def path(self) -> Path:
-        """Where it is."""
         return Path(self.shown)
 
     @property

@@ -52,7 +52,6 @@ _STATUS = {"completed": "green", "failed": BAD, "denied": BAD, "cancelled": "yel
 
 
 def row_document(journal: Journal, row: Row) -> dict[str, object]:
-    """One row as JSON."""
     says, _ = _says(journal, row)
     return {
         "row": row.seq,

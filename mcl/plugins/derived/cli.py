@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def register(skills: typer.Typer) -> None:
-    """Add this verb."""
     lines = "mcl skill import Makefile", "mcl skill import package.json test lint"
     verb(skills, "import", *lines)(import_targets)
 

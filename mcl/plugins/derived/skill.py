@@ -133,7 +133,6 @@ def _file(settings: Mapping[str, str], inputs: Inputs, reference: str, asked: As
 
 
 def _plan(asked: AskableTool, inputs: Inputs, reference: str) -> PlanTemplate:
-    """The plan of one call."""
     args: dict[str, Any] = {}
     for one in inputs.inputs:
         _put(args, one.path, f"${{slot.{one.slot.name}}}")

@@ -9,7 +9,6 @@ from mcl.cli.output import note
 
 
 def register(skills: typer.Typer) -> None:
-    """Add this verb."""
     verb(skills, "lsp", "mcl skill lsp")(serve_editor)
 
 

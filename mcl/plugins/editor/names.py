@@ -62,7 +62,6 @@ class Installed:
         self._skills = None
 
     def tools(self) -> Mapping[str, NameOffer]:
-        """The tools by address."""
         if self._tools is None:
             from mcl.catalog.tools import registry
 
@@ -70,7 +69,6 @@ class Installed:
         return self._tools
 
     def skills(self) -> Mapping[str, NameOffer]:
-        """The skills by address."""
         if self._skills is None:
             from mcl.usecases.installed import installed
 

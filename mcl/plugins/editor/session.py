@@ -216,7 +216,6 @@ class Open:
 
     @property
     def is_plan(self) -> bool:
-        """Whether it is a plan.yaml."""
         return self.path is not None and self.path.name == PLAN
 
     @cached_property
@@ -319,7 +318,6 @@ class EditorSession:
         return (one, target) if target else None
 
     def symbols(self, one: Open) -> list[Symbol]:
-        """The outline."""
         return [] if one.is_plan else symbols(one.document.lines)
 
     def fixes(self, one: Open, first: int, last: int) -> list[Fix]:

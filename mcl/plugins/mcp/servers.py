@@ -61,7 +61,6 @@ class Checked:
 
     @property
     def up(self) -> bool:
-        """Did it come up?"""
         return self.status.state == "up"
 
     def to_json(self) -> dict[str, object]:

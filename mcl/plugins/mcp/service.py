@@ -235,7 +235,6 @@ class ServedRun:
             self.form = None
 
     def on(self, event: WalkEvent) -> None:
-        """A node's state changed."""
         if event.state in ENDS:
             self._ended.add(event.node_id)
         words = (event.error or event.preview)[:_PREVIEW]

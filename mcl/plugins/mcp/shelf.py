@@ -51,7 +51,6 @@ class Shelved:
 
     @property
     def server(self) -> str:
-        """Whose it is."""
         return self.manifest.outside.server if self.manifest.outside else OURSELVES
 
     @property

@@ -47,7 +47,6 @@ class ProofReport(JsonResult):
 
     @property
     def ok(self) -> bool:
-        """Whether all of it holds."""
         return all(check.ok for check in self.checks)
 
 

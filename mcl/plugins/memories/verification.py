@@ -36,7 +36,6 @@ class MemoryReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
         return not self.flaws
 
     def add(self, code: str, place: str, message: str) -> None:

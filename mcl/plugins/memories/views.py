@@ -14,7 +14,6 @@ _SHOWN = 240  # characters of a text in a list
 
 
 def memory_view(memory: Memory) -> Iterator[RenderableType]:
-    """One memory."""
     state = ("forgotten", BAD) if memory.forgotten else ("", "")
     yield joined(((memory.uri, STRONG), state))
     pairs = [
@@ -32,7 +31,6 @@ def memory_view(memory: Memory) -> Iterator[RenderableType]:
 
 
 def history_view(versions: Sequence[Memory]) -> RenderableType:
-    """All versions of a memory."""
     lines = [
         (
             (f"v{one.version}", ""),
@@ -46,7 +44,6 @@ def history_view(versions: Sequence[Memory]) -> RenderableType:
 
 
 def tell_list(memories: Sequence[Memory], out: Output) -> None:
-    """Several memories, one a line."""
     out.document({"memories": memories})
     lines = [
         (

@@ -298,7 +298,6 @@ class _Watched:
         return getattr(self._registry, name)
 
     async def invoke(self, *args: Any, **more: Any) -> dict[str, object]:
-        """As the registry's."""
         self.before = self._look()
         more["letter"] = more.get("letter") or LETTER
         try:

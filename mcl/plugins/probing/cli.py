@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def register_check(tools: typer.Typer) -> None:
-    """Add this verb."""
     lines = ("mcl tool check", "mcl tool check --docs docs --json", "mcl tool check --no-probe")
     verb(tools, "check", *lines)(verify_tools)
 
@@ -130,7 +129,6 @@ def _named(tool: "KnownTool") -> str:
 
 
 def register_contracts(tools: typer.Typer) -> None:
-    """Add this verb."""
     lines = ("mcl tool contracts", "mcl tool contracts --json", "mcl tool contracts --out docs")
     verb(tools, "contracts", *lines)(contract_table)
 

@@ -246,7 +246,6 @@ class Opening:
         return tuple(sorted(found))
 
     def close(self) -> None:
-        """Watch no more."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

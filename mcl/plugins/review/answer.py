@@ -387,7 +387,6 @@ class _CountedWriter:
         self.tokens = 0
 
     def write(self, request: WritingRequest) -> WrittenText:
-        """As the model does."""
         wrote = self._model.write(request)
         self.tokens += len(wrote.parts)
         self._tell(f"{wrote.text}\n".encode("utf-8", "replace"))

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 def register(models: typer.Typer) -> None:
-    """Add this verb."""
     lines = "mcl model tune --skills skills --examples examples.jsonl", "mcl model tune --skills skills --use"
     verb(models, "tune", *lines)(tune_model)
 

@@ -215,7 +215,6 @@ class Figures:
         return Figures(**{name: mine[name] + its[name] for name in mine})
 
     def said(self) -> str:
-        """In a line."""
         values = f", values F1 {self.f1:.2f}" if self.wanted else ""
         return f"{self.whole} of {self.lessons} right (skill {self.skills}, verb {self.verbs}{values})"
 

@@ -199,7 +199,6 @@ class Settings(JsonResult):
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> Self:
-        """From a JSON object."""
         return cls(**{**said, "skills": tuple(said["skills"])})
 
 

@@ -185,7 +185,6 @@ class BatchSummary:
         return (self.lines - self.kept) / self.seconds if self.seconds else 0.0
 
     def to_json(self) -> dict[str, object]:
-        """As a JSON object."""
         return {**fields_json(self), "per_second": round(self.per_second, 1)}
 
 

@@ -55,7 +55,6 @@ class Worker:
             lines = lines[done:]
 
     def close(self) -> None:
-        """Stop the process."""
         with self._changing:
             self._closed = True
             self._process.kill()
@@ -157,7 +156,6 @@ class Workers:
                     due += 1
 
     def close(self) -> None:
-        """Stop all processes."""
         for worker in self._all:
             worker.close()
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def register(mcp: typer.Typer) -> None:
-    """Add this verb."""
     lines = "mcl mcp install", "mcl mcp install --host claude-code", "mcl mcp install --host cursor --write"
     verb(mcp, "install", *lines)(install_command)
 

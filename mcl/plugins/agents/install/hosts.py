@@ -105,7 +105,6 @@ class HostEntry:
 
     @property
     def table(self) -> str:
-        """The entry as TOML."""
         head = f"[{self.host.key}.{self.name}]"
         lines = [head, *(f"{key} = {_toml(value)}" for key, value in self.value.items() if key != "env")]
         if self.env:

@@ -117,7 +117,6 @@ class SignedWork:
 
     @property
     def home(self) -> Home:
-        """The home it is of."""
         return self._home
 
     def root_of(self, place: Path) -> Path | None:

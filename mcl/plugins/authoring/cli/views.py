@@ -142,7 +142,6 @@ def tried_view(tried: TriedSkill) -> Iterator[RenderableType]:
 
 
 def tried_summary(tried: Sequence[TriedSkill]) -> RenderableType:
-    """How many examples were understood."""
     ok = all(one.ok for one in tried)
     passed, _, asked = _counted(tried).partition(",")
     return plain(f"{passed} examples are understood{',' if asked else ''}{asked}", GOOD if ok else BAD)

@@ -268,7 +268,6 @@ _SAID = 160  # characters of a reason in a list
 
 
 def calls_view(calls: "Sequence[CallRecord]") -> "RenderableType":
-    """Calls, one a line."""
     if not calls:
         return plain("nothing", DIM)
     lines = [

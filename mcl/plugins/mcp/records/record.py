@@ -238,7 +238,6 @@ class Filters:
     digest: str = ""
 
     def matches(self, call: CallRecord) -> bool:
-        """Whether a record is wanted."""
         if self.since is not None and call.at_ms < self.since:
             return False
         if self.until is not None and call.at_ms >= self.until:

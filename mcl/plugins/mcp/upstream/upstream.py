@@ -143,7 +143,6 @@ class Upstream:
         return self._promised.get(tool)
 
     def status(self) -> Status:
-        """How it does."""
         live, fault = self._connection, self._fault
         about = None if live is None else live.about
         return Status(
@@ -183,7 +182,6 @@ class Upstream:
             await self._turned.wait()
 
     def stop(self) -> None:
-        """End it for good."""
         self._turn("down", down("was taken out, or entered anew"))
         self.leave()
 

@@ -101,7 +101,6 @@ class ReviewsByDefault(ShowsByDefault):
 
 
 def register_review(app: typer.Typer) -> None:
-    """Add `mcl review`."""
     reviews = noun(
         "review",
         "Reviews of code. `mcl review FILE` is `mcl review file FILE`.",
@@ -121,7 +120,6 @@ def register_review(app: typer.Typer) -> None:
 
 
 def register_release(app: typer.Typer) -> None:
-    """Add `mcl release`."""
     release = noun("release", "May this repository be released?", "mcl release check")
     verb(release, "check", *_RELEASE)(check_command)
     app.add_typer(release)

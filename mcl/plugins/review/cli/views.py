@@ -56,7 +56,6 @@ def history_view(reviews: "Sequence[Review]") -> Iterator[RenderableType]:
 
 
 def decisions_view(decisions: "Sequence[ArchitectureDecision]") -> Iterator[RenderableType]:
-    """Decisions, one a line."""
     lines = [
         ((one.id, ""), (one.kind, DIM), (one.status, DIM), (one_line(one.title, _SHOWN), ""))
         for one in decisions
@@ -65,7 +64,6 @@ def decisions_view(decisions: "Sequence[ArchitectureDecision]") -> Iterator[Rend
 
 
 def decision_view(one: "ArchitectureDecision") -> Iterator[RenderableType]:
-    """One decision."""
     yield joined(((one.id, STRONG), (one.title, STRONG)))
     pairs = [
         ("kind", one.kind),
@@ -92,7 +90,6 @@ def differences_view(found: "Sequence[DecisionDifference]", *, read: bool) -> It
 
 
 def meanings_view(meanings: "Sequence[Meaning]") -> Iterator[RenderableType]:
-    """Texts, one a line."""
     lines = [
         ((one.id, ""), (one.kind, DIM), (one_line(one.source, 60), DIM), (one_line(one.text, _SHOWN), ""))
         for one in meanings
@@ -115,7 +112,6 @@ def dismissals_view(dismissals: "Sequence[Dismissal]") -> Iterator[RenderableTyp
 
 
 def bootstrap_view(done: "Bootstrapped") -> Iterator[RenderableType]:
-    """What a bootstrap did."""
     if done.documents:
         lines = [((path, ""), (str(count), DIM)) for path, count in done.documents]
         yield listing(("document", "sections"), lines)

@@ -256,7 +256,6 @@ class DriftReport:
     cut: bool = False
 
     def of(self, part: str) -> tuple[RepositoryFlaw, ...]:
-        """Those of one part."""
         rules = drift_rules()
         return tuple(one for one in self.flaws if rules[one.code].about == part)
 

@@ -61,7 +61,6 @@ class SourceFile:
         return self.stamp[0]
 
     def to_json(self) -> list[Any]:
-        """As it is kept."""
         shown = self.shown
         symbols = [[one.name, one.kind, one.line, one.signature] for one in shown.symbols]
         kept = [symbols, shown.imports, shown.marks, shown.provides, shown.read, shown.cut]

@@ -58,7 +58,6 @@ class RoleRules:
         return next(rule for rule in self.all if rule.fits(name, above, language, marks, importers))
 
     def get(self, id: str) -> RoleRule | None:
-        """The rule with this id."""
         return next((rule for rule in self.all if rule.id == id), None)
 
     def why(self, id: str, importers: int) -> str:
@@ -228,5 +227,4 @@ class AgedMaps:
         return () if path in self.old else self._maps.symbols(path)
 
     def hub(self, path: str) -> float:
-        """As `Maps.hub`."""
         return self._maps.hub(path)

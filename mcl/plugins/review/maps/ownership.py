@@ -109,7 +109,6 @@ class ChangeLog:
         return path
 
     def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
         return {
             "head": self.head,
             "history": self.history,

@@ -54,7 +54,6 @@ class ArchitectureDecision(JsonResult):
 
     @property
     def number(self) -> int:
-        """The number in its id."""
         return int(self.id.removeprefix("ADR-"))
 
     @property

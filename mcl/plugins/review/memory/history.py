@@ -120,7 +120,6 @@ class Review:
 
     @property
     def total(self) -> int:
-        """How many findings there were."""
         return sum(number for _, number in self.severities)
 
     def to_json(self) -> dict[str, object]:
@@ -311,20 +310,16 @@ class ReviewMemories:
 
     @cached_property
     def history(self) -> ReviewHistory:
-        """What reviews found."""
         return ReviewHistory(self._place, lambda: self.dismissals.all().keys())
 
     @cached_property
     def dismissals(self) -> Dismissals:
-        """What a person dismissed."""
         return Dismissals(self._place)
 
     @cached_property
     def decisions(self) -> Decisions:
-        """Decisions of architecture."""
         return Decisions(self._place)
 
     @cached_property
     def meanings(self) -> Meanings:
-        """What is known in words."""
         return Meanings(self._place)

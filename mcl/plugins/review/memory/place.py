@@ -60,7 +60,6 @@ class WorkspaceMemory:
         return f"{TAG}.{self.key}.{name}"
 
     def now(self) -> Remembered:
-        """What is remembered now."""
         return self.store.memories()
 
     def all(self, type: str, kind: str, *, near: str = "", limit: int = 0) -> list[Memory]:

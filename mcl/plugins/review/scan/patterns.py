@@ -85,7 +85,6 @@ class PatternRule:
 
     @property
     def body(self) -> str:
-        """What a finding says."""
         return f"{self.says}\nFix: {self.fix}."
 
 
@@ -112,7 +111,6 @@ class PatternBook:
 
 @cache
 def books() -> tuple[PatternBook, ...]:
-    """All of them, by name."""
     return tuple(map(_book_of, sorted(_FOLDER.glob("*.toml"))))
 
 

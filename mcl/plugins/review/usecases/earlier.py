@@ -205,7 +205,6 @@ class Reviews:
         return BLOCKED if isinstance(given, Mapping) and given.get("blocking") else 0
 
     def said(self, home: Home, found: "Shown") -> tuple[dict[str, Any], str]:
-        """What was found."""
         review = concluded_before(home, found)
         if not review:
             return {}, ""

@@ -70,7 +70,6 @@ class Exam:
 
     @property
     def good_for(self) -> tuple[str, ...]:
-        """The parts that it passed."""
         return tuple(one.part for one in self.parts if one.good)
 
 

@@ -40,7 +40,6 @@ def approver(r: random.Random) -> str:
 
 
 def city(r: random.Random) -> str:
-    """A city."""
     return r.choice(CITIES)
 
 
@@ -55,7 +54,6 @@ def region(r: random.Random) -> str:
 
 
 def path(r: random.Random) -> str:
-    """A file's path."""
     parts = r.sample(DIRS, r.choice([0, 1, 1, 1, 2]))
     stem = r.choice(FILES)
     k = r.random()
@@ -69,7 +67,6 @@ def path(r: random.Random) -> str:
 
 
 def folder(r: random.Random) -> str:
-    """A folder, as a path."""
     parts = r.sample(DIRS, r.choice([1, 1, 1, 2, 2, 3]))
     if r.random() < 0.12:
         parts.append(r.choice(["2024", "2025", "2026", "q1", "v1", "old", "en", "sv"]))
@@ -77,7 +74,6 @@ def folder(r: random.Random) -> str:
 
 
 def pattern(r: random.Random) -> str:
-    """A file pattern."""
     ext = r.choice(EXTS)
     return r.choice([f"*.{ext}", f"*.{ext}", f"*.{ext}", f"{r.choice(FILES)}*", f"**/*.{ext}", f".{ext}", f"test_*.{ext}",
                      f"*_{r.choice(FILES)}.{ext}", f"{r.choice(FILES)}.{ext}"])  # fmt: skip
@@ -104,7 +100,6 @@ def needle(r: random.Random) -> str:
 
 
 def branch(r: random.Random) -> str:
-    """A branch's name."""
     stem = r.choice(["-", "-", "_"]).join(
         r.sample([*IDENTS, *FILES, "error", "fix", "page", "login", "new", "v2"], r.choice([1, 2, 2, 3]))
     )
@@ -158,7 +153,6 @@ def money(r: random.Random) -> str:
 
 
 def clock(r: random.Random) -> str:
-    """A time of day."""
     h = r.randint(1, 12)
     return r.choice([f"{h} pm", f"{h}pm", f"{h} am", f"{r.randint(6, 22)}:{r.choice(['00', '15', '30', '45'])}", f"{h} o'clock", "noon",
                      "midnight", f"{h} p.m.", f"{h}:30 pm", "lunchtime", "close of business"])  # fmt: skip
@@ -212,7 +206,6 @@ def within(r: random.Random) -> str:
 
 
 def url(r: random.Random) -> str:
-    """An address on the web."""
     host = f"{r.choice(['ci', 'status', 'www', 'api', 'app', 'docs', 'check', 'health'])}.{r.choice(['acme', 'contoso', 'example', 'northwind', 'fabrikam', 'shop'])}.{r.choice(['org', 'com', 'net', 'io', 'test', 'se'])}"
     return (
         r.choice(["https://", "https://", "http://", ""])
