@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 import typer
 from typer.core import TyperGroup
 
+from executor.core.tables import table_beside
+
 if TYPE_CHECKING:
     from ir.errors import MclError
 
@@ -55,9 +57,17 @@ def noun(name: str, help: str, *lines: str, **more: Any) -> typer.Typer:
     )
 
 
-def verb(group: typer.Typer, name: str, *lines: str) -> Callable[[_Command], _Command]:
-    """What makes a function a command of a group, with an example under its help."""
-    return group.command(name, epilog=example(*lines))
+def verb(group: typer.Typer, name: str) -> Callable[[_Command], _Command]:
+    """What makes a function a command of a group. The example under its help stands in `examples.toml` beside
+    its module."""
+
+    def added(command: _Command) -> _Command:
+        module = command.__module__
+        examples = table_beside(str(sys.modules[module].__file__), "examples")[module.rpartition(".")[2]]
+        noun = f"{group.info.name} " if isinstance(group.info.name, str) else ""
+        return group.command(name, epilog=example(*examples[noun + name]))(command)
+
+    return added
 
 
 def option(name: str, help: str, **more: Any) -> Any:

@@ -47,16 +47,7 @@ Why = Annotated[bool, option("--why", "Also show what was chosen and read, how s
 NoStore = Annotated[bool, option("--no-store", "With --batch: keep nothing in the journal.")]
 
 
-@verb(
-    verbs,
-    "compile",
-    'mcl compile "which files in notes mention invoice"',
-    'mcl compile "list the last 5 commits" --skill repo-status --json',
-    'mcl compile "look for invoices" --why --dry-run',
-    'mcl compile "list the last 5 commits" --goal release-2.4 --expires 2h',
-    "mcl compile - < goal.txt",
-    "mcl compile --batch goals.jsonl --out results.jsonl --jobs 2",
-)
+@verb(verbs, "compile")
 def compile_command(
     goal: Annotated[
         str | None,
@@ -173,9 +164,7 @@ def compile_command(
     return tell_result(result, out, home, stored=not dry_run, why=why)
 
 
-@verb(
-    verbs, "answer", "mcl answer @last", "mcl answer @last u1=notes", 'mcl answer @last u1="two words" u2=7'
-)
+@verb(verbs, "answer")
 def answer_command(
     intent: IntentId,
     answers: Annotated[

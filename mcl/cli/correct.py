@@ -35,13 +35,7 @@ NEEDS_ACCEPT = 10  # the exit code
 verbs = typer.Typer()
 
 
-@verb(
-    verbs,
-    "correct",
-    'mcl correct @last "only markdown files"',
-    "mcl correct @last --set folder=docs",
-    "mcl correct 01K --set budget.max_calls=5 --retry-from search --yes --json",
-)
+@verb(verbs, "correct")
 def correct_command(
     intent: IntentId,
     words: Annotated[str, argument("WORDS", "What is to be otherwise, in plain words.")] = "",

@@ -32,14 +32,7 @@ if TYPE_CHECKING:
 verbs = typer.Typer()
 
 
-@verb(
-    verbs,
-    "do",
-    'mcl do "which files in notes mention invoice"',
-    'mcl "which files in notes mention invoice"',
-    'mcl do "tidy the folder downloads" --workspace ~',
-    'mcl do "list the last 5 commits" --yes --json',
-)
+@verb(verbs, "do")
 def do_command(
     goal: Annotated[
         list[str],

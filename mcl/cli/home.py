@@ -116,9 +116,7 @@ def ask_passphrase(prompt: str, *, again: str = "") -> bytes:
 # ---- `mcl init`: make the home.
 
 
-@verb(
-    verbs, "init", "mcl init", "MCL_HOME=./here mcl init --passphrase", "MCL_HOME=./ci mcl init --unattended"
-)
+@verb(verbs, "init")
 def init_command(
     passphrase: Annotated[bool, option("--passphrase", "Ask for a passphrase that seals the keys.")] = False,
     unattended: Annotated[
@@ -179,7 +177,7 @@ config = noun(
 )
 
 
-@verb(config, "list", "mcl config list")
+@verb(config, "list")
 def list_settings(as_json: AsJson = False) -> None:
     """List what may be chosen: zone, language, do.reads, colours, model.
 
@@ -199,7 +197,7 @@ def list_settings(as_json: AsJson = False) -> None:
     )
 
 
-@verb(config, "get", "mcl config get do.reads")
+@verb(config, "get")
 def get_setting(
     name: Annotated[str, argument("NAME", "Such as do.reads.", autocompletion=complete_setting)],
     as_json: AsJson = False,
@@ -211,7 +209,7 @@ def get_setting(
     Output(as_json).show(found, [found.value])
 
 
-@verb(config, "set", "mcl config set do.reads ask", "mcl config set language sv", "mcl config set colours ''")
+@verb(config, "set")
 def set_setting(
     name: Annotated[str, argument("NAME", "Such as do.reads.", autocompletion=complete_setting)],
     value: Annotated[str, argument("VALUE", "What counts from now on; '' takes the choice back.")],
@@ -226,7 +224,7 @@ def set_setting(
     )
 
 
-@verb(config, "zone", "mcl config zone", "mcl config zone Europe/Stockholm", "mcl config zone system")
+@verb(config, "zone")
 def zone(
     name: Annotated[
         str | None, argument("[ZONE]", "Such as Europe/Stockholm; system: the machine's.")

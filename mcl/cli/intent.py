@@ -39,7 +39,7 @@ _SHORT = 8  # characters of an id's end: those of a day have the same beginning
 # ---- What is known of them.
 
 
-@verb(verbs, "show", "mcl show @last", "mcl show @last --why", "mcl show 01K --json")
+@verb(verbs, "show")
 def show_command(
     intent: IntentId,
     why: Annotated[bool, option("--why", "Also show why its open questions are asked.")] = False,
@@ -73,7 +73,7 @@ def show_command(
         note("nothing is asked here, or skills and memories changed since: mcl compile GOAL --why --dry-run")
 
 
-@verb(verbs, "why", "mcl why", "mcl why @last-1 --json")
+@verb(verbs, "why")
 def why_command(
     intent: LastIntent = "@last",
     model: ModelPath = None,
@@ -97,14 +97,7 @@ def why_command(
         out.tell(why_view(found))
 
 
-@verb(
-    verbs,
-    "list",
-    "mcl list",
-    "mcl list invoice",
-    "mcl list --state proposed",
-    "mcl list --goal release-2.4",
-)
+@verb(verbs, "list")
 def list_command(
     text: Annotated[
         list[str] | None, argument("[WORD]...", "Only intents with these words.", show_default=False)
@@ -154,7 +147,7 @@ def list_command(
 # ---- `mcl accept`: a person reads an Intent and its plan, and signs both.
 
 
-@verb(verbs, "accept", "mcl accept @last", "mcl accept 01K --yes")
+@verb(verbs, "accept")
 def accept_command(
     intent: IntentId,
     yes: Yes = False,
@@ -222,7 +215,7 @@ def accept_command(
     return 0
 
 
-@verb(verbs, "cancel", 'mcl cancel @last --reason "not needed any more"')
+@verb(verbs, "cancel")
 def cancel_command(
     intent: IntentId,
     reason: Reason = "",

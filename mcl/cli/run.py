@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 verbs = typer.Typer()
 
 
-@verb(
-    verbs, "run", "mcl run @last", "mcl run 01K --deny-gates --workspace ~/project", "mcl run @last --resume"
-)
+@verb(verbs, "run")
 def run_command(
     intent: IntentId,
     yes_gates: Annotated[
@@ -223,7 +221,7 @@ class ToldPeople:
 _DAYS = 30
 
 
-@verb(verbs, "undo", "mcl undo @last --check", "mcl undo 01K --node write --yes", "mcl undo --prune")
+@verb(verbs, "undo")
 def undo_command(
     intent: Annotated[
         str,

@@ -49,13 +49,7 @@ DerivedOnes = Annotated[
 ]
 
 
-@verb(
-    skills,
-    "list",
-    "mcl skill list",
-    "mcl skill list --skills ./more-skills",
-    "mcl skill list --derived",
-)
+@verb(skills, "list")
 def list_skills(
     skills: SkillDirectories = None, derived: DerivedOnes = False, as_json: AsJson = False
 ) -> None:
@@ -124,7 +118,7 @@ def _list_derived(out: Output, *, as_json: bool) -> None:
 # ---- `mcl skill show`: one skill.
 
 
-@verb(skills, "show", "mcl skill show general", "mcl skill show skills/read-file")
+@verb(skills, "show")
 def show_skill(skill: OneSkill, skills: SkillDirectories = None, as_json: AsJson = False) -> None:
     """Show a skill: its verbs, inputs, tools and examples."""
     from executor.tools.names import short_name

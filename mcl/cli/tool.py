@@ -38,7 +38,7 @@ STYLES = {
 _NARROW = 84  # columns
 
 
-@verb(tools, "list", "mcl tool list", "mcl tool list --waiting", "mcl tool list --json")
+@verb(tools, "list")
 def list_tools(
     server: Annotated[str, option("--server NAME", "Only this server's; mcl is mcl itself.")] = "",
     waiting: Annotated[bool, option("--waiting", "Only those that wait for an approval.")] = False,
@@ -168,7 +168,7 @@ _EXAMPLES: Mapping[str, object] = {
 _DOES: Mapping[str, str] = {"read": "reads", "write": "writes", "destructive": "destroys"}
 
 
-@verb(tools, "show", "mcl tool show fs/edit", "mcl tool show fs/edit --json")
+@verb(tools, "show")
 def describe_tool(tool: ToolName, as_json: AsJson = False) -> None:
     """Describe one tool, with an example call.
 

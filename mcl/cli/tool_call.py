@@ -45,13 +45,7 @@ def ended(called: "Called", out: Output, *, undone: str) -> int:
 _MAX_FILE = 8 << 20  # bytes
 
 
-@verb(
-    verbs,
-    "call",
-    "mcl tool call fs/read path=notes/monday.md",
-    "mcl tool call fs/write path=a.txt content=hello --yes",
-    "mcl tool call fs/edit --args edit.json --json --yes",
-)
+@verb(verbs, "call")
 def call_tool(
     tool: ToolName,
     given: Annotated[

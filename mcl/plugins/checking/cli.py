@@ -51,7 +51,7 @@ log = noun(
 )
 
 
-@verb(log, "show", "mcl log show", "mcl log @last", "mcl log 7", "mcl log @last --export envelopes")
+@verb(log, "show")
 def show_log(
     intent: Annotated[
         str,
@@ -97,7 +97,7 @@ def show_log(
         out.tell([listing(heads, [row_line(journal, row, named=not intent) for row in rows])])
 
 
-@verb(log, "verify", "mcl log verify", "mcl log verify --head head.json")
+@verb(log, "verify")
 def verify_log(
     head: Annotated[
         list[Path] | None,
@@ -136,7 +136,7 @@ def verify_log(
     return 0 if report.ok else UNVERIFIED
 
 
-@verb(log, "head", "mcl log head --json > head.json")
+@verb(log, "head")
 def sign_head(as_json: AsJson = False) -> None:
     """Sign the journal as it is now: its size and root.
 
@@ -146,7 +146,7 @@ def sign_head(as_json: AsJson = False) -> None:
     out.show(head, [rows([(name, str(value)) for name, value in head.items()])])
 
 
-@verb(log, "prove", "mcl log prove 7 --json > row7.json", "mcl log prove 7 --since 5")
+@verb(log, "prove")
 def prove_row(
     row: Seq,
     since: Annotated[
@@ -175,7 +175,7 @@ def prove_row(
         out.tell([rows(lines)])
 
 
-@verb(log, "accept-break", "mcl log accept-break 7")
+@verb(log, "accept-break")
 def accept_break(row: Seq, as_json: AsJson = False) -> None:
     """Go on though the journal does not hold in a row.
 
@@ -184,7 +184,7 @@ def accept_break(row: Seq, as_json: AsJson = False) -> None:
     _tell_said(use_home(signs=True).journal.accept_break(row), as_json)
 
 
-@verb(log, "forget", "mcl log forget 12", "mcl log forget 12 --yes")
+@verb(log, "forget")
 def forget_body(row: Seq, yes: Yes = False, as_json: AsJson = False) -> int:
     """Remove what a node gave that lies beside a row, for good; its hash stays in the row.
 
@@ -204,7 +204,7 @@ def forget_body(row: Seq, yes: Yes = False, as_json: AsJson = False) -> int:
     return 0
 
 
-@verb(log, "restore-tables", "mcl log restore-tables")
+@verb(log, "restore-tables")
 def restore_tables(as_json: AsJson = False) -> None:
     """Make grants, pins, servers and what else stands beside the journal what its rows say.
 
@@ -213,7 +213,7 @@ def restore_tables(as_json: AsJson = False) -> None:
     _tell_said(use_home(signs=True).journal.tables.restore(), as_json)
 
 
-@verb(log, "restored", "mcl log restored")
+@verb(log, "restored")
 def say_restored(as_json: AsJson = False) -> None:
     """Say that the older journal is meant: a backup was restored.
 
@@ -256,7 +256,7 @@ def _read_head(path: Path, resolver: "Callable[[str], PublicKey | None]") -> "He
 checks = typer.Typer()
 
 
-@verb(checks, "replay", "mcl replay @last", "mcl replay @last --steps")
+@verb(checks, "replay")
 def replay_command(
     intent: IntentId,
     steps: Annotated[
@@ -286,7 +286,7 @@ def replay_command(
     return 0 if found.same else UNVERIFIED
 
 
-@verb(checks, "verify", "mcl verify intent.json plan.json exported/*.cbor")
+@verb(checks, "verify")
 def verify_command(
     files: Annotated[list[Path], argument("FILE...", "Intents and plans (JSON), rows of a journal (CBOR).")],
     as_json: AsJson = False,
@@ -345,9 +345,7 @@ plans = noun(
 )
 
 
-@verb(
-    plans, "show", "mcl plan @last", "mcl plan @last --graph svg --out plan.svg", "mcl plan show 01K --json"
-)
+@verb(plans, "show")
 def plan_command(
     intent: IntentId,
     form: Annotated[
@@ -396,7 +394,7 @@ def _draw(seen: "Planned", form: GraphForm, place: Path | None, home: "Home") ->
         note(f"{place}: {len(picture):,} bytes")
 
 
-@verb(plans, "check", "mcl plan check @last", "mcl plan check plan.json --verb build --json")
+@verb(plans, "check")
 def check_command(
     what: Annotated[
         str,
@@ -436,7 +434,7 @@ def _is_file(text: str) -> bool:
     return not text.startswith("@") and (Path(text).is_file() or "/" in text or "." in text)
 
 
-@verb(plans, "compare", "mcl plan compare before.json after.json --json", "mcl plan compare 01K 01M")
+@verb(plans, "compare")
 def compare_command(
     before: Annotated[str, argument("A", "A file (Intent, plan or both) or an intent.")],
     after: Annotated[str, argument("B", "What it would become: a file or an intent.")],

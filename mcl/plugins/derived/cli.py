@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 
 def register(skills: typer.Typer) -> None:
-    lines = "mcl skill import Makefile", "mcl skill import package.json test lint"
-    verb(skills, "import", *lines)(import_targets)
+    verb(skills, "import")(import_targets)
 
 
 def import_targets(

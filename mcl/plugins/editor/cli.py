@@ -9,7 +9,7 @@ from mcl.cli.output import note
 
 
 def register(skills: typer.Typer) -> None:
-    verb(skills, "lsp", "mcl skill lsp")(serve_editor)
+    verb(skills, "lsp")(serve_editor)
 
 
 def serve_editor() -> int:

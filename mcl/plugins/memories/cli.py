@@ -51,13 +51,7 @@ memory = noun(
 MAX_TEXT_BYTES = 4 * 16_384  # no text of the longest allowed length is larger
 
 
-@verb(
-    memory,
-    "add",
-    'mcl memory add Fact "The office is in Oslo" --id office --tag place',
-    "mcl memory add Belief - --confidence 0.6 < note.txt",
-    "mcl memory add --file memories.jsonl",
-)
+@verb(memory, "add")
 def put(
     type: Annotated[
         str,
@@ -117,7 +111,7 @@ def put(
         out.tell(memory_view(said))
 
 
-@verb(memory, "remove", "mcl memory remove Fact/office")
+@verb(memory, "remove")
 def forget(
     uri: Address,
     yes: Annotated[bool, option("--yes", "Do not ask.")] = False,
@@ -145,7 +139,7 @@ def forget(
     return 0
 
 
-@verb(memory, "learning", "mcl memory learning", "mcl memory learning off")
+@verb(memory, "learning")
 def learning(
     switch: Annotated[Literal["on", "off"] | None, argument("[on|off]", "Turn it on or off.")] = None,
     as_json: AsJson = False,
@@ -201,7 +195,7 @@ def _edge(text: str) -> tuple[str, str]:
 # ---- `mcl memory find`, `list` and `show`: what is remembered.
 
 
-@verb(memory, "find", 'mcl memory find "who sells paper" --type Fact --limit 3')
+@verb(memory, "find")
 def find(
     near: Annotated[str, argument("WORDS", "What it should be about.")],
     types: Types = None,
@@ -219,7 +213,7 @@ def find(
     tell_list(found, Output(as_json))
 
 
-@verb(memory, "list", "mcl memory list --type Goal", "mcl memory list --at 12")
+@verb(memory, "list")
 def list_memories(
     types: Types = None,
     tag: Tags = None,
@@ -235,7 +229,7 @@ def list_memories(
     tell_list(found, Output(as_json))
 
 
-@verb(memory, "show", "mcl memory show Fact/office", "mcl memory show Fact/office@v1 --history")
+@verb(memory, "show")
 def show(
     uri: Address,
     history: Annotated[bool, option("--history", "All its versions, oldest first.")] = False,
@@ -261,7 +255,7 @@ def show(
 # ---- `mcl memory snapshot`, `prove` and `verify`: that memories are what they were.
 
 
-@verb(memory, "snapshot", "mcl memory snapshot", "mcl memory snapshot 12 --json")
+@verb(memory, "snapshot")
 def snapshot(
     which: Annotated[str, argument("[SNAPSHOT]", "Its size or root; now, where left out.")] = "",
     as_json: AsJson = False,
@@ -288,12 +282,7 @@ def snapshot(
     )
 
 
-@verb(
-    memory,
-    "prove",
-    "mcl memory prove Fact/office --out proof.json",
-    "mcl memory prove Fact/office@v1 --since 12",
-)
+@verb(memory, "prove")
 def prove(
     uri: Address,
     at: At = "",
@@ -319,7 +308,7 @@ def prove(
     told.show(proof, [checks_view(proof.checks())])
 
 
-@verb(memory, "verify", "mcl memory verify", "mcl memory verify proof.json --key did:key:z6Mk…")
+@verb(memory, "verify")
 def verify(
     proofs: Annotated[list[Path] | None, argument("[PROOF]...", "Files made by mcl memory prove.")] = None,
     key: Annotated[str, option("--key DID", "The agent that must have signed the proof.")] = "",

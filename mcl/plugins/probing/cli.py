@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 def register_check(tools: typer.Typer) -> None:
-    lines = ("mcl tool check", "mcl tool check --docs docs --json", "mcl tool check --no-probe")
-    verb(tools, "check", *lines)(verify_tools)
+    verb(tools, "check")(verify_tools)
 
 
 def verify_tools(
@@ -129,8 +128,7 @@ def _named(tool: "KnownTool") -> str:
 
 
 def register_contracts(tools: typer.Typer) -> None:
-    lines = ("mcl tool contracts", "mcl tool contracts --json", "mcl tool contracts --out docs")
-    verb(tools, "contracts", *lines)(contract_table)
+    verb(tools, "contracts")(contract_table)
 
 
 def contract_table(

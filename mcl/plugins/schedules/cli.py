@@ -58,13 +58,7 @@ Missed = Annotated[
 ]
 
 
-@verb(
-    schedule,
-    "add",
-    'mcl schedule add "every second friday at 14:30 list the files in notes"',
-    'mcl schedule add "list the files in notes" --when "on the 1st of each month" --count 12',
-    'mcl schedule add "when notes.md mentions invoice, list the files in notes"',
-)
+@verb(schedule, "add")
 def add_command(
     goal: Annotated[str, argument("GOAL", "What you want and when, in plain words.", show_default=False)],
     when: Annotated[str, option("--when WORDS", "When, where the goal does not say it.")] = "",
@@ -120,7 +114,7 @@ def _missed(text: str) -> str:
     return text
 
 
-@verb(schedule, "sign", "mcl schedule sign @last", "mcl schedule sign @last --until 2027-06-30 --count 20")
+@verb(schedule, "sign")
 def sign_command(
     intent: IntentId,
     yes: Yes = False,
@@ -209,7 +203,7 @@ def scope_view(scope: Schedule, home: Home, plan: PlanTree | None = None) -> Ite
     yield rows([(name, plain(safe(text))) for name, text in told])
 
 
-@verb(schedule, "list", "mcl schedule list", "mcl schedule list --all --json")
+@verb(schedule, "list")
 def list_command(
     every: Annotated[bool, option("--all", "Also those that ended or were revoked.")] = False,
     as_json: AsJson = False,
@@ -247,7 +241,7 @@ def _document(one: ScheduleNow) -> dict[str, Any]:
     return fields_json(one)
 
 
-@verb(schedule, "show", "mcl schedule show @last", "mcl schedule show 01K --json")
+@verb(schedule, "show")
 def show_command(intent: IntentId, as_json: AsJson = False) -> None:
     """Show one schedule: its scope, and its firings with what became of them."""
     from mcl.plugins.schedules.usecases import show_schedule
@@ -269,7 +263,7 @@ def show_command(intent: IntentId, as_json: AsJson = False) -> None:
         out.tell(["", listing(("firing", "due", "state"), lines)])
 
 
-@verb(schedule, "run", "mcl schedule run", "mcl schedule run --once --json")
+@verb(schedule, "run")
 def run_command(
     once: Annotated[bool, option("--once", "Fire what is due now, and end; for a scheduler.")] = False,
     as_json: AsJson = False,
@@ -340,13 +334,7 @@ def _tell(one: Happened, *, as_json: bool) -> None:
     note(safe(f"{told}{f': {one.code}: {one.message}' if one.code else ''}"))
 
 
-@verb(
-    schedule,
-    "install",
-    "mcl schedule install",
-    "mcl schedule install --cron --yes",
-    "mcl schedule install --remove",
-)
+@verb(schedule, "install")
 def install_command(
     cron: Annotated[bool, option("--cron", "A line of the crontab, also where systemd is here.")] = False,
     systemd: Annotated[bool, option("--systemd", "Units of systemd for your user.")] = False,
@@ -390,9 +378,7 @@ def install_command(
     return 0
 
 
-@verb(
-    schedule, "revoke", "mcl schedule revoke @last", 'mcl schedule revoke 01K --reason "not needed any more"'
-)
+@verb(schedule, "revoke")
 def revoke_command(intent: IntentId, reason: Reason = "", as_json: AsJson = False) -> None:
     """End a schedule: nothing of it is fired any more; with the last one the timer is removed too."""
     from mcl.plugins.schedules import timers

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 
 def register(models: typer.Typer) -> None:
-    lines = "mcl model tune --skills skills --examples examples.jsonl", "mcl model tune --skills skills --use"
-    verb(models, "tune", *lines)(tune_model)
+    verb(models, "tune")(tune_model)
 
 
 def tune_model(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mcl.plugins.weights.hub import OfferedModel
 
 
-@verb(models, "find", "mcl model find")
+@verb(models, "find")
 def find(as_json: AsJson = False) -> None:
     """List the models that other programs keep here: Hugging Face, Ollama, LM Studio, llama.cpp.
 
@@ -61,12 +61,7 @@ def find(as_json: AsJson = False) -> None:
     note("mcl model add FILE takes one; it stays where it is")
 
 
-@verb(
-    models,
-    "get",
-    "mcl model get hf:ggml-org/SmolLM2-360M-Instruct-GGUF",
-    "mcl model get hf:OWNER/REPO:Q4_K_M --use",
-)
+@verb(models, "get")
 def get(
     address: Annotated[str, argument("ADDRESS", "hf:OWNER/REPO, or hf:OWNER/REPO:FILE, or a part of FILE.")],
     revision: Annotated[str, option("--revision NAME", "A branch, tag or commit.")] = "main",
@@ -103,7 +98,7 @@ def get(
         note(f"mcl model check {known.name} says what it is good for; mcl model use {known.name} takes it")
 
 
-@verb(models, "check", "mcl model check bundled", "mcl model check qwen --part write")
+@verb(models, "check")
 def check(
     model: Annotated[str, argument("MODEL", "A name or digest of `mcl model list`, or a path to a GGUF.")],
     part: Annotated[

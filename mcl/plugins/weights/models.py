@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 models = noun("model", "Models: which weights the compiler asks.", "mcl model list", "mcl model use bundled")
 
 
-@verb(models, "list", "mcl model list")
+@verb(models, "list")
 def list_models(as_json: AsJson = False) -> None:
     """List the models of this home; the one in use is marked."""
     from mcl.usecases.models import Models
@@ -34,7 +34,7 @@ def list_models(as_json: AsJson = False) -> None:
     out.show({"models": known}, [listing(("", "name", "sha256", "file"), lines)])
 
 
-@verb(models, "show", "mcl model show bundled", "mcl model show ./other.gguf")
+@verb(models, "show")
 def model_info(
     model: Annotated[str, argument("MODEL", "A name, a digest, or a path to a GGUF.")],
     as_json: AsJson = False,
@@ -62,7 +62,7 @@ def model_info(
         out.tell([rows([(name, one_line(value, 300)) for name, value in shown], label=32)])
 
 
-@verb(models, "add", "mcl model add ~/models/qwen3-0.6b.gguf --name qwen")
+@verb(models, "add")
 def add_model(
     path: Annotated[Path, argument("PATH", "A GGUF file; it stays where it is.")],
     name: Annotated[str, option("--name NAME", "What to call it (default: the file's name).")] = "",
@@ -77,7 +77,7 @@ def add_model(
     _tell(Models(use_home()).add(path, name=name, spaced=spaced), "added", as_json=as_json)
 
 
-@verb(models, "use", "mcl model use qwen", "mcl model use bundled")
+@verb(models, "use")
 def use_model(
     model: Annotated[str, argument("MODEL", "A name or digest; also bundled, no-ai.")],
     as_json: AsJson = False,
@@ -88,7 +88,7 @@ def use_model(
     _tell(Models(use_home()).use(model), "in use", as_json=as_json)
 
 
-@verb(models, "remove", "mcl model remove qwen")
+@verb(models, "remove")
 def remove_model(
     model: Annotated[str, argument("MODEL", "A name or digest of one that was added.")],
     as_json: AsJson = False,

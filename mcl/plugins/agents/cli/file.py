@@ -33,7 +33,7 @@ work = noun(
 )
 
 
-@verb(work, "export", "mcl work export", "mcl work export --write --overwrite")
+@verb(work, "export")
 def export(
     write: Annotated[bool, option("--write", "Put it in its place, not on standard output.")] = False,
     overwrite: Annotated[
@@ -57,7 +57,7 @@ def export(
 # ---- `mcl work import`: a person reads what the file says, and signs it.
 
 
-@verb(work, "import", "mcl work import", "mcl work import --yes --json")
+@verb(work, "import")
 def import_(
     yes: Annotated[bool, option("--yes", "Do not ask; for scripts.")] = False,
     root: Root = None,
@@ -163,7 +163,7 @@ def _typed(said: dict[str, str]) -> str:
 # ---- `mcl work check`: what is wrong with the file of intents, line by line.
 
 
-@verb(work, "check", "mcl work check", "mcl work check .orchestration/active_intents.yaml --json")
+@verb(work, "check")
 def validate(
     file: Annotated[
         Path | None,
@@ -214,11 +214,7 @@ _LAST = 20
 _MARK = " (recovered)"  # the line was made by whoever came after a killed process
 
 
-@verb(
-    work,
-    "trace",
-    *("mcl work trace", "mcl work trace --intent INT-001 --last 100", "mcl work trace --json"),
-)
+@verb(work, "trace")
 def trace(
     intent: Annotated[str, option("--intent INTENT", "Only what was changed under this intent.")] = "",
     file: Annotated[str, option("--file PATH", "Only of this file, as the trace names it.")] = "",

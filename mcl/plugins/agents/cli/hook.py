@@ -19,7 +19,7 @@ AgentName = Annotated[
 hooks = noun("hook", "Decide about the tool calls of a coding agent's host.", "mcl hook install claude-code")
 
 
-@verb(hooks, "pre-tool-use", "mcl hook pre-tool-use --host claude-code < event.json")
+@verb(hooks, "pre-tool-use")
 def pre_tool_use(host: HostName = "claude-code", agent: AgentName = "") -> int:
     """Decide about the call that an event on standard input tells of; the answer is JSON.
 
@@ -31,7 +31,7 @@ def pre_tool_use(host: HostName = "claude-code", agent: AgentName = "") -> int:
     return run("pre", host, agent)
 
 
-@verb(hooks, "post-tool-use", "mcl hook post-tool-use --host claude-code < event.json")
+@verb(hooks, "post-tool-use")
 def post_tool_use(host: HostName = "claude-code", agent: AgentName = "") -> int:
     """Note what the call of an event on standard input left: a line of the trace for each file that changed.
 
@@ -42,7 +42,7 @@ def post_tool_use(host: HostName = "claude-code", agent: AgentName = "") -> int:
     return run("post", host, agent)
 
 
-@verb(hooks, "install", "mcl hook install claude-code", "mcl hook install gemini-cli --write")
+@verb(hooks, "install")
 def install(
     host: Annotated[str, argument("HOST", f"One of: {', '.join(NAMES)}.")],
     agent: Annotated[

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 def register(mcp: typer.Typer) -> None:
-    lines = "mcl mcp install", "mcl mcp install --host claude-code", "mcl mcp install --host cursor --write"
-    verb(mcp, "install", *lines)(install_command)
+    verb(mcp, "install")(install_command)
 
 
 def install_command(

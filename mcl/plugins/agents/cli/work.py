@@ -27,7 +27,7 @@ Agent = Annotated[
 Label = Annotated[str, argument("INTENT", "Its id in the file, such as INT-001.")]
 
 
-@verb(work, "list", "mcl work list", "mcl work list --status IN_PROGRESS --json")
+@verb(work, "list")
 def list_all(
     status: Annotated[str, option("--status STATUS", "Only what has this status.")] = "",
     root: Root = None,
@@ -53,7 +53,7 @@ def list_all(
         out.view([listing(("intent", "status", "held by", "name"), lines)])
 
 
-@verb(work, "show", "mcl work show INT-001")
+@verb(work, "show")
 def show(label: Label, root: Root = None, as_json: AsJson = False) -> None:
     """Show one piece of work as it was signed."""
     from mcl.plugins.agents.usecases import show_work
@@ -88,7 +88,7 @@ def _style(status: str) -> str:
 # ---- `mcl work select` and `release`: an agent takes a piece of work, and gives it up.
 
 
-@verb(work, "select", "mcl work select INT-001", "mcl work select INT-001 --agent worker-2 --json")
+@verb(work, "select")
 def select(label: Label, agent: Agent = "", root: Root = None, as_json: AsJson = False) -> int:
     """Check out a piece of signed work, so that its files may be changed.
 
@@ -112,7 +112,7 @@ def select(label: Label, agent: Agent = "", root: Root = None, as_json: AsJson =
     return 0
 
 
-@verb(work, "release", "mcl work release", "mcl work release --agent worker-2")
+@verb(work, "release")
 def release(agent: Agent = "", root: Root = None, as_json: AsJson = False) -> None:
     """Give up what an agent has checked out; another may have it then."""
     from mcl.plugins.agents.usecases import release_work
@@ -126,11 +126,7 @@ def release(agent: Agent = "", root: Root = None, as_json: AsJson = False) -> No
 # rest.
 
 
-@verb(
-    work,
-    "complete",
-    *("mcl work complete INT-001", "mcl work complete --agent worker-2 --notes 'make test passes'"),
-)
+@verb(work, "complete")
 def complete(
     label: Annotated[str, argument("[INTENT]", "Its id (default: what the agent has checked out).")] = "",
     notes: Annotated[str, option("--notes TEXT", "How the criteria were seen to; it is kept.")] = "",
@@ -180,7 +176,7 @@ def _view(found: "CompleteResult") -> "list[RenderableType]":
 # ---- `mcl work map`: the files of this folder, each with the intents under which it was changed.
 
 
-@verb(work, "map", "mcl work map", "mcl work map --json")
+@verb(work, "map")
 def map_files(root: Root = None, as_json: AsJson = False) -> None:
     """List the files that were changed here, each with the intents under which that was."""
     from mcl.plugins.agents.usecases import map_work

@@ -35,7 +35,7 @@ Check = Annotated[bool, option("--check", "Write nothing; say which files would 
 Diff = Annotated[bool, option("--diff", "Write nothing; show what would change.")]
 
 
-@verb(verbs, "fmt", "mcl skill fmt skills", "mcl skill fmt --check skills/*", "mcl skill fmt - < SKILL.mtx")
+@verb(verbs, "fmt")
 def format_skills(
     paths: Files, check: Check = False, diff: Diff = False, as_json: AsJsonLines = False
 ) -> int:
@@ -119,7 +119,7 @@ Hashed = Annotated[
 ]
 
 
-@verb(verbs, "hash", "mcl skill hash skills/read-file/SKILL.mtx", "mcl skill hash general")
+@verb(verbs, "hash")
 def hash_skills(paths: Hashed, skills: SkillDirectories = None, as_json: AsJsonLines = False) -> int:
     """Print `<digest>  <path>` for each file: sha256 over what it means, not how it is laid out.
 
@@ -160,7 +160,7 @@ def _files(given: str, extra: list[Path] | None) -> Iterator["SkillFile"]:
 # ---- `mcl skill parse`: the tree of a .mtx file.
 
 
-@verb(verbs, "parse", "mcl skill parse skills/read-file", "mcl skill parse skills/read-file/SKILL.mtx --json")
+@verb(verbs, "parse")
 def parse_skill(
     path: Annotated[str, argument("PATH", "A .mtx file, or a folder with a SKILL.mtx.")],
     as_json: AsJson = False,
@@ -188,7 +188,7 @@ def parse_skill(
 Strict = Annotated[bool, option("--strict", "Findings of V13, V14 and V15 are errors, not warnings.")]
 
 
-@verb(verbs, "check", "mcl skill check skills/read-file", "mcl skill check skills --strict --json")
+@verb(verbs, "check")
 def validate_skills(paths: Paths, strict: Strict = False, as_json: AsJsonLines = False) -> int:
     """Check skills: every error of every file, with line, column and what was probably meant.
 

@@ -30,9 +30,7 @@ verbs = typer.Typer()
 # ---- `mcl skill new`: a skill to start from.
 
 
-@verb(
-    verbs, "new", "mcl skill new shelf-list", "mcl skill new weekly-report --verb deliver --in ./more-skills"
-)
+@verb(verbs, "new")
 def new_skill(
     name: Annotated[str, argument("NAME", "The id: lower-case letters, digits and dashes.")],
     verb: Annotated[str, option("--verb VERB", f"What such a goal wants done: {VERBS}.")] = "find",
@@ -76,7 +74,7 @@ def new_skill(
 NoTest = Annotated[bool, option("--no-test", "Do not try the examples.")]
 
 
-@verb(verbs, "publish", "mcl skill publish skills/read-file", "mcl skill publish skills --no-test")
+@verb(verbs, "publish")
 def publish_skills(
     paths: Paths,
     no_test: NoTest = False,
@@ -134,7 +132,7 @@ HeldOut = Annotated[bool, option("--held-out", "Hide each example from its skill
 At = Annotated[str, option("--at TIME", "The moment of the compile, ISO 8601.")]
 
 
-@verb(verbs, "test", "mcl skill test skills/read-file", "mcl skill test --no-ai --held-out")
+@verb(verbs, "test")
 def try_skills(
     skill: Tested = None,
     held_out: HeldOut = False,

@@ -91,13 +91,7 @@ activity = noun(
 )
 
 
-@verb(
-    activity,
-    "list",
-    "mcl activity list",
-    "mcl activity list --status denied --status failed --since 2h",
-    "mcl activity list --server github --operation destructive --json",
-)
+@verb(activity, "list")
 @filtered
 def list_calls(
     filters: Mapping[str, object],
@@ -125,7 +119,7 @@ def list_calls(
     return UNVERIFIED if page.flaws else 0
 
 
-@verb(activity, "show", "mcl activity show @last", "mcl activity show 17 --json")
+@verb(activity, "show")
 def show_call(
     record: Annotated[
         str, argument("RECORD", "The number of its row, the id of the record or how it begins, or @last.")
@@ -143,12 +137,7 @@ def show_call(
     out.show(shown, call_view(shown))
 
 
-@verb(
-    activity,
-    "export",
-    "mcl activity export --since 1d > today.jsonl",
-    "mcl activity export --format csv --output calls.csv",
-)
+@verb(activity, "export")
 @filtered
 def export_calls(
     filters: Mapping[str, object],
@@ -185,7 +174,7 @@ def export_calls(
     return UNVERIFIED if done.flaws else 0
 
 
-@verb(activity, "stats", "mcl activity stats --since 1d", "mcl activity stats --server github --json")
+@verb(activity, "stats")
 @filtered
 def count_calls(
     filters: Mapping[str, object],
@@ -215,7 +204,7 @@ def count_calls(
 _BETWEEN = 0.2  # seconds between two looks at the journal
 
 
-@verb(activity, "watch", "mcl activity watch", "mcl activity watch --status denied --json")
+@verb(activity, "watch")
 @filtered
 def watch_calls(
     filters: Mapping[str, object],

@@ -22,8 +22,7 @@ def register(app: typer.Typer) -> None:
     """Add the noun, with the verb that serves."""
     help = "Serve tools to other programs (Model Context Protocol)."
     group = noun("mcp", help, "mcl mcp install --host claude-code")
-    lines = "mcl mcp serve --workspace ~/project", "mcl mcp serve --http --port 8321"
-    verb(group, "serve", *lines)(serve_command)
+    verb(group, "serve")(serve_command)
     app.add_typer(group)
 
 

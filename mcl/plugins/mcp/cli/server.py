@@ -17,12 +17,7 @@ if TYPE_CHECKING:
     from mcl.plugins.mcp.servers import Checked
 
 Name = Annotated[str, argument("NAME", "Small letters, digits and dashes.")]
-_ADD = (
-    "mcl server add time -- uvx mcp-server-time",
-    "mcl server add github --env GITHUB_TOKEN -- github-mcp-server stdio",
-    "mcl server add docs --url https://mcp.example.org/mcp --header 'Authorization: Bearer $env:DOCS_TOKEN'",
-    "mcl server add pets --openapi petstore.yaml --url https://pets.example.org/v1",
-)
+_ADD = "mcl server add time -- uvx mcp-server-time"
 
 
 servers = noun(
@@ -33,7 +28,7 @@ servers = noun(
 )
 
 
-@verb(servers, "add", *_ADD)
+@verb(servers, "add")
 def add(
     name: Name,
     command: Annotated[
@@ -116,7 +111,7 @@ def _add_described(
     note(f"next: mcl server check {server.name}, then mcl tool approve --server {server.name}")
 
 
-@verb(servers, "list", "mcl server list")
+@verb(servers, "list")
 def list_all(as_json: AsJson = False) -> None:
     """List the servers."""
     from mcl.plugins.mcp.servers import list as list_servers
@@ -124,7 +119,7 @@ def list_all(as_json: AsJson = False) -> None:
     found, out = list_servers(home=use_home()), Output(as_json)
     out.document({"servers": found})
     if not found:
-        note(f"no servers; {_ADD[0]}")
+        note(f"no servers; {_ADD}")
     lines = [
         (
             (one.name, ""),
@@ -138,7 +133,7 @@ def list_all(as_json: AsJson = False) -> None:
         out.view([listing(("server", "", "since", "how it is reached"), lines)])
 
 
-@verb(servers, "show", "mcl server show github")
+@verb(servers, "show")
 def show(name: Name, as_json: AsJson = False) -> None:
     """Show how a server is started or reached, and the tools that are known of it."""
     from mcl.plugins.mcp.servers import show as show_server
@@ -169,7 +164,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
     out.view(parts)
 
 
-@verb(servers, "trust", "mcl server trust time")
+@verb(servers, "trust")
 def trust(name: Name, as_json: AsJson = False) -> None:
     """Believe what a server says of its tools: that one only reads, that one stays on this machine.
 
@@ -181,7 +176,7 @@ def trust(name: Name, as_json: AsJson = False) -> None:
     note(f"trusted: {name}; take it back with mcl server untrust {name}")
 
 
-@verb(servers, "untrust", "mcl server untrust time")
+@verb(servers, "untrust")
 def untrust(name: Name, as_json: AsJson = False) -> None:
     """Believe it no more: its hints may raise what a tool counts as, and never lower it."""
     from mcl.plugins.mcp.servers import untrust as untrust_server
@@ -190,7 +185,7 @@ def untrust(name: Name, as_json: AsJson = False) -> None:
     note(f"not trusted: {name}")
 
 
-@verb(servers, "remove", "mcl server remove github")
+@verb(servers, "remove")
 def remove(name: Name, as_json: AsJson = False) -> None:
     """Take a server out: it is not started any more, and its tools are gone.
 
@@ -202,7 +197,7 @@ def remove(name: Name, as_json: AsJson = False) -> None:
     note(f"removed: {name}")
 
 
-@verb(servers, "check", "mcl server check", "mcl server check github --json")
+@verb(servers, "check")
 def check(
     names: Annotated[list[str] | None, argument("[NAME...]", "Which servers (default: all).")] = None,
     as_json: AsJson = False,
@@ -219,7 +214,7 @@ def check(
     checked = check_servers(*(names or ()), home=home)
     out.document({"servers": checked})
     if not checked:
-        note(f"no servers; {_ADD[0]}")
+        note(f"no servers; {_ADD}")
     for one in checked:
         out.view(_view(one))
     if said := unverified_note(home=home):

@@ -30,12 +30,7 @@ _WORD = {
 Operation = Literal["read", "write", "destructive"]  # how a tool treats what is there
 
 
-@verb(
-    verbs,
-    "classify",
-    "mcl tool classify github:get_issue read --effects network",
-    "mcl tool classify files:put write --effects read,write",
-)
+@verb(verbs, "classify")
 def classify_tool(
     tool: ToolName,
     operation: Annotated[Operation, typer.Argument(help="What it does to what is there.")],
@@ -78,7 +73,7 @@ def classify_tool(
     return 0
 
 
-@verb(verbs, "unclassify", "mcl tool unclassify github:get_issue")
+@verb(verbs, "unclassify")
 def unclassify_tool(tool: ToolName, as_json: AsJson = False) -> None:
     """Take back what was said of a tool.
 

@@ -121,13 +121,7 @@ class ContractRequest:
 # ---- The commands.
 
 
-@verb(
-    repo_verbs,
-    "route",
-    "mcl repo route git status --no-ai",
-    'mcl repo route "sök TODO i shop"',
-    "mcl repo route run tests --repo shop | mcl repo exec -",
-)
+@verb(repo_verbs, "route")
 def route_command(
     prompt: Prompt,
     no_ai: NoAi = False,
@@ -154,11 +148,7 @@ def route_command(
     return wrong.exit
 
 
-@verb(
-    repo_verbs,
-    "explain",
-    *('mcl repo explain "create branch fix/login" --no-ai', "mcl repo explain kör tester --json"),
-)
+@verb(repo_verbs, "explain")
 def explain_command(
     prompt: Prompt,
     no_ai: NoAi = False,
@@ -178,14 +168,7 @@ def explain_command(
     return _explained(_request(options, words, home, every=confirm), home, as_json=as_json)
 
 
-@verb(
-    repo_verbs,
-    "run",
-    "mcl repo run git status",
-    'mcl repo run "sök TODO i shop" --no-ai',
-    'mcl repo run "create branch fix/login" --repo shop',
-    'cd "$(mcl repo run cd shop)"',
-)
+@verb(repo_verbs, "run")
 def run_command(
     prompt: Prompt,
     no_ai: NoAi = False,
@@ -218,11 +201,7 @@ def run_command(
     return _done(asked, home, unseen=yes_gates, as_json=as_json)
 
 
-@verb(
-    repo_verbs,
-    "exec",
-    *("mcl repo route run tests | mcl repo exec -", "mcl repo exec contract.json --dry-run"),
-)
+@verb(repo_verbs, "exec")
 def exec_command(
     source: Annotated[str, argument("FILE", "A contract as JSON; - is standard input.")] = "-",
     strict: Strict = False,

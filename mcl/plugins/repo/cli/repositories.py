@@ -18,7 +18,7 @@ Key = Annotated[
 ]
 
 
-@verb(repo_verbs, "add", "mcl repo add shop ~/code/shop", "mcl repo add shop")
+@verb(repo_verbs, "add")
 def add_command(
     key: Key,
     path: Annotated[Path, argument("[PATH]", "Its folder (default: this one).")] = Path(),
@@ -40,7 +40,7 @@ def add_command(
         note(f"git is not asked there: {changed.problem.message}; {changed.problem.fix}")
 
 
-@verb(repo_verbs, "list", "mcl repo list", "mcl repo list --json")
+@verb(repo_verbs, "list")
 def list_command(as_json: AsJson = False) -> None:
     """List the repositories; the active one has a mark."""
     from mcl.core.home import locate
@@ -75,7 +75,7 @@ def list_command(as_json: AsJson = False) -> None:
         note("none is active; choose one: mcl repo switch KEY")
 
 
-@verb(repo_verbs, "switch", "mcl repo switch shop")
+@verb(repo_verbs, "switch")
 def switch_command(key: Key, as_json: AsJson = False) -> None:
     """Make a repository the active one: the one that is meant where none is named."""
     from mcl.plugins.repo import usecases
@@ -83,7 +83,7 @@ def switch_command(key: Key, as_json: AsJson = False) -> None:
     _changed(usecases.switch_repository(key, home=use_home(signs=True)), "switched to", as_json=as_json)
 
 
-@verb(repo_verbs, "remove", "mcl repo remove shop")
+@verb(repo_verbs, "remove")
 def remove_command(key: Key, as_json: AsJson = False) -> None:
     """Forget a repository. Nothing in its folder is touched."""
     from mcl.plugins.repo import usecases

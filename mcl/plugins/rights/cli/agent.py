@@ -8,13 +8,12 @@ from mcl.cli.output import Output, note
 from mcl.cli.views.layout import BAD, DIM, listing, moment
 
 Name = Annotated[str, argument("NAME", "Small letters, digits and dashes.")]
-_ADD = "mcl agent add print-shop --did did:key:z6Mk… --endpoint https://agents.example.org/work"
 
 
 agents = noun("agent", "Other agents that plans may hand work to.", "mcl agent list")
 
 
-@verb(agents, "add", _ADD)
+@verb(agents, "add")
 def add_agent(
     name: Name,
     did: Annotated[str, option("--did DID", "The key that signs its answers.")],
@@ -38,7 +37,7 @@ def add_agent(
         note(f"its host is not granted yet: mcl grant add network --host {origin.short}")
 
 
-@verb(agents, "list", "mcl agent list")
+@verb(agents, "list")
 def list_agents(as_json: AsJson = False) -> None:
     """List the agents that plans may hand work to."""
     from executor.walker.dispatch import Agents
@@ -62,7 +61,7 @@ def list_agents(as_json: AsJson = False) -> None:
     )
 
 
-@verb(agents, "remove", "mcl agent remove print-shop")
+@verb(agents, "remove")
 def remove_agent(name: Name, as_json: AsJson = False) -> None:
     """Take an agent out: nothing is handed to it any more.
 

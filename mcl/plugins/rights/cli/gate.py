@@ -22,7 +22,7 @@ Option = Annotated[str, option("--option WORD", "A listed answer; needed where s
 gates = noun("gate", "Gates: questions that wait for you.", "mcl gate list", "mcl gate approve 01K")
 
 
-@verb(gates, "list", "mcl gate list")
+@verb(gates, "list")
 def list_gates(as_json: AsJson = False) -> None:
     """List the questions that nobody has decided yet."""
     from mcl.usecases.gates import open_gates
@@ -43,7 +43,7 @@ def list_gates(as_json: AsJson = False) -> None:
     )
 
 
-@verb(gates, "show", "mcl gate show 01K")
+@verb(gates, "show")
 def show_one(gate: GateId, as_json: AsJson = False) -> None:
     """Show a question with all that a decision is about.
 
@@ -57,7 +57,7 @@ def show_one(gate: GateId, as_json: AsJson = False) -> None:
         _show(found, out)
 
 
-@verb(gates, "approve", "mcl gate approve 01K", "mcl gate approve 01K --option retry")
+@verb(gates, "approve")
 def approve_gate(
     gate: GateId,
     option: Option = "",
@@ -71,7 +71,7 @@ def approve_gate(
     _decide(gate, option, reason, as_json, approves=True)
 
 
-@verb(gates, "deny", 'mcl gate deny 01K --reason "not this file"', "mcl gate deny 01K --option stop")
+@verb(gates, "deny")
 def deny_gate(gate: GateId, option: Option = "", reason: Reason = "", as_json: AsJson = False) -> None:
     """Refuse, signed with your key.
 
@@ -80,7 +80,7 @@ def deny_gate(gate: GateId, option: Option = "", reason: Reason = "", as_json: A
     _decide(gate, option, reason, as_json, approves=False)
 
 
-@verb(gates, "correct", 'mcl gate correct 01K "only in docs"', "mcl gate correct 01K --set folder=docs")
+@verb(gates, "correct")
 def correct_gate(
     gate: GateId,
     words: Annotated[str, argument("WORDS", "What is to be otherwise, in plain words.")] = "",

@@ -76,14 +76,7 @@ grants = noun(
 )
 
 
-@verb(
-    grants,
-    "add",
-    "mcl grant add shell --until P7D",
-    "mcl grant add network --host example.org --max-calls 50",
-    "mcl grant add network --host api.example --region DE",
-    "mcl grant add read --root ~/reference",
-)
+@verb(grants, "add")
 def grant_command(
     classes: Classes,
     host: Hosts = None,
@@ -118,7 +111,7 @@ def grant_command(
     _say(found, as_json)
 
 
-@verb(grants, "list", "mcl grant list", "mcl grant list --json")
+@verb(grants, "list")
 def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
     """What an agent may do at all; the gate still judges every single call."""
     from mcl.plugins.rights.grants import list as list_grants
@@ -142,7 +135,7 @@ def grants_command(agent: Agent = "", as_json: AsJson = False) -> None:
     out.show(found, [listing(("class, host or folder", "", "since", "until", "calls in 24 h"), lines)])
 
 
-@verb(grants, "remove", "mcl grant remove shell", "mcl grant remove network --host example.org")
+@verb(grants, "remove")
 def revoke_command(
     classes: Classes, host: Hosts = None, root: Roots = None, agent: Agent = "", as_json: AsJson = False
 ) -> None:
@@ -204,7 +197,7 @@ def _say(found: "AgentGrants", as_json: bool) -> None:
 policy = noun("policy", "What the operator closes: policy.toml.", "mcl policy check")
 
 
-@verb(policy, "check", "mcl policy check", "mcl policy check --json")
+@verb(policy, "check")
 def check(as_json: AsJson = False) -> int:
     """Show what each entry of policy.toml closes, and start nothing.
 

@@ -17,7 +17,7 @@ _LONGEST = 1 << 16  # bytes of an exported key
 keys = noun("key", "Keys: whose signatures count.", "mcl key list")
 
 
-@verb(keys, "list", "mcl key list")
+@verb(keys, "list")
 def list_keys(as_json: AsJson = False) -> None:
     """List the keys of this home: own, retired, trusted, revoked."""
     out = Output(as_json)
@@ -44,7 +44,7 @@ def list_keys(as_json: AsJson = False) -> None:
     )
 
 
-@verb(keys, "new", "mcl key new --role agent")
+@verb(keys, "new")
 def new_key(
     role: Annotated[Role, option("--role", "Whose key to replace.")],
     as_json: AsJson = False,
@@ -54,7 +54,7 @@ def new_key(
     Output(as_json).show({"did": pair.did, "role": pair.role}, [plain(pair.did)])
 
 
-@verb(keys, "seal", "mcl key seal")
+@verb(keys, "seal")
 def seal_key(
     role: Annotated[Role, option("--role", "Whose key to seal.")] = "user",
     as_json: AsJson = False,
@@ -69,7 +69,7 @@ def seal_key(
     note(f"sealed: {pair.did}")
 
 
-@verb(keys, "unlock", "mcl key unlock --for 1h")
+@verb(keys, "unlock")
 def unlock_key(
     length: Annotated[str, option("--for TIME", "How long: 30min, 1h; at most 12h.")] = "15min",
     as_json: AsJson = False,
@@ -86,7 +86,7 @@ def unlock_key(
     note(f"unlocked at this terminal until {moment(found.until)}; mcl key lock ends it")
 
 
-@verb(keys, "lock", "mcl key lock")
+@verb(keys, "lock")
 def lock_key(as_json: AsJson = False) -> None:
     """End what was unlocked, at whatever terminal."""
     from mcl.plugins.rights.keys import lock
@@ -96,7 +96,7 @@ def lock_key(as_json: AsJson = False) -> None:
     note("locked" if count else "nothing was unlocked")
 
 
-@verb(keys, "export", "mcl key export --role user > ada.key.json")
+@verb(keys, "export")
 def export_key(
     did: Annotated[str, argument("DID", "Which key; without it the own key of --role.")] = "",
     role: Annotated[Role, option("--role", "Which own key.")] = "user",
@@ -107,7 +107,7 @@ def export_key(
     Output(as_json=True).document({**home.keyring.export(did or own.did), **home.marks})
 
 
-@verb(keys, "trust", "mcl key trust did:key:z6Mk… --role agent --label laptop")
+@verb(keys, "trust")
 def trust_key(
     did: Annotated[str, argument("DID|FILE", "A did:key:z6Mk…, or what mcl key export wrote.")],
     role: Annotated[Role, option("--role", "What this key may sign.")],
@@ -126,7 +126,7 @@ def trust_key(
     note(f"trusted as {entry.role}: {entry.did}")
 
 
-@verb(keys, "revoke", "mcl key revoke did:key:z6Mk…")
+@verb(keys, "revoke")
 def revoke_key(did: Did, as_json: AsJson = False) -> None:
     """Refuse whatever a key signs from now on; what it signed before stays good."""
     entry = use_home().keyring.revoke(did)

@@ -27,13 +27,7 @@ Server = Annotated[str, option("--server NAME", "All of this server that wait fo
 Pin = Annotated[str, option("--pin HASH", "Only if this is what its manifest hashes to.")]
 
 
-@verb(
-    verbs,
-    "approve",
-    "mcl tool approve http/get",
-    "mcl tool approve git:git_status git:git_log",
-    "mcl tool approve --server git --yes",
-)
+@verb(verbs, "approve")
 def approve_tool(
     names: ToolNames = None,
     server: Server = "",
@@ -92,7 +86,7 @@ def approve_tool(
     return REFUSED if refused else 0
 
 
-@verb(verbs, "reject", 'mcl tool reject notes:add --reason "it gives orders"')
+@verb(verbs, "reject")
 def reject_tool(tool: ToolName, reason: Reason = "", pin: Pin = "", as_json: AsJson = False) -> None:
     """Refuse a tool of another server as it is now.
 
@@ -105,7 +99,7 @@ def reject_tool(tool: ToolName, reason: Reason = "", pin: Pin = "", as_json: AsJ
     note(f"rejected {after.name}")
 
 
-@verb(verbs, "quarantine", 'mcl tool quarantine http/get --reason "asks too much"')
+@verb(verbs, "quarantine")
 def quarantine_tool(tool: ToolName, reason: Reason = "", as_json: AsJson = False) -> None:
     """Close a tool until it is approved again.
 
