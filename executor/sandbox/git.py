@@ -201,6 +201,11 @@ class Git:
             raise failure(arguments[0], finished)
         return finished
 
+    async def commit_of(self, named: str) -> str:
+        """The full id of the commit that a name stands for; "" where it names none."""
+        found = await self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{named}^{{commit}}")
+        return text(found.out).strip() if found.status == 0 else ""
+
 
 @asynccontextmanager
 async def repository(workspace: Workspace, path: str, *, branch: str = "") -> AsyncIterator[Git]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final, Literal, cast
 
-from executor.core.errors import PolicyError, ScopeError
+from executor.core.errors import PolicyError, ScopeError, ToolError
 
 Scheme = Literal["http", "https", "smtp", "smtps"]
 
@@ -148,3 +148,14 @@ def _a_labels(text: str) -> str:
         return idna.encode(text, uts46=True).decode("ascii")
     except idna.IDNAError as problem:  # a ValueError with the text of the standard
         raise ValueError(f"its host is no host name ({problem})") from None
+
+
+def require_encrypted(url: Url) -> None:
+    """No secret goes over a wire in clear. Raises ToolError CREDENTIAL_IN_CLEAR."""
+    if url.origin.scheme != "https" and url.origin.host not in THIS_MACHINE:
+        raise ToolError(
+            "CREDENTIAL_IN_CLEAR",
+            f"{url.origin} is reached without encryption: no credential is sent there",
+            place=str(url.origin),
+            fix="use its https:// address",
+        )

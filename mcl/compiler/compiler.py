@@ -33,15 +33,20 @@ from ir import (
     canonical_bytes,
 )
 from ir.scalars import ULID_PATTERN
-from mcl.compiler.outcome import Clarify, Compiled, CompileReasons, Outcome, Refused
+from mcl.compiler.outcome import Clarify as Clarify
+from mcl.compiler.outcome import Compiled as Compiled
+from mcl.compiler.outcome import CompileReasons
+from mcl.compiler.outcome import Outcome as Outcome
+from mcl.compiler.outcome import Refused as Refused
 from mcl.compiler.pipeline import Pipeline
-from mcl.compiler.recompilation import recompile
+from mcl.compiler.recompilation import recompile as recompile
 from mcl.compiler.stages.classify import offered_skills
 from mcl.compiler.stages.expiry import expiry_of
 from mcl.compiler.stages.extensions import extensions_of
 from mcl.compiler.stages.extract import read_answer
 from mcl.compiler.stages.file_names import FileNames, FileReading
-from mcl.compiler.stages.request import GoalOptions, GoalRequest, normalise, patches_for, without_secret
+from mcl.compiler.stages.request import GoalOptions as GoalOptions
+from mcl.compiler.stages.request import GoalRequest, normalise, patches_for, without_secret
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import require_person
 from mcl.compiler.tape import (
@@ -65,19 +70,6 @@ from mcl.model.protocol import Model
 if TYPE_CHECKING:
     from executor.tools.registry import Registry
 
-
-__all__ = [
-    "Clarify",
-    "Compiled",
-    "GoalOptions",
-    "Outcome",
-    "Refused",
-    "check_answer",
-    "compile_goal",
-    "recompile",
-    "recompile_with_answers",
-    "why_asked",
-]
 
 _TAPE: Final = "record.compile"
 _TRIED: Final = "record.plan"

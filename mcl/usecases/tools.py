@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from executor.core.errors import ManifestError
 from executor.gate.pins import Approved, Pins
@@ -12,6 +12,7 @@ from executor.tools.manifest import Effect, Manifest
 from executor.tools.names import nearest, parse_tool, short_name
 from executor.tools.registry import Registry
 from mcl.catalog.contracts.contract import contract_of
+from mcl.catalog.definitions import Standing
 from mcl.catalog.tools.foreign import all_tools, outside_tools
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
@@ -19,8 +20,6 @@ from mcl.core.home import open_home
 if TYPE_CHECKING:
     from mcl.catalog.definitions import Definitions, DescribedTool
     from mcl.catalog.suspicion import Suspicion
-
-Standing = Literal["new", "approved", "changed", "quarantined", "rejected", "gone"]
 
 _MISSING: Final = object()
 

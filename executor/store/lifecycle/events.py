@@ -6,18 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from executor.store.lifecycle.legality import Changes, illegal, is_past, moment_of, read_document
-from executor.store.lifecycle.view import (
-    NEW,
-    TABLE,
-    TERMINAL,
-    GateState,
-    PersistentMap,
-    View,
-    has_ended,
-    having,
-    intent_id,
-)
+from executor.store.lifecycle.legality import Changes, illegal, moment_of, read_document
+from executor.store.lifecycle.legality import is_past as is_past
+from executor.store.lifecycle.view import NEW, PersistentMap, has_ended, having
+from executor.store.lifecycle.view import TABLE as TABLE
+from executor.store.lifecycle.view import TERMINAL as TERMINAL
+from executor.store.lifecycle.view import GateState as GateState
+from executor.store.lifecycle.view import View as View
+from executor.store.lifecycle.view import intent_id as intent_id
 from ir import Envelope, Intent, PlanTree
 from ir.schedule import recurs
 
@@ -292,18 +288,6 @@ def _require_plan(view: View, envelope: Envelope, plan_id: str) -> None:
 
 
 # ---- The life of an intent: transitions.TABLE says what is legal, events.EFFECTS what follows from it.
-
-__all__ = [
-    "TABLE",
-    "TERMINAL",
-    "GateState",
-    "View",
-    "advance",
-    "check",
-    "fold",
-    "intent_id",
-    "is_past",
-]
 
 
 def fold(envelopes: Iterable[Envelope], view: View | None = None) -> View:

@@ -1,16 +1,10 @@
 """Which changes of an Intent or a plan need a new accept."""
 
-from executor.store.materiality.intents import FIXED_IN_INTENT
-from executor.store.materiality.plans import FIXED_IN_PLAN, Documents, compare
-from executor.store.materiality.rules import RULES, Change, Rule, is_material
-
-__all__ = [
-    "FIXED_IN_INTENT",
-    "FIXED_IN_PLAN",
-    "RULES",
-    "Change",
-    "Documents",
-    "Rule",
-    "compare",
-    "is_material",
-]
+from executor.store.materiality.intents import FIXED_IN_INTENT as FIXED_IN_INTENT
+from executor.store.materiality.plans import FIXED_IN_PLAN as FIXED_IN_PLAN
+from executor.store.materiality.plans import Documents as Documents
+from executor.store.materiality.plans import compare as compare
+from executor.store.materiality.rules import RULES as RULES
+from executor.store.materiality.rules import Change as Change
+from executor.store.materiality.rules import Rule as Rule
+from executor.store.materiality.rules import is_material as is_material

@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from executor.core.errors import ToolError
 from executor.core.hashing import json_bytes
-from executor.sandbox.origin import THIS_MACHINE, Url, parse_url
+from executor.sandbox.origin import Url, parse_url, require_encrypted
 from executor.tools.http.answer import refusal, told
 from executor.tools.http.fetch import Answer, Request, follow
 from executor.tools.tool import Bench
@@ -77,13 +77,7 @@ def _credentials(args: Mapping[str, object], url: Url) -> dict[str, str]:
         return {}
     if "bearer" in named and "basic_auth" in named:
         raise _bad("there are two credentials for one header, bearer and basic_auth", "give one of them")
-    if url.origin.scheme != "https" and url.origin.host not in THIS_MACHINE:
-        raise ToolError(
-            "CREDENTIAL_IN_CLEAR",
-            f"{url.origin} is reached without encryption: no credential is sent there",
-            place=str(url.origin),
-            fix="use its https:// address",
-        )
+    require_encrypted(url)
     headers: dict[str, str] = {}
     for name in named:
         value = str(args[name])

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+from executor.core.tables import table_beside
+
 if TYPE_CHECKING:
     from lark import Lark
 
@@ -130,45 +132,8 @@ class Line:
 
 # ---- The terminals of `grammars/mtx.lark` in words for people.
 
-_DESCRIBED = {
-    "KEY": "key=value",
-    "REFERENCE": "a matrix:// reference",
-    "NAME": "a name",
-    "TYPE_NAME": "a type",
-    "_ENUM": "a type",
-    "MEMBER": "a member of the enum",
-    "MANY": "[]",
-    "VERB_NAME": "a verb",
-    "COMPARISON": "< <= > >= or ==",
-    "NUMBER": "a number",
-    "ANY_UNKNOWN": "unknown",
-    "SLOT_PATH": "slot.<name>",
-    "CORTEX_CALL": "cortex.find, cortex.resolve or cortex.context",
-    "ARGUMENT_KEY": "name=value",
-    "ARGUMENT": "a value",
-    "STRING": "a value",
-    "BARE": "a value",
-    "ITEM": "a value",
-    "FAILURE": "the name of a failure",
-    "LIST_OPEN": "[",
-    "_LIST_CLOSE": "]",
-    "_EQ": "=",
-    "_COLON": ":",
-    "_LT": "<",
-    "_GT": ">",
-    "_BAR": "|",
-    "_ARROW": "<-",
-    "_OPEN": "(",
-    "_CLOSE": ")",
-    "_COMMA": "a comma",
-    "_NL": "the end of the line",
-}
-# what completes a broken line soonest: the first of these that the state accepts
-COMPLETION = (
-    "_NL", "_CLOSE", "_LIST_CLOSE", "_GT", "_EQ", "_COLON", "_LT", "_ARROW", "_OPEN", "SLOT_PATH",
-    "CORTEX_CALL", "ANY_UNKNOWN", "ARGUMENT_KEY", "NAME", "TYPE_NAME", "MEMBER", "VERB_NAME",
-    "COMPARISON", "NUMBER", "STRING",
-)  # fmt: skip
+_DESCRIBED = table_beside(__file__)["described"]
+COMPLETION = table_beside(__file__)["completion"]
 
 
 def legal_word(terminal: str) -> str:

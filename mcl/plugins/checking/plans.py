@@ -14,24 +14,13 @@ from ir import VERBS, Intent, MclError, PlanTree, content_hash, is_ulid, valid_v
 from mcl.catalog.extras import missing_for
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
-from mcl.plugins.checking.comparison import MaterialityReport, compare
+from mcl.plugins.checking.comparison import MaterialityReport as MaterialityReport
+from mcl.plugins.checking.comparison import compare as compare
 from mcl.usecases.intents import find_intent, read_view
-from mcl.usecases.plans import Planned, preflight, show
+from mcl.usecases.plans import Planned as Planned
+from mcl.usecases.plans import preflight as preflight
+from mcl.usecases.plans import show as show
 from mcl.usecases.verification import read_document
-
-__all__ = [
-    "GraphForm",
-    "MaterialityReport",
-    "PlanChecked",
-    "Planned",
-    "check",
-    "check_file",
-    "compare",
-    "draw",
-    "picture",
-    "preflight",
-    "show",
-]
 
 # ---- `mcl plan check`: what each guard says of each node of a plan, before anybody signs or runs it.
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from executor.core.errors import ToolError
-from executor.sandbox.origin import THIS_MACHINE, Url
+from executor.sandbox.origin import Url
 from executor.tools.http.answer import refusal
 from executor.tools.http.fetch import Request, follow
 from executor.tools.tool import Bench
@@ -26,14 +25,3 @@ async def post(url: Url, headers: Mapping[str, str], body: bytes, bench: Bench) 
     if not answer.ok:
         raise refusal(where, answer, quote=True)
     return answer.status
-
-
-def require_encrypted(url: Url) -> None:
-    """No secret goes over a wire in clear. Raises ToolError CREDENTIAL_IN_CLEAR."""
-    if url.origin.scheme != "https" and url.origin.host not in THIS_MACHINE:
-        raise ToolError(
-            "CREDENTIAL_IN_CLEAR",
-            f"{url.origin} is reached without encryption: no credential is sent there",
-            place=str(url.origin),
-            fix="use its https:// address",
-        )

@@ -33,11 +33,11 @@ async def base_of(git: Git, named: str) -> tuple[str, str]:
         ReviewError: LOOKS_LIKE_OPTION, UNKNOWN_REVISION.
     """
     check_name(named)
-    head = await _commit(git, "HEAD")
+    head = await git.commit_of("HEAD")
     if not head and named == "HEAD":
         empty = await git.answer("hash-object", "-t", "tree", "/dev/null")
         return "", text(empty.out).strip()
-    commit = await _commit(git, named)
+    commit = await git.commit_of(named)
     if not commit:
         raise ReviewError(
             "UNKNOWN_REVISION",
@@ -65,11 +65,6 @@ def check_name(named: str) -> None:
             place=named[:60],
             fix="name a branch, a tag or a commit",
         )
-
-
-async def _commit(git: Git, named: str) -> str:
-    found = await git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{named}^{{commit}}")
-    return text(found.out).strip() if found.status == 0 else ""
 
 
 MAX_FILES: Final = 5000

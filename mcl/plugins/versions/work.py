@@ -43,16 +43,10 @@ async def on_branch(workspace: Workspace, repo: str) -> AsyncIterator[tuple[Git,
         yield git, branch
 
 
-async def commit_of(git: Git, named: str) -> str:
-    """The full id of the commit that a name stands for; "" where it names none."""
-    found = await git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{named}^{{commit}}")
-    return text(found.out).strip() if found.status == 0 else ""
-
-
 async def called(git: Git, name: str) -> str:
     """The one branch that the words of a name say, where nothing has it whole: typo is fix/typo-in-docs, and
     annas that of which Anna made the last commit."""
-    if await commit_of(git, name):
+    if await git.commit_of(name):
         return name
     form = "--format=%(refname:lstrip=2)%00%(authorname)"
     branches = text((await git.answer("for-each-ref", form, BRANCHES)).out).splitlines()
@@ -73,7 +67,7 @@ def unknown_branch(name: str) -> ToolError:
 
 async def need_commit(git: Git, named: str) -> str:
     """The same. Raises ToolError UNKNOWN_COMMIT."""
-    if not (commit := await commit_of(git, named)):
+    if not (commit := await git.commit_of(named)):
         raise ToolError(
             "UNKNOWN_COMMIT",
             f"there is no branch, tag or commit {visible(named)!r}",

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from executor.core.errors import ToolError
 from executor.core.hashing import json_bytes
-from executor.sandbox.origin import Url, parse_url
+from executor.sandbox.origin import Url, parse_url, require_encrypted
 from executor.tools.tool import Bench
-from mcl.plugins.messages.notice import post, require_encrypted
+from mcl.plugins.messages.notice import post
 
 _LEVELS = {"min": 1, "low": 2, "default": 3, "high": 4, "urgent": 5}
 

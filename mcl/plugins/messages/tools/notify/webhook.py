@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from executor.core.errors import ToolError
 from executor.core.hashing import json_bytes
-from executor.sandbox.origin import parse_url
+from executor.sandbox.origin import parse_url, require_encrypted
 from executor.tools.tool import Bench
-from mcl.plugins.messages.notice import post, require_encrypted
+from mcl.plugins.messages.notice import post
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:

@@ -10,7 +10,7 @@ from executor.sandbox.git import Git, repository, text
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
 from mcl.plugins.versions.tools.git.branch import local_branches, require_name
-from mcl.plugins.versions.work import BRANCHES, called, commit_of, need_commit, unknown_branch
+from mcl.plugins.versions.work import BRANCHES, called, need_commit, unknown_branch
 
 _STAY = ("main", "master", "develop")  # of all that are merged
 
@@ -49,7 +49,7 @@ async def _drop(repo: str, name: str, base: str, bench: Bench) -> tuple[str, str
     """The branch, where it was, and whether `base` has all of it."""
     async with repository(bench.workspace, repo, branch=name) as git:
         await require_name(git, name)
-        if not (commit := await commit_of(git, BRANCHES + name)):
+        if not (commit := await git.commit_of(BRANCHES + name)):
             raise unknown_branch(name)
         if name in await _checked_out(git):
             raise ToolError(

@@ -15,7 +15,7 @@ from anyio import to_thread
 from executor.core.errors import ScopeError, ToolError
 from executor.sandbox.environment import drop_scratch, make_scratch
 from executor.sandbox.git import Git, text
-from executor.sandbox.origin import THIS_MACHINE, Url, parse_url
+from executor.sandbox.origin import Url, parse_url, require_encrypted
 from executor.sandbox.process import Finished
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
@@ -64,13 +64,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
 def _header(args: Mapping[str, object], url: Url) -> str:
     if "token" not in args:
         return ""
-    if url.origin.scheme != "https" and url.origin.host not in THIS_MACHINE:
-        raise ToolError(
-            "CREDENTIAL_IN_CLEAR",
-            f"{url.origin} is reached without encryption: no credential is sent there",
-            place=str(url.origin),
-            fix="use its https:// address",
-        )
+    require_encrypted(url)
     packed = base64.b64encode(f"{args['user']}:{args['token']}".encode()).decode()
     return f"Authorization: Basic {packed}"
 

@@ -10,7 +10,7 @@ from executor.tools.tool import Bench
 from mcl.core.text import counted
 from mcl.plugins.versions.staging import files_between, listed, require_committed
 from mcl.plugins.versions.tools.git.branch import require_name
-from mcl.plugins.versions.work import BRANCHES, called, commit_of, need_commit, unknown_branch
+from mcl.plugins.versions.work import BRANCHES, called, need_commit, unknown_branch
 
 
 async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
@@ -25,7 +25,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
         name = await called(git, str(args["name"]))
     async with repository(bench.workspace, repo, branch=name) as git:
         await require_name(git, name)
-        if not (theirs := await commit_of(git, BRANCHES + name)):
+        if not (theirs := await git.commit_of(BRANCHES + name)):
             raise unknown_branch(name)
         before = text((await git.run("symbolic-ref", "--quiet", "--short", "HEAD")).out).strip()
         files = list[str]()

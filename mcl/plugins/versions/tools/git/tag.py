@@ -8,7 +8,7 @@ from executor.core.errors import ToolError
 from executor.sandbox.git import Git, repository, text
 from executor.sandbox.redaction import visible
 from executor.tools.tool import Bench
-from mcl.plugins.versions.work import commit_of, committer, need_commit, on_branch
+from mcl.plugins.versions.work import committer, need_commit, on_branch
 
 _TAGS = "refs/tags/"
 _MOST = 1000  # tags listed
@@ -26,7 +26,7 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
             return await _listed(git)
     async with on_branch(bench.workspace, repo) as (git, _):
         commit = await need_commit(git, str(args.get("commit", "HEAD")))
-        if await commit_of(git, _TAGS + name):
+        if await git.commit_of(_TAGS + name):
             raise ToolError("TAG_EXISTS", f"there is a tag {name!r}", place=name, fix="choose another name")
         if message:
             tag = ["tag", "--annotate", "--no-sign", "--file=-", "--", name, commit]
