@@ -7,12 +7,13 @@ from pathlib import Path
 import torch
 
 from mcl.model import form
-from mcl.model.encoder import EncoderModel, RawAnswers
+from mcl.model.encoder import EncoderModel
 from mcl.model.heads import OPTION, SLOT
 from mcl.model.loader import load_model
 from mcl.model.protocol import ExtractForm, SlotForm
 from mcl.model.text_vectors import option_text, slot_text
 from training import written
+from training.calibrate import RawAnswers
 from training.network import EncoderNetwork, MarkItems, within
 from training.pieces import pieces_of
 

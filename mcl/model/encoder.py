@@ -401,29 +401,6 @@ class EncoderModel:
         return known
 
 
-class RawAnswers:
-    """All that a model says of one goal, as scores that no temperature has touched: what calibration fits."""
-
-    def __init__(self, model: EncoderModel, prose: str) -> None:
-        self._model, self._goal = model, model.goal(prose)
-        heads = model.heads
-        self.units = self._goal.units
-        self.begins = heads.begins(self._goal.words)
-        later = np.flatnonzero(self.begins[1:, 1] > self.begins[1:, 0]) + 1
-        self._wish = self._goal.mean(0, int(later[0])) if len(later) else self._goal.mean()
-        self.kinds, self.verbs = heads.kinds(self._goal.mean()), heads.verbs(self._wish)
-        self.verb_margins = model.verb_margins(prose)
-
-    def choices(self, candidates: Sequence[Candidate]) -> Vectors:
-        """Of none of these, then of each."""
-        return self._model.choices(self._wish, candidates)
-
-    def marked(self, form: ExtractForm) -> tuple[Vectors, list[Vectors]]:
-        """Of the tags of each word, and of the options of each slot that has some."""
-        slots, items = self._model._form(form)
-        return self._model._marked(self._goal.words, slots, items)[1:]
-
-
 def best_of_each(spans: Sequence[Span], many: Mapping[str, int]) -> tuple[Span, ...]:
     """Keep of each slot its `many` most probable different values, and every constraint; in the order
     given."""
