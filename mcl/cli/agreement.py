@@ -5,6 +5,7 @@ from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
+from executor.core.tables import table_beside
 from mcl.cli.output import Output, note
 from mcl.cli.people import forget_what_was_typed, says_yes
 from mcl.cli.views.agreement import asked_view, proposal_view
@@ -25,31 +26,9 @@ class Agreement(Enum):
     WHY = "why"
 
 
-# What is typed, in any language whatever is asked in: first the words of all.
-_WORDS: Final = {
-    Agreement.APPROVE: ("approve", "godkänn", "godkann"),
-    Agreement.NO: ("n", "no", "nej"),
-    Agreement.EDIT: ("e", "edit", "ä", "ändra"),
-    Agreement.WHY: ("w", "why", "v", "varför", "varfor", "?"),
-}
-_PROMPTS: Final = {
-    "en": {
-        "usual": "Sign and run it? [Y]es / [n]o / [e]dit / [w]hy",
-        "careful": "Read it with care. Sign and run it? [y]es / [N]o / [e]dit / [w]hy",
-        "exact": "Type approve to sign, run, and approve just what is named above; [y]es: be asked again at"
-        " each; [N]o / [e]dit / [w]hy",
-        "edit": "say it otherwise",
-        "again": "That is none of the answers.",
-    },
-    "sv": {
-        "usual": "Signera och kör? [J]a / [n]ej / [ä]ndra / [v]arför",
-        "careful": "Läs noga. Signera och kör? [j]a / [N]ej / [ä]ndra / [v]arför",
-        "exact": "Skriv godkänn för att signera, köra och godkänna just det som står ovan; [j]a: fråga igen"
-        " vid varje; [N]ej / [ä]ndra / [v]arför",
-        "edit": "säg det annorlunda",
-        "again": "Det är inget av svaren.",
-    },
-}
+_TABLE: Final = table_beside(__file__)
+# What is typed, in any language whatever is asked in.
+_WORDS: Final = {Agreement(answer): tuple(words) for answer, words in _TABLE["said"].items()}
 
 
 def agreement_on(proposal: "DoProposal", out: Output, home: "Home") -> tuple[Agreement, str]:
@@ -60,7 +39,7 @@ def agreement_on(proposal: "DoProposal", out: Output, home: "Home") -> tuple[Agr
     """
     from mcl.core.settings import language_here
 
-    words = _PROMPTS[language_here(home.path)]
+    words = _TABLE["prompts"][language_here(home.path)]
     out.tell([*proposal_view(proposal, out.people), *asked_view(proposal.asked)])
     kind = "exact" if proposal.asked else "careful" if proposal.review else "usual"
     while True:

@@ -2,7 +2,7 @@
 themselves only what the first word asks for."""
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import wraps
 from importlib import import_module
@@ -12,6 +12,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
+from executor.core.tables import table_beside
 from mcl.cli.arguments import example, option
 from mcl.plugins.hooks import plugins
 
@@ -27,32 +28,9 @@ NOUNS: Final = {
     "skill": ("skill",),
 }
 # The panels of the help, in their order; what a plug-in of somebody else's adds stands under "More".
-PANELS: Final = {
-    "Say and sign": ("do", "compile", "answer", "show", "why", "list", "accept", "correct", "cancel"),
-    "Run": ("run", "schedule", "gate", "undo", "plan", "policy", "grant"),
-    "Check": ("replay", "verify", "log", "activity"),
-    "Extend": ("skill", "tool", "model", "memory", "server", "mcp", "key", "config", "init"),
-    "Agents": ("work", "hook", "agent"),
-    "Code": ("repo", "review", "release"),
-}
+PANELS: Final[Mapping[str, Sequence[str]]] = table_beside(__file__)["panels"]
 # What commands were called before, or are looked for by, and are called now.
-RENAMED: Final = {
-    "cortex put": "memory add",
-    "cortex forget": "memory remove",
-    "cortex": "memory",
-    "intents validate": "work check",
-    "intents": "work",
-    "revoke": "grant remove",
-    "grants": "grant list",
-    "materiality": "plan compare",
-    "tool describe": "tool show",
-    "tool verify": "tool check",
-    "skill validate": "skill check",
-    "model info": "model show",
-    "journal": "log",
-    "drift": "review drift",
-    "lsp": "skill lsp",
-}
+RENAMED: Final[Mapping[str, str]] = table_beside(__file__)["renamed"]
 
 _FEW, _EDITS = 2, 2  # so many words may be a typo of a command, so many edits away
 

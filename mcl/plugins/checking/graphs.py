@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from executor.core.errors import ToolError
+from executor.core.tables import table_beside
 from executor.sandbox.process import run_command
 from executor.walker.preflight import Verdict
 from ir import PlanNode, PlanTree
@@ -156,35 +157,8 @@ def _wrapped(text: str, width: int, most: int) -> tuple[str, ...]:
 
 # ---- A plan in DOT, the language of Graphviz. All that a plan says stands in it as text, escaped.
 
-# tone -> border and background; every tone is also a word in its box.
-COLOURS = {
-    "": ("#9aa0a6", "#ffffff"),
-    "pending": ("#9aa0a6", "#ffffff"),
-    "running": ("#1a73e8", "#e8f0fe"),
-    "completed": ("#1e8e3e", "#e6f4ea"),
-    "failed": ("#c5221f", "#fce8e6"),
-    "denied": ("#c5221f", "#fce8e6"),
-    "cancelled": ("#b06000", "#fef7e0"),
-    "skipped": ("#9aa0a6", "#f1f3f4"),
-    "allow": ("#1e8e3e", "#ffffff"),
-    "ask": ("#b06000", "#fef7e0"),
-    "deny": ("#c5221f", "#fce8e6"),
-}
-EFFECTS = {
-    "read": "#5f6368",
-    "write": "#b06000",
-    "network": "#7b1fa2",
-    "shell": "#c5221f",
-    "chain": "#c5221f",
-}
-KINDS = {
-    "sequential": "sequence",
-    "parallel": "parallel",
-    "tool_call": "tool",
-    "step": "model",
-    "sub_dispatch": "skill",
-    "gate": "question",
-}
+_TABLE = table_beside(__file__)
+COLOURS, EFFECTS, KINDS = _TABLE["colours"], _TABLE["effects"], _TABLE["kinds"]
 _FONT = "Helvetica"
 _QUIET = "#5f6368"
 
@@ -256,13 +230,7 @@ def _text(text: str) -> str:
 # Whatever is none of these becomes a character code: quotes, brackets, `<`, `;`, `%`, `#`, back ticks, …
 _UNSAFE = re.compile(r"[^\w .,:/@+=()…→·-]")
 _WORDS = {"end", "click", "graph", "subgraph", "style", "class", "default"}
-_SHAPES = {
-    "sequential": ('[["', '"]]'),
-    "parallel": ('[["', '"]]'),
-    "gate": ('{{"', '"}}'),
-    "step": ('("', '")'),
-    "sub_dispatch": ('[/"', '"/]'),
-}
+_SHAPES = _TABLE["shapes"]
 
 
 def mermaid_text(picture: Picture) -> str:

@@ -11,7 +11,7 @@ from mcl.cli.output import note
 from mcl.plugins.review.cli import maps, memory, review
 from mcl.plugins.review.cli.release import check_command, drift_command
 
-_REVIEW: Final = {  # in the order of the help
+_REVIEW: Final[Mapping[str, Callable[..., Any]]] = {  # in the order of the help
     "file": review.file_command,
     "next": maps.next_command,
     "parse": review.parse_command,
@@ -25,7 +25,11 @@ _REVIEW: Final = {  # in the order of the help
     "remember": memory.remember_command,
     "drift": drift_command,
 }
-_CONTEXT: Final = {"build": maps.build_command, "show": maps.show_command, "status": maps.status_command}
+_CONTEXT: Final[Mapping[str, Callable[..., Any]]] = {
+    "build": maps.build_command,
+    "show": maps.show_command,
+    "status": maps.status_command,
+}
 
 
 class ReviewsByDefault(ShowsByDefault):
