@@ -131,6 +131,8 @@ def table_after(goal: str, home: Home) -> str:
         ("change the phone of Mia Sand to 070-111 22 33 in staff.csv", "Sand,,", "Sand,070-111 22 33,"),
         ("Mias telefon är 070-111 22 33, ändra i staff.csv", "Sand,,", "Sand,070-111 22 33,"),
         ("sätt timmar till 9 för Mia i staff.csv", "09,12,no", "09,9,no"),
+        ("Olle came by with his money, put him down as paid on the staff list", f"{OLLE}no", f"{OLLE}yes"),
+        ("Olle swishade nyss! sätt yes på honom i staff.csv", f"{OLLE}no", f"{OLLE}yes"),
         ("remove Mia Sand from staff.csv", "Mia Sand,,2003-09-09,12,no\n", ""),
         ("ta bort raden för Ada ur staff.csv", "Ada Berg,070-555 01 22,1971-03-02,12,yes\n", ""),
     ],
@@ -139,6 +141,7 @@ def test_a_cell_or_a_row_is_changed_and_all_else_stays(home: Home, goal: str, ol
     assert table_after(goal, home) == STAFF.replace(old, new), goal
 
 
+TEA = "2026-05-12,tea,out,60\n"
 BOOK = "date,what,way,amount\n2026-05-01,fees,in,400\n2026-05-02,tea,out,50\n2026-05-09,tea,out,45\n"
 
 
@@ -148,17 +151,51 @@ BOOK = "date,what,way,amount\n2026-05-01,fees,in,400\n2026-05-02,tea,out,50\n202
         ("enter in book.csv: tea on 12 May 2026, 60 kr out", "2026-05-12,tea,out,60\n"),
         ("skriv upp i book.csv: tea 2026-05-12 60 kr", "2026-05-12,tea,out,60\n"),
         ("add a row to book.csv: 2026-05-12, cake, out, 60", "2026-05-12,cake,out,60\n"),
+        ("put another line in the cash book. 12 May 2026. tea. 60 out. no, I have no receipt", TEA),
+        ("skriv upp i kassan tea 2026-05-12 40 nej vänta 60 var det, out", TEA),
+        ("add to the accounts: tea, 2026-05-12, 60", TEA),
+        ("lägg in i kassan: cake 2026-05-12 60 kr", ""),
+        ("put tea, 40 or maybe 60, in the accounts", ""),
         ("add a row to book.csv: tea and cake, 60 kr", ""),
         ("add to book.csv that Bo was here on 12 May 2026", ""),
     ],
 )
 def test_a_row_is_told_in_words_as_the_table_writes_its_cells(home: Home, goal: str, row: str) -> None:
-    Path("book.csv").write_text(BOOK)
+    name = "book.csv" if "book.csv" in goal else "cash.csv"
+    Path(name).write_text(BOOK)
     made = mcl.compile_goal(goal, home=home, skill="note-write")
     if isinstance(made, Compiled):
         mcl.accept(made.intent.id, home=home)
         mcl.run(made.intent.id, people=AlwaysApprove(), home=home)
-    assert Path("book.csv").read_text() == BOOK + row, goal
+    assert Path(name).read_text() == BOOK + row, goal
+
+
+HOURS = """date,client,task,hours,rate
+2026-05-04,Oat & Co,packaging,8,800
+2026-05-05,Northern,logo,3,850
+2026-05-06,Oat & Co,packaging,6,800
+2026-05-07,Northern,cards,3,850
+"""
+
+
+@pytest.mark.parametrize(
+    ("goal", "row"),
+    [
+        (
+            "log an hour and a half on my timesheet for 8 May 2026, Oat, task packaging, usual rate",
+            "2026-05-08,Oat & Co,packaging,1.5,800\n",
+        ),
+        ("skriv upp 2 timmar 2026-05-08 på tidrapporten, Northern, logo", "2026-05-08,Northern,logo,2,850\n"),
+        ("log 2 hours on my timesheet for 8 May 2026, Northern, usual rate", ""),  # which task
+    ],
+)
+def test_a_row_has_what_like_rows_have_and_nothing_that_is_not_said(home: Home, goal: str, row: str) -> None:
+    Path("hours.csv").write_text(HOURS)
+    made = mcl.compile_goal(goal, home=home)
+    if isinstance(made, Compiled):
+        mcl.accept(made.intent.id, home=home)
+        mcl.run(made.intent.id, people=AlwaysApprove(), home=home)
+    assert Path("hours.csv").read_text() == HOURS + row, goal
 
 
 @pytest.mark.parametrize(

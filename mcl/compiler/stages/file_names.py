@@ -37,6 +37,7 @@ _MODES: Final[Mapping[str, PathUse]] = {
 }  # fmt: skip
 _ADDS: Final = ("/fs/append@", "/text/add@")  # and those that add to it, or make it
 _CHANGES: Final = ("/fs/edit@", "/text/entry@")  # tools that write what is there
+_LINES: Final = ("/text/replace@",)
 _PLACE: Final = re.compile(r"\$\{slot\.(\w+)\}/?")
 PLAIN: Final = re.compile(r"[^\W\d_]+(?: [^\W_]+)*")  # words, and no path or pattern
 _LISTS: Final = table_beside(__file__)
@@ -359,6 +360,11 @@ def changed_slots(skill: Skill, find: Callable[[str], Any]) -> dict[str, str]:
             place = _PLACE.fullmatch(str(args.get(name))) if mode in ("move", "write") else None
             found |= {place[1]: mode} if place else {}
     return found
+
+
+def edits(skill: Skill) -> bool:
+    """Whether a skill only changes lines of what is there, or adds some."""
+    return any(one in tool for tool in skill.tools for one in (*_ADDS, *_CHANGES, *_LINES))
 
 
 def recipients(skill: Skill | None) -> frozenset[str]:

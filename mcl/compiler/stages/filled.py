@@ -100,14 +100,27 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
             if not reads and not (many and puts and said & _verbs(skill)):
                 continue
             clauses = Clauses(request.prose, skill, words)
-            told = {one.partition("=")[0] for one in _told(request, skill, clauses) or ()}
+            read = _told(request, skill, clauses) or ()
+            told = {one.partition("=")[0] for one in read}
             placed = any(uses.get(one) == "folder" for one in told) and not clauses.wishes(())
             kept = () if reads or placed else [one for one in files.found if one.partition("=")[0] in many]
             needed = {slot.name for slot in skill.slots if slot.required} | (set() if reads else many)
-            if needed and told >= needed and not any("" in files.found[one] for one in kept):
+            if (
+                needed
+                and told >= needed
+                and not _unsure(request, read, clauses)
+                and not any("" in files.found[one] for one in kept)
+            ):
                 files.found[_FILLED] = (skill.id,)
                 break
     return next((one for one in skills if (one.id,) == files.found.get(_FILLED)), None)
+
+
+def _unsure(request: GoalRequest, told: Sequence[str], clauses: Clauses) -> bool:
+    """Whether a person has to say which of what plug-ins found fills a slot."""
+    pairs = (one.partition("=") for one in told)
+    said = (f"{slot}={clauses.said(TextPlace(*map(int, place.split('-'))))}" for slot, _, place in pairs)
+    return any("" in request.files.found.get(one, ()) for one in said)
 
 
 def _verbs(skill: Skill) -> set[str]:

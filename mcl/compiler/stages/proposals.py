@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from mcl.compiler.stages.classify import Classified, OutOfScope, classify
 from mcl.compiler.stages.clauses import TIDY, Clause, Clauses
+from mcl.compiler.stages.file_names import edits
 from mcl.compiler.stages.filled import filled_skill
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.rules import Rules
@@ -92,9 +93,13 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     and that no file answers, also one that is not near."""
     own, main, files = _skill(found), choosing.clauses.main, choosing.request.files
     near = [] if choosing.is_sure(found) else choosing.ranked(found, _HEARD if own is not None else 0.0)
+    reads = files.there.filler if files.there is not None else lambda _: None
+    if own is not None and reads(own.id) and any(map(choosing.clauses.does, choosing.clauses.all)):
+        # What seems to be read, or added to, may be changed.
+        near += [own, *(one for one in choosing.ranked(found, 0.0) if edits(one) and reads(one.id))]
     asks = own is None or not own.takes_goal or main is None or _says(choosing, own, main)
     if not (asks or files.there is None or files.answering(choosing.request.prose)):
-        near += [one for one in choosing.ranked(found, 0.0) if files.there.filler(one.id)]
+        near += [one for one in choosing.ranked(found, 0.0) if reads(one.id)]
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
 

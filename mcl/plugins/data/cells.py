@@ -13,7 +13,7 @@ from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free, within
-from mcl.plugins.data.rows_added import cell_of, line_of
+from mcl.plugins.data.rows_added import ENDINGS, cell_of, line_of
 from mcl.plugins.data.rows_said import pattern
 from mcl.plugins.data.told import NamedTable, tables_named
 from mcl.plugins.data.tools.data.asked import Row
@@ -22,9 +22,8 @@ from mcl.plugins.data.tools.data.question import linked_words
 from mcl.plugins.data.tools.data.question_words import NO_AMOUNTS
 from mcl.plugins.data.tools.data.schema import NO, YES, SchemaColumn, TableSchema, schema_in
 from mcl.plugins.data.tools.data.table import delimiter_of, parsed, read_date
-from mcl.plugins.data.tools.data.words import words_in
+from mcl.plugins.data.tools.data.words import length_of, words_in
 
-_ENDINGS: Final = (".csv", ".tsv", ".tab")
 _MOST: Final = 20  # tables that are looked at
 _OFFERED: Final = 20
 _LONGEST: Final = 5  # words of a value
@@ -169,7 +168,7 @@ def _tables(prose: str, scope: Sequence[TextPlace], names: FileNames) -> Iterato
     if len(paths) > 1 or not all(one.there for one in named):
         return
     if not named:
-        tables = (one for one in names.files if one.casefold().endswith(_ENDINGS))
+        tables = (one for one in names.files if one.casefold().endswith(ENDINGS))
         paths = sorted(tables, key=lambda one: one.count("/"))[:_MOST]
     for path in paths:
         text = names.text(path).replace("\r\n", "\n")
@@ -208,7 +207,7 @@ def _edits(prose: str, scope: Sequence[TextPlace], table: _Table) -> Iterator[_E
     words = [one._replace(empty=one.empty or _says(prose, one, said)) for one in words]
     times = [_span(words[one.start : one.end]) for one in _times(words, _SOME_DAY)]
     for ways in _news(prose, scope, [*table.places, *times], table):
-        found = [one for new in ways if (one := _edit(words, new, table)) is not None]
+        found = [one for new in ways if (one := _edit(words, scope, new, table)) is not None]
         if found:
             yield from found
             return
@@ -233,6 +232,11 @@ def _news(
                 if text and len(text.split()) <= _LONGEST:
                     shape = next((name for name, form in _SHAPES.items() if form.fullmatch(text)), "")
                     yield [_New(TextPlace(start, start + len(text)), text, shape)]
+    yield [
+        _New(TextPlace.of(match), match[0], "answer")
+        for place in scope
+        for match in pattern("answer").finditer(prose, *place)
+    ]
     shaped: list[_New] = []
     for shape, form in _SHAPES.items():
         for match in form.finditer(prose):
@@ -253,7 +257,7 @@ def _strange(words: Sequence[_Word], hits: Sequence[_Hit]) -> list[_Word]:
     return [one for one in left if free(one.place, [hit.place for hit in hits])]
 
 
-def _edit(words: Sequence[_Word], new: _New, table: _Table) -> _Edit | None:
+def _edit(words: Sequence[_Word], scope: Sequence[TextPlace], new: _New, table: _Table) -> _Edit | None:
     """The change to a new value, where the other words say of which row, and in which column."""
     said = [one for one in words if not free(one.place, [new.place])]
     if not new.shape and any(table.schema.columns[at].says_yes for one in said for at in one.columns):
@@ -274,18 +278,26 @@ def _edit(words: Sequence[_Word], new: _New, table: _Table) -> _Edit | None:
     if any(one.said[0].isupper() or not columns for one in strange):
         return None  # of another row, or of another column
     column = table.schema.columns[columns.pop()] if columns else _column(new, hits, table)
-    value = _value(new, column, table, yes=not no) if column is not None else None
-    if column is None or value is None or (known and not column.says_yes):
+    if column is None or (new.shape == "answer" and not column.says_yes):
+        return None
+    value = _value(new, column, table, yes=not no)
+    if value is None or (known and not column.says_yes):
         return None
     lines = tuple((table.at[one], _line(table, table.at[one], column.place, value)) for one in rows)
     if not all(line and line != table.lines[at] for at, line in lines):
         return None
     read = tuple(one.place for one in named)
-    return _Edit(table, lines, _around(hits), read[0] if known else new.place, read)
+    where = read[0] if known else new.place
+    whole = [one for one in scope if not free(one, [where])]
+    whole = [one for one in whole if all(free(word.place, [one]) for word in strange)]
+    return _Edit(table, lines, _around(hits), where, (*read, *whole))
 
 
 def _column(new: _New, hits: Sequence[_Hit], table: _Table) -> SchemaColumn | None:
     """The column that is meant where none is named: the one that has such a value, of a table that is."""
+    if new.shape == "answer":
+        answers = [one for one in table.schema.columns if one.says_yes]
+        return answers[0] if len(answers) == 1 else None
     if not table.places or new.shape == "yes":
         return None
     columns, words = table.schema.columns, words_in(new.text)
@@ -304,8 +316,8 @@ def _column(new: _New, hits: Sequence[_Hit], table: _Table) -> SchemaColumn | No
 def _value(new: _New, column: SchemaColumn, table: _Table, *, yes: bool) -> str | None:
     """The new value as the column writes it; None where it is none of it."""
     there = {value.casefold(): value for value in column.values.values()}
-    if new.shape == "yes":
-        meant = YES if yes else NO
+    if new.shape in ("yes", "answer"):
+        meant = YES if (new.text.casefold() in YES if new.text else yes) else NO
         other = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
         found = [there[one] for one in there if one in meant] or [other[one] for one in there if one in other]
         return found[0] if found else None
@@ -354,7 +366,8 @@ def _hits(words: Sequence[_Word], table: _Table) -> Iterator[_Hit]:
         time = next((one for one in times if one.start == at and dated), None)
         if time is not None:
             rows = frozenset(row for (row, _), day in days.items() if day and time.holds(day.date()))
-            yield _Hit(_span(words[at : time.end]), frozenset(dated), rows)
+            if rows or not length_of("periods.today", [one.word for one in words], at):  # when it is said
+                yield _Hit(_span(words[at : time.end]), frozenset(dated), rows)
             at = time.end
             continue
         for many in range(min(_LONGEST, len(words) - at), 0, -1):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 from typing import Final
 
 from mcl.compiler.stages.clauses import quotes_of
@@ -17,15 +18,18 @@ from mcl.plugins.data.rows_said import pattern
 from mcl.plugins.data.told import NamedTable, tables_named
 from mcl.plugins.data.tools.data.asked import Row
 from mcl.plugins.data.tools.data.periods import Periods
-from mcl.plugins.data.tools.data.question import linked_words
+from mcl.plugins.data.tools.data.question import LinkedWord, linked_words
 from mcl.plugins.data.tools.data.schema import SchemaColumn, TableSchema, schema_in, things_of
 from mcl.plugins.data.tools.data.table import delimiter_of, parsed, read_date, read_number
 from mcl.plugins.data.tools.data.words import alike, is_known, length_of, members_of
+from mcl.values.durations import read_seconds
 
+ENDINGS: Final = (".csv", ".tsv", ".tab")
 _PARTS: Final = (re.compile(r"\s*[;\t]\s*"), re.compile(r",\s+"), re.compile(r"\s*,\s*"))
 _SOME_DAY: Final = date(2000, 1, 1)
 _LONGEST: Final = 5  # words of a cell
 _AMOUNT: Final = re.compile(r"\s*(?:[^\W\d_]+\s+)?(-?\d[\d ]*(?:[.,]\d+)?)(?:\s*[^\W\d_]+\.?)?\s*")
+_END: Final = re.compile(r"[.!?](?=\s|$)|\n")
 _TIDY: Final = " \t\n\"'“”"
 
 
@@ -35,7 +39,19 @@ def read_row(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
     if pattern("adds").search(prose) is None:
         return ()
     tables = [one for one in tables_named(prose, names) if one.there]
-    text = names.text(tables[0].path) if len({one.path for one in tables}) == 1 else ""
+    found = [
+        row
+        for path in dict.fromkeys(one.path for one in tables)
+        if (row := _read(prose, clauses, names, [one for one in tables if one.path == path]))
+    ]
+    return found[0] if len(found) == 1 else ()
+
+
+def _read(
+    prose: str, clauses: Sequence[SaidClause], names: FileNames, tables: Sequence[NamedTable]
+) -> Sequence[FilledInput]:
+    """The same for one table, as it is named."""
+    text = names.text(tables[0].path)
     schema = schema_in(tables[0].path, text) if text else None
     if schema is None:
         return ()
@@ -72,11 +88,13 @@ def _told(
 ) -> list[str]:
     """The cells of a row that is told in words, each once: “fika today, 150 kr out”; none where some cell is
     not told, or some word is none's."""
-    words = [
-        one
-        for one in linked_words(prose, schema)
-        if all(not place.start <= one.word.start < place.end for place in names)
+    files = [one for one in names if "." in prose[slice(*one)]]
+    words = [  # “hours” may be a column of hours.csv as well
+        one for one in linked_words(prose, schema) if not _stands_in(one, files if one.sure > 1 else names)
     ]
+    if (corrected := _corrected(prose, words)) is None:
+        return []
+    words = corrected
     plain = [one.word.word for one in words]
     times = [
         one for one in Periods(plain, [one.word.said for one in words], today).found() if not one.bare_year
@@ -87,8 +105,13 @@ def _told(
     if not len(days) == len(times) == len(dates) <= 1:
         return []
     cells = {column.place: str(day) for column, day in zip(dates, days, strict=True)}
-    numbers = [at for at, one in enumerate(words) if one.word.number is not None and at not in used]
     amounts = {one.place: one for one in schema.columns if one.kind == "number"}
+    lengths = [one for one in amounts.values() if "hours" in one.things]
+    if len(lengths) == 1 and (long := _length(plain, used)):
+        cells[lengths[0].place] = f"{long[0]:f}".replace(".", "," if schema.comma else ".")
+        used |= set(long[1])
+        del amounts[lengths[0].place]
+    numbers = [at for at, one in enumerate(words) if one.word.number is not None and at not in used]
     for at in numbers if len(numbers) <= len(amounts) else ():
         sides = [one for one in (at - 1, at + 1) if 0 <= one < len(words)]
         near = [one for side in sides for one in words[side].columns]
@@ -100,35 +123,118 @@ def _told(
         del amounts[column.place]
         cells[column.place] = cell
         used |= {at, *(one for one in sides if column.place in words[one].columns)}
-    if not numbers:
+    if not cells.keys() & {one.place for one in schema.columns if one.kind == "number"}:
         return []
-    clauses = {words[at].word.clause for at in used}
-    left = [at for at, one in enumerate(words) if one.word.clause in clauses and at not in used]
+    spoken = [words[at].word.start for at in used]
+    ends = _END.search(prose, max(spoken))
+    begins = max((one.end() for one in _END.finditer(prose, 0, min(spoken))), default=0)
+    said = range(begins, ends.start() if ends else len(prose))
+    usual = [TextPlace.of(one) for one in pattern("usual").finditer(prose)]
+    left = [at for at, one in enumerate(words) if one.word.start in said and at not in used]
+    leads = (one for name in ("adds", "lead") for one in pattern(name).finditer(prose))
+    leads = (one for one in leads if not prose[one.end() : one.end() + 1].isalnum())
+    apart = [*usual, *map(TextPlace.of, leads)]
+    left = [at for at in left if not _stands_in(words[at], apart)]
     for column in (one for one in schema.columns if one.says_kinds and not one.says_yes):
-        found = [(value, hit) for value in column.values if (hit := _said_of(value, left, plain))]
-        way = _way(column, [plain[at] for at in left])
+        own = [at for at in left if not length_of("weak", plain, at) or _is_apart(at, words)]
+        found = [(value, hit) for value in column.values if (hit := _said_of(value, own, plain))]
+        found = found or _begun(column, own, plain)
+        if len(found) > 1 and len({len(value) for value, _ in found}) == 1:
+            return []
+        way = _way(column, [plain[at] for at in own])
         best = max(found, key=lambda one: len(one[0]), default=(way, []) if way else None)
         if best is not None:
             cells[column.place] = column.values[best[0]]
             left = [at for at in left if at not in best[1]]
     for column in schema.columns:  # what all rows with these values say alike
-        if column.place not in cells and (column.kind == "number" or len(column.values) == 2):
-            kinds = [one.place for one in schema.columns if one.says_kinds and one.place in cells]
-            same = {
-                row[column.place] for row in rows if kinds and all(row[one] == cells[one] for one in kinds)
-            }
-            cells |= {column.place: same.pop()} if len(same) == 1 else {}
+        if column.place not in cells:
+            cells |= _alike(column, schema, rows, cells)
     untold = [one for one in schema.columns if one.place not in cells and one.kind == "text"]
     left = [at for at in left if not (words[at].empty or _is_lead(prose, words[at].word.start))]
     paid = [
         at for at in left if length_of("spending", plain, at) or "paid" in members_of("things", (plain[at],))
     ]
-    left = [at for at in left if plain[at].isalpha() and at not in paid]
+    left = [at for at in left if plain[at].isalpha() and at not in paid and words[at].sure < 2]
     if len(untold) == 1 and left and left == list(range(left[0], left[-1] + 1)) and len(left) <= _LONGEST:
         start, end = words[left[0]].word.start, words[left[-1]].word.start + len(words[left[-1]].word.said)
         cells[untold[0].place], left = prose[start:end], []
     whole = len(cells) == len(schema.columns) and not [at for at in left if not is_known(plain[at])]
     return [cells[one.place] for one in schema.columns] if whole else []
+
+
+def _corrected(prose: str, words: Sequence[LinkedWord]) -> list[LinkedWord] | None:
+    """The words without what is taken back: “498 no wait 512”; None where it is not clear what that is."""
+    left = list(words)
+    for match in pattern("corrects").finditer(prose):
+        before = [one for one in left if one.word.start < match.start() and one.word.number is not None]
+        behind = [one for one in left if one.word.start >= match.end()]
+        if not (before and behind) or behind[0].word.number is None:
+            return None
+        left = [
+            one for one in left if one is not before[-1] and not match.start() <= one.word.start < match.end()
+        ]
+    return left
+
+
+def _length(plain: Sequence[str], used: Collection[int]) -> tuple[Decimal, range] | None:
+    """How many hours words say, “an hour and a half”, and which words; None where none or several do."""
+    found: list[tuple[Decimal, range]] = []
+    for many in range(_LONGEST, 0, -1):
+        for first in range(len(plain) - many + 1):
+            at = range(first, first + many)
+            taken = {*used, *(one for _, some in found for one in some)}
+            seconds = None if taken.intersection(at) else read_seconds(" ".join(plain[one] for one in at))
+            hours = Decimal(seconds or 0) / 3600
+            if seconds and hours == round(hours, 2):
+                found.append((round(hours, 2).normalize(), at))
+    return found[0] if len(found) == 1 else None
+
+
+def _stands_in(word: LinkedWord, places: Sequence[TextPlace]) -> bool:
+    return any(one.start <= word.word.start < one.end for one in places)
+
+
+def _is_apart(at: int, words: Sequence[LinkedWord]) -> bool:
+    """Whether a little word stands alone, or beside a number: “240 out”."""
+    clause = [one for one in words if one.word.clause == words[at].word.clause]
+    near = [words[one].word for one in (at - 2, at - 1, at + 1, at + 2) if 0 <= one < len(words)]
+    beside = any(one.number is not None and one.clause == words[at].word.clause for one in near)
+    return len(clause) == 1 or (beside and words[at] in (clause[0], clause[-1]))
+
+
+def _alike(
+    column: SchemaColumn, schema: TableSchema, rows: Sequence[Row], cells: Mapping[int, str]
+) -> dict[int, str]:
+    """The cell that all rows with the same values have: of numbers and of what came in or went out; of other
+    kinds where some value tells them in the whole table, as a shop tells what is bought there."""
+    kinds = [one.place for one in schema.columns if one.says_kinds and one.place in cells]
+    if column.kind != "number" and len(column.values) != 2:
+        kinds = [one for one in kinds if column.says_kinds and _tells(one, column.place, rows)]
+    same = {row[column.place] for row in rows if kinds and all(row[one] == cells[one] for one in kinds)}
+    return {column.place: same.pop()} if len(same) == 1 else {}
+
+
+def _tells(one: int, other: int, rows: Sequence[Row]) -> bool:
+    """Whether rows with the same value in a column have the same in another, as far as some repeat."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row[one], []).append(row[other])
+    repeated = [some for some in found.values() if len(some) > 1]
+    return len(repeated) > 1 and all(len(set(some)) == 1 for some in repeated)
+
+
+def _begun(
+    column: SchemaColumn, left: Sequence[int], plain: Sequence[str]
+) -> list[tuple[tuple[str, ...], list[int]]]:
+    """The only value with a word that no other has: “Havre”, of Havre & Co."""
+    found = [
+        (value, [at])
+        for at in left
+        if not is_known(plain[at])
+        for value in column.values
+        if plain[at] in value
+    ]
+    return found if len({value for value, _ in found}) == 1 else []
 
 
 def _said_of(value: Sequence[str], left: Sequence[int], plain: Sequence[str]) -> list[int]:

@@ -24,6 +24,7 @@ _ENDINGS: Final = (".csv", ".tsv", ".tab")
 _FILE: Final = re.compile(r"[^\s,;:!?\"“”()=+]*\w\.(?:csv|tsv|tab)(?!\w)", re.IGNORECASE)
 _NAMED: Final = re.compile(r"[\w-]+\.\w{2,5}(?!\w)")
 _WORDS: Final = re.compile(r"[^\W_][\w./-]*")
+_BREAK: Final = re.compile(r"[,;:.!?](?=\s|$)|[()\n]")
 _LONGEST: Final = 3  # words of a goal that name a table
 _BEGIN: Final = 4  # letters of a word that stand in the name of a table, if it may be meant
 _NEAR: Final = 10  # characters between "the two" and what they are
@@ -199,7 +200,30 @@ def tables_named(prose: str, names: FileNames) -> list[NamedTable]:
             meant = names.named(prose[place.start : place.end], 1)
             if meant is not None and len(meant.paths) == 1 and meant.paths[0].casefold().endswith(_ENDINGS):
                 found.append(NamedTable(place, meant.paths[0], there=True))
-    return sorted(found)
+    return sorted(found) if any(one.there for one in found) else sorted([*found, *_described(prose, names)])
+
+
+def _described(prose: str, names: FileNames) -> Iterator[NamedTable]:
+    """The tables that are called by other words behind what leads to them: “in the accounts”, of cash.csv."""
+    tables = sorted(
+        (one for one in names.files if one.casefold().endswith(_ENDINGS)), key=lambda one: one.count("/")
+    )
+    schemas = [schema for path in tables[:_MOST] if (schema := schema_in(path, names.text(path)))]
+    for lead in _pattern("called", "lead").finditer(prose):
+        end = _BREAK.search(prose, lead.end())
+        words = list(_WORDS.finditer(prose, lead.end(), end.start() if end else len(prose)))[:_LONGEST]
+        for many in range(1, len(words) + 1):
+            said = [one[0].casefold() for one in words[:many]]
+            found = [one for one in schemas if one.is_own(said[-1]) and one.is_called(said)]
+            found = [one for one in found if len(one.own_words) == max(len(each.own_words) for each in found)]
+            found = [
+                one for one in found if one.path.count("/") == min(each.path.count("/") for each in found)
+            ]
+            if len(found) == 1:
+                yield NamedTable(
+                    TextPlace(words[0].start(), words[many - 1].end()), found[0].path, there=True
+                )
+                break
 
 
 def _named(place: TextPlace, text: str, names: FileNames) -> NamedTable:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from executor.core.errors import ToolError
@@ -138,6 +138,18 @@ class TableSchema:
             for one in self.own_words
         )
 
+    def is_called(self, words: Sequence[str]) -> bool:
+        """Whether words say all of its name, in either language: “members list” of members.csv."""
+        said = [(word, members_of("named", (word,))) for word in map(unaccented, words)]
+        meant = [(one, members_of("named", (one,))) for one in self.own_words]
+        return bool(meant) and all(
+            any(
+                alike(one, word) or (len(one) > 4 and word.startswith(one)) or things & named
+                for word, named in said
+            )
+            for one, things in meant
+        )
+
 
 def schema_of(path: str, bench: Bench, check: Callable[[], None], also: Sequence[str] = ()) -> TableSchema:
     """Read a table once for what it has, in bounded memory. Raises as ``open_rows``."""
@@ -146,6 +158,7 @@ def schema_of(path: str, bench: Bench, check: Callable[[], None], also: Sequence
         return described(path, names, kinds, found.rows, comma=found.comma)
 
 
+@lru_cache(maxsize=64)
 def schema_in(path: str, text: str) -> TableSchema | None:
     """The same of a text that holds a whole table; None where it is none."""
     try:
