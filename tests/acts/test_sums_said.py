@@ -47,3 +47,38 @@ def test_numbers_that_no_words_join_are_no_sum(home: Home, goal: str) -> None:
     made = mcl.compile_goal(goal, home=home, skill="calculate")
     named = [one.value for one in made.intent.frame.objects] if isinstance(made, Compiled) else []
     assert not any(sign in one for one in named for sign in "*+/")
+
+
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [
+        ("4 naps a day, 30 minutes each, 7 days. how many hours is that", "4 * 30 * 7 / 60"),
+        ("hur många timmar är 12 lektioner på 50 minuter", "12 * 50 / 60"),
+        ("if sixty of us pay 150 each and the hall takes 2500 off us, what's left", "60 * 150 - 2500"),
+        ("we sold 90 cakes at 2.50 apiece and the flour cost 61.40. what have we made?", "90 * 2.50 - 61.40"),
+        ("18000 plus 25 % moms, va blir det", "18000 plus 25 %"),
+    ],
+)
+def test_what_is_taken_off_and_the_unit_that_is_asked_for_are_computed(
+    home: Home, goal: str, said: str
+) -> None:
+    made = mcl.compile_goal(goal, home=home, skill="calculate")
+    assert isinstance(made, Compiled), made
+    assert [one.value for one in made.intent.frame.objects] == [said]
+
+
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [
+        ("what the roofer wants for the gutter split four ways, whats that each", "2600 / 4"),
+        ("how much is 5 % of what the roofer wants for the gutter", "5 % of 2600"),
+    ],
+)
+def test_an_amount_that_one_file_gives_is_computed_with(home: Home, goal: str, said: str) -> None:
+    (Path.cwd() / "roofer.eml").write_text(
+        "From: Roofer Ann <ann@roof.example>\nSubject: Gutter\n\nI can do it on Monday for 2600 kr.\n"
+    )
+    (Path.cwd() / "notes.txt").write_text("ring the roofer about the gutter\n")
+    made = mcl.compile_goal(goal, home=home, skill="calculate")
+    assert isinstance(made, Compiled), made
+    assert [one.value for one in made.intent.frame.objects] == [said]

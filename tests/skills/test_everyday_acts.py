@@ -398,6 +398,53 @@ def test_who_is_not_clear_is_asked(
     assert tuple(gap.options) == options
 
 
+@pytest.mark.parametrize(
+    ("goal", "to", "says"),
+    [
+        ("draft a mail to the lady who asked how many chairs, tell her we need 40", "hall@sofia.example", ""),
+        ("draft an email to the sourdough guy, text: Two loaves please.", "kim@ovenandco.example", ""),
+        ("skriv ett mejlutkast till morsan, rubrik Kaka, text: Tack för kakan.", "anna@berg.example", ""),
+        ("draft a mail to my mum saying the cake was good", "anna@berg.example", ""),
+        (
+            "Maria på hallen undrade hur många stolar det blir. Gör ett mejlutkast till henne där det bara "
+            "står: Det blir 40.",
+            "hall@sofia.example",
+            "Det blir 40.",
+        ),
+        (
+            'draft an email to Bo with the subject "Tap" saying: Ten is fine. (he never picks up btw)',
+            "bo@ek.example",
+            "Ten is fine.",
+        ),
+    ],
+)
+def test_a_mail_goes_to_who_is_described(
+    home: Home, bundled: Model, people: Path, goal: str, to: str, says: str
+) -> None:
+    (people / "shops.csv").write_text(
+        "shop,email,town\nOven & Co,kim@ovenandco.example,Oslo\nYarn,yo@yarn.example,Bergen\n"
+    )
+    (people / "shop.md").write_text("# Oven & Co\n\nBakes sourdough and rye.\n")
+    slots = wants(home, bundled, goal, "mail-draft")
+    assert slots["to"] == to
+    assert not says or slots["message"] == says
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "draft a mail to the guy who plays the tuba, subject Hi, text: hello there",
+        "draft an email to my accountant saying hi",
+    ],
+)
+def test_nobody_who_is_described_gets_a_mail_under_a_made_up_name(
+    home: Home, bundled: Model, people: Path, goal: str
+) -> None:
+    made = understood(home, bundled, goal)
+    assert isinstance(made, Clarify), made
+    assert [one.field for one in made.questions] == ["slot.to"]
+
+
 @pytest.fixture
 def planned(folder: Path) -> Path:
     """A folder with a calendar and a list."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from executor.core.errors import GlobError
 from executor.core.globs import anywhere
 from executor.core.tables import table_beside
-from mcl.compiler.stages.people import addresses_of
+from mcl.compiler.stages.people import addresses_of, described
 from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.language.bm25 import WORD
 from mcl.language.skills import Skill
@@ -49,6 +49,7 @@ _EVERYTHING: Final = frozenset(("everything", "allt", "allting", "all files", "a
 _POINTING: Final = frozenset(_LISTS["pointing"].split(" | "))
 _KINDS: Final = {ending: frozenset(words.split(" | ")) for ending, words in _LISTS["kinds"].items()}
 _SOMEBODY: Final = frozenset(_LISTS["somebody"].split(" | "))
+_PERSONS, _TELLING = (frozenset(str(_LISTS[name]).split()) for name in ("persons", "telling"))
 PLURAL: Final = re.compile(r"(?:[^s]s|[oae]r|[oae]rna|na)$")
 _ALIKE: Final = 0.84
 _MENTIONED: Final = 0.9  # how sure it is that a name in a goal is what it is about
@@ -154,8 +155,10 @@ class FileNames:
             return None
         if (found := self.meant(text, "there", most)) is None:
             return None
-        first = folded(text).split()[:1]
-        said = [first, [_in_names(one, self.entries) for one in first]]
+        ends = {
+            one: [one] for one in (words[0], words[-1])
+        }  # “the tidvatten prices”: its folder may be first
+        said = [one for own in ends.values() for one in (own, [_in_names(folded(own[0]), self.entries)])]
         whole = all(any(_has(one, _name(path)) for one in said) for path in found.paths)
         return found if whole else None
 
@@ -175,6 +178,8 @@ class FileNames:
         if text.casefold() in _SOMEBODY:
             return Meant((), unsure=True)
         found = addresses_of(text, self.files, self.text, _EMPTY)
+        if not found and not _PERSONS.isdisjoint(WORD.findall(text.casefold())):
+            found = described(text, self.files, self.text, _EMPTY | _ALL | _PERSONS | _TELLING)
         return Meant(found, unsure=len(found) > 1) if found else None
 
     def in_words(self, prose: str) -> Iterator[tuple[int, int]]:
@@ -579,7 +584,10 @@ class FileReading:
         if self._names is None:
             return None
         if slot in recipients(skill):
-            return here.people(text) if (here := self._names()) is not None else None
+            here = self._names()
+            found = here.people(text) if here is not None else None
+            nobody = here is not None and found is None and "@" not in text and text == text.casefold()
+            return Meant((), unsure=True) if nobody else found
         default = next((one.default for one in skill.slots if one.name == slot), ())
         here = self._names() if len(default) == 1 else None
         if here is not None and (of_kind := here.of_kind(text, default[0])) is not None:

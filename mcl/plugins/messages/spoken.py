@@ -22,6 +22,7 @@ _HEADS: Final = {
 }
 _OPENS: Final = re.compile(r"[.,;:!?\n–-]\s*$")  # what stands before a text that begins with a greeting
 _OWNERS: Final = re.compile(r"['’]?s$")
+_SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))+")
 _TIDY: Final = " \t\n,;:.-–("
 _LONGEST_NAME: Final = 4  # words
 _LONGEST_TITLE: Final = 80  # characters
@@ -251,6 +252,9 @@ def _ended(prose: str, start: int, taken: Sequence[TextPlace]) -> TextPlace:
     """A text that begins there, up to what is said of the mail itself."""
     ends = re.compile(_table()["ends"], re.IGNORECASE | re.DOTALL).search(prose, start)
     end = min([ends.start() if ends else len(prose), *(one.start for one in taken if one.start > start)])
+    aside = re.compile(_table()["aside"], re.IGNORECASE).search(prose, start)
+    if aside is not None and not _pattern("third").search(prose, start, min(end, aside.start())):
+        end = min(end, aside.start())
     return _cut(prose, TextPlace(start, end), end)
 
 
@@ -301,6 +305,20 @@ def _whom(
     for match in _pattern("him").finditer(prose):
         if free(TextPlace.of(match), apart) and (values := _meant(prose, match.start(), apart, names)):
             return TextPlace.of(match), values
+    for match in _pattern("him").finditer(prose):
+        if free(TextPlace.of(match), apart) and (found := _described(prose, match.start(), apart, names)):
+            return found
+    return None
+
+
+def _described(
+    prose: str, end: int, apart: Sequence[TextPlace], names: FileNames
+) -> tuple[TextPlace, tuple[str, ...]] | None:
+    """Whom a sentence before a pronoun describes, the nearest: “she at the church asked about chairs”."""
+    for match in reversed(list(_SENTENCE.finditer(prose, 0, end))):
+        found = names.people(match[0]) if free(TextPlace.of(match), apart) else None
+        if found is not None and found.paths:
+            return TextPlace.of(match), found.paths
     return None
 
 
@@ -329,7 +347,10 @@ def _who(
         if other is not None and len(other[1]) == 1 and other[1] != paths:
             return TextPlace(place.start, other[0].end), (f"{paths[0]}, {other[1][0]}",)
         return place, paths
-    return None
+    ends = (one.start() for one in _pattern("tells").finditer(prose, start, end))
+    place = TextPlace(start, min(ends, default=end))
+    described = names.people(prose[slice(*place)]) if words else None
+    return (place, described.paths) if described is not None and described.paths else None
 
 
 def _senders(text: str, names: FileNames) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, permutations
 from typing import Final
 
 from mcl.compiler.stages.clauses import quotes_of
@@ -15,17 +15,12 @@ from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free, within
-from mcl.plugins.text.answers import alike, empty_words
+from mcl.plugins.text.answers import alike, empty_words, others
+from mcl.plugins.text.figures import VALUE, Figure, figures, kind_of
 from mcl.plugins.text.said import kept_places, named_files, pattern, said_words, table, texts
 
-_VALUE: Final = re.compile(
-    r"(?<![\w./-])(?<!\d )(?:\d{4}-\d\d-\d\d|\d{1,3}(?: \d{3})+|[vV]?\d+(?:[.,:]\d+)*)"
-    r"(?![\w/-])(?! \d)(?!\.\w)"
-)
 _NAME: Final = re.compile(r"(?<![\w./-])[^\W\d_a-zåäöéü][\w-]*[^\W_](?![\w/])(?!\.\w)")
 _FURTHER: Final = re.compile(rf"(?: {_NAME.pattern})+")
-_PART: Final = re.compile(r"(?:[^\n,;{}|.]|,(?=\d)|\.(?!\s+[A-ZÅÄÖ]|\s*$))+")
-_ROW: Final = re.compile(r"\s*\|.*\|\s*")
 _SED: Final = re.compile(r"(?<!\S)s(?P<sign>[/|#])(?P<old>[^\n]+?)(?P=sign)(?P<new>[^\n]*?)(?P=sign)g?(?!\S)")
 _MOST: Final = 20  # files of one change
 _MOST_LINES: Final = 30  # of a text that several changes are made in at once
@@ -55,15 +50,6 @@ class _Change:
     path: str = ""
 
 
-@dataclass(frozen=True)
-class _Figure:
-    """A number in a file. place: where it stands; label: the words beside it."""
-
-    place: TextPlace
-    text: str
-    label: tuple[str, ...]
-
-
 def read_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The same for one file, for a skill that has one place for it."""
     found = read_replacement(prose, clauses, names)
@@ -81,12 +67,11 @@ def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames
         return ()
     named = named_files(prose, names)
     scope = _scope(prose, clauses)
-    kept = kept_places(prose, clauses, [place for place, _ in named])
-    values = list(_values(prose, [place for place, _ in named], scope))
-    kept = [
-        one for one in kept if any(not free(one, [place]) for place, _ in named) or not _corrects(prose, one)
-    ]
+    said = [place for place, _ in named]
+    kept = kept_places(prose, [_uncorrected(prose, one, said) for one in clauses], said)
+    values = list(_values(prose, said, scope))
     untouched = {path for place, paths in named if not free(place, kept) for path in paths}
+    untouched -= {path for place, paths in named if free(place, kept) and len(paths) == 1 for path in paths}
     meant = [
         (place, [path for path in paths if path not in untouched])
         for place, paths in named
@@ -95,6 +80,12 @@ def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames
     meant = [(place, paths) for place, found in meant if (paths := _in_folders(found, names, untouched))]
     meant = [one for one in meant if not any(set(other[1]) < set(one[1]) for other in meant)]
     values = [one for one in values if free(one.place, kept)]
+    if any(names.has(prose[slice(*place)]) for place, _ in meant):
+        numbered = [at for at in scope if any(within(one.place, [at]) for one in values)]
+        wished = [one.place for one in clauses if one.does]
+        meant = [
+            one for one in meant if names.has(prose[slice(*one[0])]) or within(one[0], [*wished, *numbered])
+        ]
     there = [path for path in texts(names) if path not in untouched]
     changes, files = _changed(prose, values, scope, meant, there, names)
     said = [place for one in changes for place in (one.old_said, one.new_said)]
@@ -112,9 +103,11 @@ def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames
         everywhere = pattern("replace", "everywhere").search(prose) is not None
         unsure = len(files) > 1 and not everywhere
         return (old, new, FilledInput("files", change.old_said, tuple(files[:_MOST]), unsure=unsure), *read)
-    spans = []
+    spans = list[FilledInput]()
     for place, paths in meant:
         own = tuple(path for path in paths if path in files)
+        if len(own) == 1 and any(one.values == own for one in spans):
+            continue
         whole = names.has(prose[place.start : place.end].rstrip("/")) or not _is_one(paths, names)
         if own:
             spans.append(FilledInput("files", place, own[:_MOST], unsure=len(own) > 1 and not whole))
@@ -162,10 +155,12 @@ def _scope(prose: str, clauses: Sequence[SaidClause]) -> list[TextPlace]:
     return [one.place for one in clauses[:last]]
 
 
-def _corrects(prose: str, place: TextPlace) -> bool:
-    """Whether a clause says what was wrong: "not 100"."""
-    text = prose[place.start : place.end]
-    return len(text.split()) <= 3 and _form("instead").match(f", {text}") is not None
+def _uncorrected(prose: str, clause: SaidClause, named: Sequence[TextPlace]) -> SaidClause:
+    """A clause as one that keeps nothing where it says what was wrong: “not 100”, “inte 30 som det står”."""
+    text = prose[slice(*clause.place)]
+    lead = _form("instead").match(f", {text}") if clause.keeps and free(clause.place, named) else None
+    wrong = lead is not None and (len(text.split()) <= 3 or VALUE.match(f", {text}", lead.end()))
+    return clause._replace(keeps=False) if wrong else clause
 
 
 @functools.cache
@@ -179,7 +174,7 @@ def _values(prose: str, files: Sequence[TextPlace], scope: Sequence[TextPlace]) 
         if free(inner, files):
             yield _Value(inner, prose[inner.start : inner.end], "quote")
     starts, end = {one.start for one in scope}, 0
-    for shape, form in (("number", _VALUE), ("name", _NAME)):
+    for shape, form in (("number", VALUE), ("name", _NAME)):
         for match in form.finditer(prose):
             place = TextPlace.of(match)
             if not (within(place, scope) and free(place, [*files, *quotes])) or (
@@ -247,6 +242,18 @@ def _changed(
         files = [path for path in contents if all(_in(one, path, contents[path]) for one in changes)]
         unsaid = [one for one in numbers if free(one.place, said) and not set(where[one]) & set(files)]
         return (changes, files) if len(files) == 1 and not unsaid else ([], [])
+    if not joined and (stated := _stated(prose, values, scope)) is not None:
+        old, new = stated
+        own = next(at for at in scope if within(old.place, [at]))
+        beside = [set(paths) for place, paths in meant if within(place, [own])]
+        named = [path for path in where[old] if all(path in paths for paths in beside)]
+        named = named or where[old] if len(beside) > 1 else named
+        found = labels.having(old, scope, named)
+        change = _spelled(old, new, contents, named)
+        files = list(dict.fromkeys(path for path, _ in found))
+        if len(found) == 1:
+            change = replace(change, at=found[0][1], path=files[0])
+        return ([change], files) if found and len(found) == len(files) else ([], [])
     if not joined:
         shaped = [(old, new) for old, new in pairs if not where[new] and new.shape != "first"]
         joined = shaped if meant or any(one.shape == "quote" for pair in shaped for one in pair) else []
@@ -365,7 +372,7 @@ def _runs(
             if pair[0] is None or not 0 < len(said(pair[1]).split()) <= _RUN or not said(pair[0]):
                 continue
             one, other = (TextPlace(*_bare(prose, place)) for place in (pair[0], pair[1]))
-            if _VALUE.fullmatch(said(pair[1])) and not _VALUE.search(said(pair[0])):
+            if VALUE.fullmatch(said(pair[1])) and not VALUE.search(said(pair[0])):
                 continue  # “change coffee to 32” is about the number beside it
             if prose[one.start : one.end].casefold() not in empty_words():
                 found.append((_Value(one, said(one), "words"), _Value(other, said(other), "words")))
@@ -377,6 +384,29 @@ def _bare(prose: str, place: TextPlace) -> tuple[int, int]:
     text = prose[place.start : place.end]
     start = place.start + len(text) - len(text.lstrip(" \"'“”‘’"))
     return start, start + len(text.strip(" \"'“”‘’"))
+
+
+def _means(word: str, other: str) -> bool:
+    return any(alike(one, other) == 1.0 for one in (word, *others(word)))
+
+
+def _stated(prose: str, values: Sequence[_Value], scope: Sequence[TextPlace]) -> tuple[_Value, _Value] | None:
+    """What a text says, and what is right, in clauses of their own: “it says 100. It is 120”, “35, not 30 as
+    it stands”; None where it is not just one such pair of numbers."""
+    found = dict[tuple[str, str], tuple[_Value, _Value]]()
+    for old, new in permutations(values, 2):
+        own, other = (next(at for at in scope if within(one.place, [at])) for one in (old, new))
+        lead = _form("instead").match(f", {prose[slice(*own)]}") if own != other else None
+        turned = lead is not None and own.start + lead.end() - 2 == old.place.start
+        tells, right = (pattern("replace", name) for name in ("tells", "right"))
+        wrong = tells.search(prose, own.start, old.place.start) is not None
+        wrong = wrong and right.search(prose, own.start, old.place.start) is None
+        stands = tells.search(prose, *other) is None or right.search(prose, *other) is not None
+        one_kind = old.shape == new.shape == "number" and kind_of(old.text) == kind_of(new.text)
+        one_kind = one_kind and old.text != new.text
+        if own != other and one_kind and (turned or (wrong and stands)):
+            found.setdefault((old.text, new.text), (old, new))
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def _alike_shapes(one: _Value, other: _Value) -> bool:
@@ -422,7 +452,26 @@ class _Labels:
         said: Sequence[TextPlace],
     ) -> None:
         self.prose, self.contents, self.candidates, self.said = prose, contents, candidates, said
-        self.figures = {path: list(_figures(text)) for path, text in contents.items()}
+        self.figures = {path: list(figures(text)) for path, text in contents.items()}
+        own = (one.label for found in self.figures.values() for one in found) if said else ()
+        self.alone = frozenset(label[0] for label in own if len(label) == 1)  # “Te 28”
+
+    def having(
+        self, value: _Value, scope: Sequence[TextPlace], paths: Sequence[str]
+    ) -> list[tuple[str, TextPlace]]:
+        """Where a number stands, of several places there those beside which most words of a goal stand, in
+        the line or in the name of the file."""
+        words = {word for place in scope for word, _ in self._words(value, place) if not word.isdigit()}
+        scored = []
+        for path in paths:
+            called = [one.casefold() for one in WORD.findall(path)]
+            for one in self.figures[path]:
+                if one.text == value.text:
+                    beside = (*one.label, *called)
+                    score = sum(any(_means(word, other) for other in beside) for word in words)
+                    scored.append((score, path, one.place))
+        most = max((one[0] for one in scored), default=0)
+        return [(path, place) for score, path, place in scored if score == most]
 
     def of_parts(self, parts: Sequence[TextPlace], values: Sequence[_Value]) -> list[_Change]:
         """The changes that parts of a goal say, where these are several: each of one number. What has none
@@ -463,6 +512,7 @@ class _Labels:
 
     def _words(self, value: _Value, place: TextPlace) -> list[tuple[str, TextPlace]]:
         skip = empty_words() | frozenset(table("replace")["empty"].split())
+        skip -= self.alone
         return [
             (word, at)
             for word, at in said_words(self.prose, [place], skip)
@@ -471,9 +521,9 @@ class _Labels:
 
     def _best(
         self, path: str, value: _Value, words: Sequence[tuple[str, TextPlace]]
-    ) -> tuple[_Figure, TextPlace] | None:
+    ) -> tuple[Figure, TextPlace] | None:
         """The number of a file that words stand beside more clearly than beside others."""
-        figures = [one for one in self.figures[path] if _kind(one.text) == _kind(value.text)]
+        figures = [one for one in self.figures[path] if kind_of(one.text) == kind_of(value.text)]
         having = {
             word: [one for one in figures if any(alike(word, said) == 1.0 for said in one.label)]
             for word, _ in words
@@ -485,46 +535,9 @@ class _Labels:
                 weak = table("replace")["weak"].split()
                 shares = ((0.5 if word in weak else 1) / len(having[word]) for word, _ in told)
                 score = math.fsum(shares) - 0.01 * len(figure.label)
-                scored.append((score, figure.place, figure, told[0][1]))
+                scored.append((score, figure.place, figure, told))
         scored.sort(key=lambda one: (-one[0], one[1]))
-        clear = scored and (len(scored) == 1 or scored[0][0] - scored[1][0] > _APART)
-        return (scored[0][2], scored[0][3]) if clear else None
-
-
-def _kind(text: str) -> str:
-    """What a number is: a day, a time, a version or an amount."""
-    if re.match(r"\d{4}-", text):
-        return "day"
-    return "time" if ":" in text else "version" if text.count(".") > 1 or text[0] in "vV" else "amount"
-
-
-def _figures(text: str) -> Iterator[_Figure]:
-    """The numbers of a text with the words beside each: of its part of the line, or of its row and column."""
-    at, head = 0, list[str]()
-    for line in text.splitlines(keepends=True):
-        cells = line.split("|") if _ROW.fullmatch(line) else []
-        if not cells:
-            head = []
-        elif not head:
-            head = cells
-        start = at
-        for column, part in enumerate(cells):
-            number = _VALUE.fullmatch(part.strip())
-            if number is not None and column < len(head):
-                begins = start + part.index(number[0])
-                label = tuple(_small(f"{cells[1]} {head[column]}"))
-                yield _Figure(TextPlace(begins, begins + len(number[0])), number[0], label)
-            start += len(part) + 1
-        for match in () if cells else _PART.finditer(line):
-            numbers = list(_VALUE.finditer(match[0]))
-            edges = [0, *(edge for one in numbers for edge in one.span()), len(match[0])]
-            for many, one in enumerate(numbers):
-                before, behind = (_small(match[0][edges[k] : edges[k + 1]]) for k in (2 * many, 2 * many + 2))
-                near = (*before, *behind) if len(numbers) == 1 else (*before[-1:], *behind[:1])
-                place = TextPlace(at + match.start() + one.start(), at + match.start() + one.end())
-                yield _Figure(place, one[0], near)
-        at += len(line)
-
-
-def _small(text: str) -> list[str]:
-    return [one.casefold() for one in WORD.findall(text)]
+        apart = (
+            scored[0][0] - score > _APART or set(told) < set(scored[0][3]) for score, *_, told in scored[1:]
+        )
+        return (scored[0][2], scored[0][3][0][1]) if scored and all(apart) else None

@@ -12,8 +12,9 @@ from executor.core.errors import ToolError
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, within
+from mcl.plugins.text.answers import answers
 from mcl.plugins.text.arithmetic import compute
-from mcl.plugins.text.said import pattern
+from mcl.plugins.text.said import pattern, table
 from mcl.values.numbers import read_number
 
 _NUMBER: Final = re.compile(
@@ -25,6 +26,11 @@ _PERCENT: Final = re.compile(r"\s*(?:%|per ?cent\b|procent\b)", re.IGNORECASE)
 _OTHER: Final = re.compile(
     r"\d[-:/]\d|\w\.\w{2,4}\b(?<!\d)|[()^@]|\b20\d\d\b"
 )  # days, times, files, brackets
+_WORD: Final = re.compile(r"\s*[^\W\d_]+")
+_TEXTS: Final = (".txt", ".md", ".eml")
+_MOST_FILES: Final = 300
+_LINES: Final = 3  # that may give an amount
+_LEAST: Final = 0.5  # of what all words of a goal would count
 _HALF: Final = Decimal("0.5")
 _LONGEST: Final = 200
 _MOST: Final = 8  # numbers
@@ -44,15 +50,19 @@ def read_sum(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
     """The expression, where words between all numbers say what is done with them, and it is asked for."""
     asked = pattern("sums", "asked").search(prose)
     bare = prose.lstrip()[:1].isdigit()
-    if not (asked or bare) or len(prose) > _LONGEST or _OTHER.search(prose):
+    if not (asked or bare) or len(prose) > _LONGEST:
         return ()
-    figures = _figures(prose)
-    if not 1 < len(figures) <= _MOST or _is_sum(prose[figures[0].place.start : figures[-1].place.end]):
+    figures = _told(prose, _figures(prose))
+    if len(figures) == 1 and asked and (found := _of_file(prose, figures[0], names)):
+        return (FilledInput("expression", TextPlace(0, len(prose)), (found,)),)
+    if not 1 < len(figures) <= _MOST or _OTHER.search(prose):
         return ()
-    said = _shared(prose, figures) or _chained(prose, figures)
+    whole = prose[figures[0].place.start : figures[-1].place.end]
+    said = whole if _is_sum(whole) else _shared(prose, figures) or _chained(prose, figures)
     if not _is_sum(said):
         worded = any(not prose[one.place.start].isdigit() for one in figures)
         return [FilledInput("expression", TextPlace(0, len(prose)))] if asked and worded else ()
+    said += _converted(prose, figures)
     place = TextPlace(figures[0].place.start, figures[-1].place.end)
     read = [
         one.place
@@ -60,6 +70,64 @@ def read_sum(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
         if not one.does or any(within(each.place, [one.place]) for each in figures)
     ]
     return (FilledInput("expression", place, (said,)), *(FilledInput("", one) for one in read))
+
+
+def _told(prose: str, figures: Sequence[_Figure]) -> list[_Figure]:
+    """The numbers, without those in words in the last sentence where it only tells something: “three of them
+    never pay”."""
+    ends = [one.end() for one in re.finditer(r"[.?!]\s+(?=\w)", prose)]
+    last = prose[ends[-1] :] if ends else ""
+    names = ("asked", "plus", "minus", "times", "each", "over", "off", "tax", "spent")
+    works = not last or any(pattern("sums", name).search(last) for name in names)
+    own = [one for one in figures if not works and one.place.start >= ends[-1]]
+    aside = all(not prose[one.place.start].isdigit() for one in own)
+    return [one for one in figures if one not in own] if aside else list(figures)
+
+
+def _converted(prose: str, figures: Sequence[_Figure]) -> str:
+    """What makes of the unit of a number the one that is asked for: of minutes “how many hours”."""
+    behind = [one[0] for each in figures if (one := _WORD.match(prose, each.place.end))]
+    for unit in table("sums")["units"]:
+        wanted, given = (re.compile(unit[name], re.IGNORECASE) for name in ("wanted", "given"))
+        asked = re.search(rf"(?<!\w)(?:how many|hur många|in|i)\s+(?:{unit['wanted']})(?!\w)", prose, re.I)
+        had = [one.strip() for one in behind]
+        if asked and sum(map(bool, map(given.fullmatch, had))) == 1 and not any(map(wanted.fullmatch, had)):
+            return f" {unit['as']}"
+    return ""
+
+
+def _is_unit(behind: str) -> bool:
+    unit = _WORD.match(behind)
+    given = (re.compile(one["given"], re.IGNORECASE) for one in table("sums")["units"])
+    return unit is not None and any(one.fullmatch(unit[0].strip()) for one in given)
+
+
+def _of_file(prose: str, figure: _Figure, names: FileNames) -> str:
+    """What is done with an amount that a text here gives: “what the plumber wants split four ways”; "" where
+    not just one gives it."""
+    ways = pattern("sums", "heads").match(prose[figure.place.end :].lstrip())
+    among = pattern("sums", "among").search(prose[max(0, figure.place.start - _NEAR) : figure.place.start])
+    shared = pattern("sums", "shares").search(prose) and (ways or among) and not figure.percent
+    of = figure.percent and pattern("sums", "of").match(prose[figure.place.end :].lstrip())
+    if not (shared or of):
+        return ""
+    paths = [one for one in names.files if one.casefold().endswith(_TEXTS)][:_MOST_FILES]
+    rest = prose[: figure.place.start] + " " + prose[figure.place.end :]
+    rest = re.split(r"[.?!,;]\s", rest)[0]
+    for name in ("shares", "heads"):
+        rest = pattern("sums", name).sub(" ", rest)
+    lines = answers(f"how much {rest}", [(path, names.text(path)) for path in paths], _LINES)
+    found = [(one, given) for one in lines if len(given := _amounts(one.text)) == 1]
+    if not found or found[0][0].share < _LEAST or len({given[0] for _, given in found}) > 1:
+        return ""
+    amount = found[0][1][0]
+    return f"{figure.text} % of {amount}" if figure.percent else f"{amount} / {figure.text}"
+
+
+def _amounts(line: str) -> list[str]:
+    """The amounts of money in a line, as they are computed."""
+    found = (one for one in pattern("sums", "money").finditer(line) if one["before"] or one["behind"])
+    return [re.sub(r"[ \u00a0]", "", one["amount"]).replace(",", ".") for one in found]
 
 
 def _is_sum(said: str) -> bool:
@@ -131,6 +199,10 @@ def _sign(prose: str, lead: str, between: str, behind: str, before: _Figure, one
     found = {
         name for name in ("plus", "minus", "over", "times", "of") if pattern("sums", name).search(between)
     }
+    spent = not (one.percent or pattern("sums", "each").search(behind))
+    if spent and pattern("sums", "spent").search(between) and pattern("sums", "rest").search(prose):
+        found |= {"minus"}
+    found -= {"plus"} if "minus" in found else set()
     if one.percent:
         if pattern("sums", "off").match(behind.lstrip()) or "minus" in found:
             return "-"
@@ -143,5 +215,7 @@ def _sign(prose: str, lead: str, between: str, behind: str, before: _Figure, one
         return "*"
     if "plus" in found and (len(between.split()) > _FEW or pattern("sums", "each").search(prose)):
         return ""  # “450 each, and we take 12”
+    if "of" in found and _is_unit(behind):
+        return "*"  # “12 lessons of 50 minutes”
     signs = [sign for name, sign in (("over", "/"), ("minus", "-"), ("plus", "+")) if name in found]
     return signs[0] if len(signs) == 1 else ""
