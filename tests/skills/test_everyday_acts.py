@@ -453,6 +453,7 @@ def planned(folder: Path) -> Path:
         "DTSTART:20261130T183000\nSUMMARY:Repetition\nEND:VEVENT\nEND:VCALENDAR\n"
     )
     (folder / "todo.txt").write_text("[ ] wash the car, 14.00 on Sunday\n")
+    (folder / "papers.md").write_text("- passport runs out 2026-12-10\n")
     return folder
 
 
@@ -523,6 +524,18 @@ def planned(folder: Path) -> Path:
             "remind me on monday morning at half nine to send the form",
             "send the form",
             "2026-11-30T08:30",
+            "reminders.ics",
+        ),
+        (
+            "the rehearsal is in my calendar. nudge me an hour before it starts",
+            "Repetition",
+            "2026-11-30T16:30",
+            "plans.ics",
+        ),
+        (
+            "remind me at ten in the morning the day before the passport runs out",
+            "passport runs out",
+            "2026-12-09T09:00",
             "reminders.ics",
         ),
         ("påminn mig på måndag halvnio om soporna", "soporna", "2026-11-30T07:30", "reminders.ics"),

@@ -5,7 +5,7 @@ between which days a calendar is listed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
@@ -98,6 +98,10 @@ _SAYS_NOTHING: Final = (
 )
 _EMPTY: Final = frozenset(folded(word) for word in _SAYS_NOTHING.split())
 _LISTS: Final = (".txt", ".md")
+_ISO: Final = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
+_UNTIL: Final = re.compile(
+    rf"(?:\s*\b(?:by|before|due|until|till|on|the|senast|innan|före|den|på))*\W*{_ISO.pattern}", re.IGNORECASE
+)
 _BYTES: Final = 1 << 19
 _MOST_FILES: Final = 40
 _ALIKE: Final = 4  # letters in which two words begin alike
@@ -210,7 +214,8 @@ def _ahead(
     ahead = prose[begin : found.start("event")].strip()
     head, tail, said = prose[:begin], prose[end:], event.strip(" .")
     clock = _CLOCK.fullmatch(said)
-    points = clock is not None or said.casefold() in _POINTS
+    named_there = {folded(one) for one in _WORD.findall(said)} - _EMPTY - _POINTS
+    points = clock is not None or not (named_there or re.search(r"\d", said))  # “before it starts”
     hour = own = ""
     shorter, near = last_words(head)
     if lead.days and (timed := _TIMED.search(said)) is not None:
@@ -226,7 +231,7 @@ def _ahead(
         tail, hour = last
     rest = f"{head.rstrip(' ,')} {tail.lstrip()}".strip()
     whole = head if points else said
-    entry = _meant(whole, at, zone, workspace, paths)
+    entry = _meant(whole, at, zone, workspace, paths, days=bool(lead.days))
     if entry is not None and instant(entry.start - lead) <= at:  # what is over by then is not meant
         entry = None
     sure = entry is not None or bool(lead.days) or clock is not None or says_time(f"{whole} {answer}")
@@ -307,8 +312,16 @@ def _lead(text: str) -> timedelta | None:
     return timedelta(seconds=seconds) if seconds else None
 
 
-def _meant(said: str, at: str, zone: str, workspace: Workspace | None, paths: Sequence[str]) -> _Entry | None:
+def _meant(
+    said: str, at: str, zone: str, workspace: Workspace | None, paths: Sequence[str], *, days: bool
+) -> _Entry | None:
     """The one entry to come that these words are about, on the day that they name, if any."""
+    timed = _best_of(said, at, zone, _entries(at, zone, workspace, paths))
+    return timed or (_best_of(said, at, zone, _due(zone, workspace, paths)) if days else None)
+
+
+def _best_of(said: str, at: str, zone: str, entries: Iterable[_Entry]) -> _Entry | None:
+    """Of some entries the one that words are about."""
     now, place = datetime.fromisoformat(at), ZoneInfo(zone)
     day, words = _day_in(said, at, zone)
     content = [folded(one) for one in _WORD.findall(words) if folded(one) not in _EMPTY and len(one) > 1]
@@ -316,7 +329,7 @@ def _meant(said: str, at: str, zone: str, workspace: Workspace | None, paths: Se
     things = [one for one in content if one not in owned] or content
     best: dict[str, _Entry] = {}
     most = (1, 0)
-    for entry in _entries(at, zone, workspace, paths):
+    for entry in entries:
         if entry.start <= now or (day and entry.start.astimezone(place).date().isoformat() != day):
             continue
         title = folded(entry.title).split()
@@ -370,6 +383,18 @@ def _entries(at: str, zone: str, workspace: Workspace | None, paths: Sequence[st
                 title, moment = _of_line(line.strip(" -*#[]xX\t"), at, zone)
                 if moment:
                     yield _Entry(title, datetime.fromisoformat(moment))
+
+
+def _due(zone: str, workspace: Workspace | None, paths: Sequence[str]) -> Iterator[_Entry]:
+    """The lines of lists and texts that name a day: “return the books by 2026-12-04”."""
+    for path in [one for one in paths if workspace and one.casefold().endswith(_LISTS)][:_MOST_FILES]:
+        with suppress(ExecutorError, ValueError):
+            data, size = workspace.read(path, _BYTES) if workspace else (b"", 0)
+            for line in data.decode().splitlines() if size <= _BYTES else ():
+                text, days = line.strip(" -*#[]\t"), _ISO.findall(line)
+                if len(days) == 1 and not line.lstrip(" -*").startswith("[x]"):
+                    start = datetime.combine(date.fromisoformat(days[0]), MORNING, ZoneInfo(zone))
+                    yield _Entry(_UNTIL.sub("", text).strip(" ,.:"), start)
 
 
 def _of_calendar(data: bytes, path: str, at: str, zone: str) -> Iterator[_Entry]:

@@ -248,12 +248,12 @@ def _changed(
         beside = [set(paths) for place, paths in meant if within(place, [own])]
         named = [path for path in where[old] if all(path in paths for paths in beside)]
         named = named or where[old] if len(beside) > 1 else named
-        found = labels.having(old, scope, named)
+        places = labels.having(old, scope, named)
         change = _spelled(old, new, contents, named)
-        files = list(dict.fromkeys(path for path, _ in found))
-        if len(found) == 1:
-            change = replace(change, at=found[0][1], path=files[0])
-        return ([change], files) if found and len(found) == len(files) else ([], [])
+        files = list(dict.fromkeys(path for path, _ in places))
+        if len(places) == 1:
+            change = replace(change, at=places[0][1], path=files[0])
+        return ([change], files) if places and len(places) == len(files) else ([], [])
     if not joined:
         shaped = [(old, new) for old, new in pairs if not where[new] and new.shape != "first"]
         joined = shaped if meant or any(one.shape == "quote" for pair in shaped for one in pair) else []
