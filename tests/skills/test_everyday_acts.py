@@ -833,6 +833,28 @@ def test_a_branch_goes_once_it_is_merged_in_many_words(
     assert asked.questions[0].field == "slot.branch"
 
 
+@pytest.mark.parametrize(
+    ("goal", "skill", "branch"),
+    [
+        (
+            "bin the branch for that old prototype. nobody has looked at it all year",
+            "branch-delete",
+            "prototype",
+        ),
+        (
+            "Ada's search box work only exists on this machine. Please push that branch to origin.",
+            "git-push",
+            "Adas-search-box",
+        ),
+        ("merge adas typo fix into main. leave her branch", "branch-merge", "adas-typo"),
+    ],
+)
+def test_a_branch_is_told_by_whose_and_for_what_it_is(
+    home: Home, bundled: Model, folder: Path, goal: str, skill: str, branch: str
+) -> None:
+    assert wants(home, bundled, goal, skill)["branch"] == branch
+
+
 def test_boxes_are_counted_by_what_they_are_and_a_notice_says_what_is_quoted(
     home: Home, bundled: Model, planned: Path
 ) -> None:

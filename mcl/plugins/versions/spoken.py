@@ -13,7 +13,7 @@ from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free
 
-_NAME: Final = re.compile(r"(?<![\w./@-])[A-Za-z0-9_][\w.+-]*(?:/[\w.+-]*\w)*(?!\S*[@:])")
+_NAME: Final = re.compile(r"(?<![\w./@-])[A-Za-z0-9_](?:[\w.+-]*\w)?(?:/[\w.+-]*\w)*(?!\S*[@:])")
 _WORD: Final = re.compile(r"[^\s,;:!?\"“”()]*[^\W_][^\s,;:!?\"“”()]*")
 _VERSION: Final = re.compile(
     r"(?<![\w./-])v?\d+(?:\.\d+)+(?:[-.]?\w+)*(?![\w/-])|(?<![\w./-])v\d+(?![\w./-])"
@@ -89,6 +89,11 @@ def read_drop(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
             *(FilledInput("but", one, _called(prose, one)) for one in kept),
             *(FilledInput("", one) for one in said),
         ]
+    idle = [one.place for one in clauses if not one.does and _pattern("idle").match(prose, one.place.start)]
+    if (told := _pattern("branch_of").search(prose)) is not None:
+        what = TextPlace.of(told, "what")
+        read = [FilledInput("", one) for one in idle]
+        return [FilledInput("branch", what, _called(prose, what)), FilledInput("which", what), *read]
     if (bare := _pattern("unnamed").search(prose)) is not None:
         needless = [TextPlace.of(one) for one in _pattern("needless").finditer(prose)]
         return [FilledInput("branch", TextPlace.of(bare)), *(FilledInput("", one) for one in needless)]
@@ -150,10 +155,12 @@ def _branches(prose: str, names: FileNames, word: str = "branch_itself") -> list
 def _in_words(prose: str, words: Sequence[TextPlace]) -> int:
     """Where the words begin that stand before a word for a branch and say which: “noors waiting list”."""
     start = words[-1].start
-    for one in reversed(words[-_FEW:-1]):
+    few = _FEW + sum(prose[slice(*one)] == "s" for one in words[-_FEW:-1])  # of “Noor's”
+    for one in reversed(words[-few:-1]):
         text, between = prose[slice(*one)], prose[one.end : start]
         verb = any(_pattern(name).fullmatch(text) for name in ("empty", "verb", "drops", "merge", "branch"))
-        if between.strip("'’ ") or verb or one.start == 0:
+        first = one.start == 0 and prose[one.end : one.end + 2] not in ("'s", "’s")
+        if between.strip("'’ ") or verb or first:
             break
         start = one.start
     return start
@@ -166,8 +173,18 @@ def _called(prose: str, place: TextPlace) -> tuple[str]:
 
 def read_push(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """Which branch is pushed: the one that is named."""
-    named = _branches(prose, names)
-    return [FilledInput("branch", named[0], _called(prose, named[0]))] if len(named) == 1 else ()
+    remote = _led(prose, named := _branches(prose, names), rf"(?:{_table()['into']})\s+")
+    named = [one for one in named if one not in remote] or named
+    if _pattern("that_branch").search(prose):  # “Noor's work is only here, push that branch”
+        named = [one for one in _branches(prose, names, "branch") if one not in remote] or named
+    if len(named) != 1:
+        return ()
+    told = [one.place for one in clauses if not (one.does or free(one.place, named))]
+    told += [one.place for one in clauses if not one.does and _pattern("only_here").search(prose, *one.place)]
+    return [
+        FilledInput("branch", named[0], _called(prose, named[0])),
+        *(FilledInput("", one) for one in dict.fromkeys(told)),
+    ]
 
 
 def read_unmerged(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
