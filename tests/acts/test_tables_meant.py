@@ -108,6 +108,8 @@ def test_tables_of_one_kind_are_asked_about_together(home: Home) -> None:
     [
         ("how many guests have paid", "guests.csv"),
         ("how many of the new guests have paid", "new-guests.csv"),
+        ("who of the guests has not paid, never mind the new ones", "guests.csv"),
+        ("vilka gäster har inte betalt (alltså inte de nya, de får vänta)", "guests.csv"),
         ("vem är den yngsta gästen", "guests.csv"),
         ("vad heter äpple på tyska", "words.csv"),
     ],
@@ -130,6 +132,7 @@ CASH = "date,what,way,amount\n2026-05-01,fees,in,400\n2026-05-02,tea,out,50\n202
         ("how much came in and how much went out of the cash in may", ("400", "50")),
         ("vad har kommit in och vad har gått ut ur cash.csv, totalt", ("400", "150")),
         ("what is left in cash.csv if you take all that came in and subtract all that went out", ("250",)),
+        ("be honest w me how much went out in may in cash.csv. dont tell Bo i paid for the tea", ("50",)),
         ("how much more went out in june than in may in cash.csv", ("50",)),
         ("hur mycket mer gick ut i juni än i maj enligt cash.csv", ("50",)),
     ],

@@ -16,7 +16,7 @@ from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
 from mcl.plugins.data.tools.data.entries import ENDINGS
 from mcl.plugins.data.tools.data.logs import ENDING
-from mcl.plugins.data.tools.data.question import SpokenOf, is_asked, read_question, spoken_of
+from mcl.plugins.data.tools.data.question import SpokenOf, is_asked, is_left_out, read_question, spoken_of
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_of
 
 _ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl")
@@ -53,6 +53,8 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
             if size > min(_BYTES, left + size):
                 continue
             schema = schema_of(path, bench, lambda: None)
+            if path not in named and is_left_out(prose, schema):
+                continue
             said_of = spoken_of(prose, schema, today)
             if path in named:
                 said_of = said_of._replace(weight=said_of.weight + _LEAST, strange=0)

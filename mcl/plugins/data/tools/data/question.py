@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mcl.plugins.data.tools.data.asked import TableQuestion, Term
 from mcl.plugins.data.tools.data.question_figures import FigureWords
@@ -19,6 +19,8 @@ from mcl.plugins.data.tools.data.question_rows import RowWords
 from mcl.plugins.data.tools.data.question_words import QuestionWord, words_of
 from mcl.plugins.data.tools.data.schema import TableSchema, opposite
 from mcl.plugins.data.tools.data.words import is_known, length_of, member_of, members_of
+
+_AGES: Final = ("new", "old")  # what tells one table of a kind from another
 
 
 def read_question(said: str, schema: TableSchema, today: date) -> list[TableQuestion]:
@@ -163,6 +165,21 @@ def spoken_of(said: str, schema: TableSchema, today: date) -> SpokenOf:
     return SpokenOf(weight and weight + reader.beside(), reader.strange(), reader.unnamed())
 
 
+def is_left_out(said: str, schema: TableSchema) -> bool:
+    """Whether a text says that it is not of this table, but of one like it: “not the two new ones”, of
+    new-members.csv."""
+    words = words_of(said, schema)
+    plain = [one.word for one in words]
+    ages = {thing for one in schema.own_words for thing in members_of("named", (one,)) if thing in _AGES}
+    for at in range(len(words)):
+        before = (one for one in range(max(0, at - 4), at) if words[one].clause == words[at].clause)
+        if ages & members_of("named", (plain[at],)) and any(
+            length_of("negation", plain, one) for one in before
+        ):
+            return True
+    return False
+
+
 def _parted(words: Sequence[QuestionWord], schema: TableSchema) -> Iterator[list[QuestionWord]]:
     """The words of each question: one begins where a clause, or what is joined by and, begins with how much,
     which, what."""
@@ -275,6 +292,9 @@ class _Reader(RowWords, FigureWords):
         """What only says when, or why, somebody asks: “before I book anything for December, …”."""
         for at in range(len(self.words)):
             self._use(at, length_of("asides", self.plain, at))
+            if length_of("secret", self.plain, at) and self._clause(at)[0] == at:
+                self.used.update(self._clause(at))
+                self.named.update(self._clause(at))
             lead = length_of("leading", self.plain, at)
             if (
                 lead
