@@ -35,6 +35,7 @@ from mcl.compiler.stages.rules import Rules
 from mcl.compiler.stages.score import Provenance, ScoreVerdict, build, score
 from mcl.compiler.stages.signoff import FIELD as PROMISE
 from mcl.compiler.stages.signoff import KeyNames, asked_about, left_open, open_words
+from mcl.compiler.stages.slips import SlipWords, without_slips
 from mcl.compiler.stages.topics import topics_of, with_topic
 from mcl.language.mtx.codec import value_digest
 from mcl.language.mtx.core import Core
@@ -78,7 +79,7 @@ class Pipeline:
         self._again = again
         self.skills, self.core, self._tools = skills, core, tools
         self.rules = core.once(Rules.of)
-        self.topics = core.once(topics_of)
+        self.topics, self.slips = core.once(topics_of), core.once(SlipWords.of)
         self.stages = core.once(_ordered)
         self.memory = MemoryStore(home)
         self.home = home
@@ -186,6 +187,8 @@ class Pipeline:
         planned = None
         if verdict.outcome == "clarify" and (undone := self._if_undone(goal, intent_of)) is not None:
             verdict, planned = undone
+        if verdict.outcome == "clarify" and (missing := self._missing(goal, verdict, intent_of)) is not None:
+            verdict = _asking(verdict, (missing,))
         intent = intent_of(verdict)
         if verdict.outcome != "clarify":
             plan, goal.attempts = planned or self._plans.of(goal.classified, intent, model)
@@ -230,6 +233,20 @@ class Pipeline:
             return None
         plan, attempts = self._plans.of(goal.classified, intent_of(verdict), goal.model)
         return (verdict, (plan, attempts)) if isinstance(plan, PlanTree) and self._is_undone(plan) else None
+
+    def _missing(
+        self, goal: "_Goal", verdict: ScoreVerdict, intent_of: Callable[[ScoreVerdict], Intent]
+    ) -> Gap | None:
+        """What a plan lacks that is asked for first, where else only words that nothing read says are asked
+        about: what they say may be of that."""
+        asked = verdict.gaps[: verdict.asked]
+        skill = goal.classified.skill
+        if skill.takes_any or not asked or any(not gap.field.startswith(PROMISE) for gap in asked):
+            return None
+        plan, _ = self._plans.of(
+            goal.classified, intent_of(score(goal.understood, self.rules, undone=True)), goal.model
+        )
+        return plan if isinstance(plan, Gap) and plan.field.startswith("slot.") else None
 
     def _clarify(self, goal: "_Goal", verdict: ScoreVerdict, intent: Intent) -> Clarify:
         prompt = goal.understood.extraction.prompt
@@ -295,6 +312,7 @@ class _Goal:
     it)."""
 
     said: GoalRequest
+    fell: tuple[str, ...]  # words that the goal takes back itself
     classified: Classified
     understood: Understanding
     verdict: ScoreVerdict
@@ -320,8 +338,12 @@ class _Goal:
         found, self.said = classify(self.request, skills, self.model, self.rules), self.request
         there = self.request.files.there
         clauses = Clauses(self.request.prose, None, self.rules.coverage)
+        plain, self.fell = without_slips(clauses, self.pipeline.slips)
+        if self.fell:
+            self.request, clauses = replace(self.request, prose=plain), Clauses(plain, None, clauses.words)
+            found = classify(self.request, skills, self.model, self.rules)
         about = with_topic(clauses, self.pipeline.topics, there.has if there else lambda path: False)
-        if about != self.said.prose:
+        if about != plain:
             self.request = replace(self.request, prose=about)
             told, found = found, classify(self.request, skills, self.model, self.rules)
             # What is told may say more of the skill than what is left: "the branch is merged, delete it".
@@ -369,6 +391,8 @@ class _Goal:
             )
         if unread := self.moment.get("unread"):
             read = replace(read, look=True, rest=(*read.rest, unread))
+        if self.fell:
+            read = replace(read, look=True, rest=(*read.rest, *self.fell))
         if self.request.prose != said.prose:
             read = as_said(read, self.request.told, said.told)
             self.request = replace(self.request, prose=said.prose)

@@ -25,6 +25,7 @@ from mcl.compiler.stages.commands import CommandWords
 from mcl.compiler.stages.pointing import PointingWords
 from mcl.compiler.stages.request import GoalChange
 from mcl.compiler.stages.rules import Rules
+from mcl.compiler.stages.slips import SlipWords, without_slips
 from mcl.compiler.stages.topics import topics_of, with_topic
 from mcl.core.errors import SkillError
 from mcl.language.mtx.core import Core, CoreModule, core_of, load_core
@@ -366,6 +367,11 @@ COVERED_BY = {
     "reasons": "order paper, otherwise it must wait",
     "asides": "order paper, nobody uses pens",
     "asides.persons": "order paper, we never do",
+    "asides.still": "order paper, we never need pens",
+    "described": "order that paper we never use",
+    "described.who": "order that paper we never use",
+    "twin": "order a copy of paper, not the original",
+    "twin.kept": "order a copy of paper, not the original",
     "asides.not": "order paper, we never require pens",
     "asking": "check if paper is blue",
     "asking.if": "check if paper is blue",
@@ -466,6 +472,20 @@ def about(text: str) -> Look:
     return look
 
 
+# For each list of words by which a goal takes back what it said where that is read.
+TAKEN_BACK_BY = {
+    "slips": "send it to Bo, no wait, to Kim",
+    "slips.alone": "send it to Bo, or rather, to Kim",
+    "slips.bare": "send it to Bo, no, to Kim",
+    "slips.not": "send Bo a mail that says at noon, no wait, at one",
+}
+
+
+def taken_back(text: str) -> Look:
+    """A look at a goal that takes back what it said."""
+    return lambda kit, core: without_slips(Clauses(text, None, Rules.of(core).coverage), SlipWords.of(core))
+
+
 # The same of what is said in the text that fills a slot, and so of the text alone.
 SAID_IN_A_TEXT = {
     "each": "paper every monday",
@@ -534,6 +554,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     *((("constraint", setting, '"zzz"'), look, ()) for setting, look in AROUND_LIMITS.items()),
     *((("coverage", setting, '"zzz"'), spoken(setting, text), ()) for setting, text in SPOKEN_BY.items()),
     *((("coverage", setting, '"zzz"'), about(text), ()) for setting, text in ABOUT_BY.items()),
+    *((("coverage", setting, '"zzz"'), taken_back(text), ()) for setting, text in TAKEN_BACK_BY.items()),
     (("constraint", "behind.most", '"zzz"'), handed_on("order paper 50 tops", "paper 50 tops"), ()),
     (("coverage", "numerals", '"zzz"'), handed_on("order paper at most two", "paper at most two"), ()),
     (("coverage", "adding", '"zzz"'), sent_too, ()),

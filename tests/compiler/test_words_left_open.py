@@ -35,6 +35,8 @@ ASIDES = (
     *("nobody uses the old one", "no rush", "so I can give it to Hanna", "is for my mum"),
     *("since they serve no purpose", "since nobody reads it"),
     *("jag orkar inte läsa allt", "dom står i hallen", "vet inte vilken", "hon kan inte engelska"),
+    *("nobody has touched it since May", "no I haven't got a receipt", "its the same as the one below"),
+    *("want to see if it works", "I shall be counting", "ta love", "ingen har rört den sen i maj"),
     *("everything else stays", "leave the rest", "inget annat", "resten ska ligga kvar"),
     *("så jag kan ge den till Hanna", "good morning", "är du snäll", "tack bror", "om du hinner"),
 )
@@ -42,6 +44,7 @@ CLAIMS = (
     *("I never pay more than 50", "we must not be late", "I don't want plastic", "nobody may see it"),
     *("they should not know", "she must approve it", "jag vill inte ha plast", "ingen får veta"),
     *("hon måste godkänna först", "we need two boxes", "vi får inte överskrida 50", "nobody touches it"),
+    *("it only goes to Bo", "nobody is to see it", "no they must be blue", "keep the original"),
     *("nothing else than the blue ones", "inget annat än de blå"),
 )
 
@@ -147,3 +150,29 @@ def test_an_aside_is_no_question_whatever_the_plan_does(home: Home, skills: Skil
 @pytest.mark.parametrize("words", CLAIMS)
 def test_what_wants_bounds_or_forbids_something_is_no_aside(home: Home, skills: Skills, words: str) -> None:
     assert isinstance(ask(home, skills, f"order paper, {words}", known=False), Clarify)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "order that paper nobody uses",
+        "order that old paper i never use",
+        "beställ det där paper som ingen använder",
+        "order a copy of the paper, but keep the original",
+        "order paper twice, not the original",
+        "beställ en kopia av paper, men originalet ska vara kvar",
+    ],
+)
+def test_what_only_describes_one_thing_is_no_limit(home: Home, skills: Skills, goal: str) -> None:
+    done = ask(home, skills, goal, known=False, **{"slot.item": "paper"})
+    assert isinstance(done, Compiled), done
+
+
+@pytest.mark.parametrize(
+    "goal",
+    ["order the papers nobody uses", "order that paper nobody may use", "order paper not the original"],
+)
+def test_what_chooses_among_several_or_bounds_them_is_asked_about(
+    home: Home, skills: Skills, goal: str
+) -> None:
+    assert isinstance(ask(home, skills, goal, known=False), Clarify)

@@ -177,7 +177,7 @@ class Clauses:
             clause.place.start
             for clause in self.all
             if clause.place.start > main.place.start and self._is_wish(clause)
-            if free(clause.place, kept) and clause.place not in placed
+            if free(clause.place, kept) and clause.place not in placed and self._plain(clause.place)
             if not self.is_manner(clause.place)
             if not within(clause.place, self.quotes) and not within(clause.place, brackets)
         }
@@ -406,12 +406,29 @@ class Clauses:
         """Whether the clause that a place stands in only tells something: it wants, forbids and bounds
         nothing."""
         clause = next((one for one in self.all if not free(one.place, [place])), None)
-        begins = self.words.aside.match(self.prose, *clause.place) if clause is not None else None
-        if clause is None or begins is None or clause is self.main:
+        return clause is not None and clause is not self.main and self.only_tells(clause)
+
+    def only_tells(self, clause: Clause) -> bool:
+        """Whether a clause only tells something, wherever it stands."""
+        begins = self.words.aside.match(self.prose, *clause.place)
+        if begins is None and self.words.twin.search(self.prose):
+            begins = self.words.kept.match(self.prose, *clause.place)
+        if begins is None:
             return False
         amounts = (self.said(place) for place, kind in self.marks(clause) if kind == "amount")
         bounds = any(not any(letter.isdigit() for letter in words) for words in amounts)
-        return not bounds and self.words.claims.search(self.prose, begins.end(), clause.place.end) is None
+        return not bounds and not self._claims(begins.end(), clause)
+
+    def is_described(self, place: TextPlace) -> bool:
+        """Whether words are part of what describes one thing: "that module nobody uses"."""
+        clause = next((one for one in self.all if not free(one.place, [place])), None)
+        found = self.words.described.search(self.prose, *clause.place) if clause is not None else None
+        told = found is not None and found.start() < place.start
+        return bool(told and found and clause and not self._claims(found.end(), clause))
+
+    def _claims(self, start: int, clause: Clause) -> bool:
+        told = self.words.unclaimed.sub("", self.prose[start : clause.place.end])
+        return self.words.claims.search(told) is not None
 
     def clause_of(self, place: TextPlace) -> TextPlace:
         """The clause that a place stands in, or begins in."""

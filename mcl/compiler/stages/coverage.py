@@ -81,6 +81,8 @@ class Coverage:
                 continue
             if kind == "amount" and self._leads_to_value(place):
                 continue
+            if kind == "negation" and self.clauses.is_described(place):
+                continue
             if kind in _READ and not free(place, self.before):
                 continue
             if (signed or reason) and kind in _BOUND:

@@ -52,7 +52,9 @@ class CoverageWords:
     further wish; questions: what begins a question. Of words that need an answer: bounds, repeats: what
     does so of the whole goal; adverb: what never stands behind an adverb that does; each: before what is
     counted; told: before what is said of a thing; reason: what begins a reason; aside: what begins a
-    clause that only tells something, claims: what makes it no such clause; signing: what wants a
+    clause that only tells something, claims: what makes it no such clause, unclaimed: what looks like it and
+    does not; described: what begins a clause that describes one thing;
+    twin, kept: what speaks of a copy, and what then says that all others stay; signing: what wants a
     signature; asked, asked_if: before and of a condition that is only asked about; duty, mine: a duty,
     and whose it is; seeking: what looks for something; letter: what leads to a text that goes on to the
     end. pointing: how a wish speaks of what an earlier one gives.
@@ -91,6 +93,10 @@ class CoverageWords:
     reason: re.Pattern[str]
     aside: re.Pattern[str]
     claims: re.Pattern[str]
+    unclaimed: re.Pattern[str]
+    described: re.Pattern[str]
+    twin: re.Pattern[str]
+    kept: re.Pattern[str]
     signing: re.Pattern[str]
     asked: re.Pattern[str]
     asked_if: re.Pattern[str]
@@ -158,6 +164,13 @@ class CoverageWords:
             reason=any_of(module.phrases("reasons")),
             aside=compiled(rf"{said('asides')}(?!\w)|{said('asides.persons')}(?:['’]\w+)?\s+(?=\w)"),
             claims=any_of(module.phrases("asides.not")),
+            unclaimed=any_of(module.phrases("asides.still")),
+            described=compiled(
+                rf"(?<!\w){said('described')}\s+(?:[^\W\d]\S*\s+){{0,4}}?[^\W\d]\S*(?<![^s\W]s)\s+"
+                rf"(?:{either(limits.phrases('relative'))}\s+)?{said('described.who')}(?:['’]\w+)?\s+(?=\S)"
+            ),
+            twin=any_of(module.phrases("twin")),
+            kept=compiled(rf"{said('twin.kept')}(?!\w)"),
             signing=any_of(module.phrases("signing")),
             asked=compiled(rf"{said('asking')}\s+$"),
             asked_if=any_of(module.phrases("asking.if")),

@@ -302,7 +302,10 @@ def _runs(clauses: Clauses, taken: Sequence[TextPlace]) -> Iterator[tuple[str, i
 
 
 def _only_tells(span: Span, clauses: Clauses, held: Sequence[TextPlace]) -> bool:
-    return span.field == "rule" and place_of(span) not in held and clauses.is_aside(place_of(span))
+    place = place_of(span) if span.field == "rule" else None
+    return (
+        place is not None and place not in held and (clauses.is_aside(place) or clauses.is_described(place))
+    )
 
 
 def _with_members(spans: list[Span], skill: Skill, clauses: Clauses) -> list[Span]:
