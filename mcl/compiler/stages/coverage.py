@@ -81,7 +81,7 @@ class Coverage:
                 continue
             if kind == "amount" and self._leads_to_value(place):
                 continue
-            if kind == "negation" and self.clauses.is_described(place):
+            if kind in ("negation", "condition") and self.clauses.is_described(place):
                 continue
             if kind in _READ and not free(place, self.before):
                 continue

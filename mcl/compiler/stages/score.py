@@ -100,7 +100,7 @@ def score(goal: Understanding, rules: Rules, *, undone: bool = False) -> ScoreVe
             gap
             for gap in gaps
             if gap.severity != "blocking"
-            and gap.field.startswith(worth_a_look)
+            and gap.field.startswith((*worth_a_look, PROMISE) if gap.severity == "optional" else worth_a_look)
             and not (undone and (gap.field in goal.wished or rules.coverage.signing.search(gap.field)))
         )
         asked = _as_asked(
