@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import wraps
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 import typer.main
 from typer.core import TyperGroup
 
-from executor.core.tables import table_beside
-from mcl.cli.arguments import example, option
+from mcl.cli.arguments import example, option, read_table
 from mcl.plugins.hooks import plugins
 
 # Each module with commands of the kernel (its GROUPS), and their names.
@@ -28,9 +28,10 @@ NOUNS: Final = {
     "skill": ("skill",),
 }
 # The panels of the help, in their order; what a plug-in of somebody else's adds stands under "More".
-PANELS: Final[Mapping[str, Sequence[str]]] = table_beside(__file__)["panels"]
+_TABLE: Final = read_table(Path(__file__).with_suffix(".toml"))
+PANELS: Final[Mapping[str, Sequence[str]]] = _TABLE["panels"]
 # What commands were called before, or are looked for by, and are called now.
-RENAMED: Final[Mapping[str, str]] = table_beside(__file__)["renamed"]
+RENAMED: Final[Mapping[str, str]] = _TABLE["renamed"]
 
 _FEW, _EDITS = 2, 2  # so many words may be a typo of a command, so many edits away
 

@@ -3,14 +3,14 @@
 import errno
 import os
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 import typer
 from typer.core import TyperGroup
-
-from executor.core.tables import table_beside
 
 if TYPE_CHECKING:
     from ir.errors import MclError
@@ -57,13 +57,20 @@ def noun(name: str, help: str, *lines: str, **more: Any) -> typer.Typer:
     )
 
 
+@cache
+def read_table(place: Path) -> dict[str, Any]:
+    """A table of the command line: as `executor.core.tables`, which help does not load."""
+    return tomllib.loads(place.read_text("utf-8"))
+
+
 def verb(group: typer.Typer, name: str) -> Callable[[_Command], _Command]:
     """What makes a function a command of a group. The example under its help stands in `examples.toml` beside
     its module."""
 
     def added(command: _Command) -> _Command:
         module = command.__module__
-        examples = table_beside(str(sys.modules[module].__file__), "examples")[module.rpartition(".")[2]]
+        place = Path(str(sys.modules[module].__file__)).with_name("examples.toml")
+        examples = read_table(place)[module.rpartition(".")[2]]
         noun = f"{group.info.name} " if isinstance(group.info.name, str) else ""
         return group.command(name, epilog=example(*examples[noun + name]))(command)
 
