@@ -94,7 +94,8 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     own, main, files = _skill(found), choosing.clauses.main, choosing.request.files
     near = [] if choosing.is_sure(found) else choosing.ranked(found, _HEARD if own is not None else 0.0)
     reads = files.there.filler if files.there is not None else lambda _: None
-    if own is not None and reads(own.id) and any(map(choosing.clauses.does, choosing.clauses.all)):
+    reading = own is not None and (own.takes_goal or edits(own)) and reads(own.id) is not None
+    if own is not None and reading and any(map(choosing.clauses.does, choosing.clauses.all)):
         # What seems to be read, or added to, may be changed.
         near += [own, *(one for one in choosing.ranked(found, 0.0) if edits(one) and reads(one.id))]
     asks = own is None or not own.takes_goal or main is None or _says(choosing, own, main)
