@@ -49,8 +49,7 @@ def terms_of(tokens: Sequence[SaidWord], weight: float = 1.0) -> Iterator[Term]:
 
 
 def read_located(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
-    """The file that is looked for, where all that is said of it describes one; of several a person says
-    which."""
+    """The file that is looked for, where all that is said of it describes one alone."""
     asked = _asks().search(prose) if len(prose) <= _LONGEST else None
     if asked is None:
         return ()
@@ -65,9 +64,10 @@ def read_located(prose: str, clauses: Sequence[SaidClause], names: FileNames) ->
     found = looking.described(terms)
     if not named or not found or not is_told(found):
         return ()
-    alike = looking.alike(found, _CLEAR)
+    if len(looking.alike(found, _CLEAR)) > 1:
+        return ()
     return (
-        FilledInput("name", named[0], tuple(one.path for one in alike), unsure=len(alike) > 1),
+        FilledInput("name", named[0], (found[0].path,)),
         *(FilledInput("", one.place) for one in clauses),
     )
 
