@@ -47,11 +47,17 @@ def clarifying(mcl: Shell) -> str:
 
 def executing(mcl: Shell) -> str:
     with Home.open(mcl.home) as home:
+        before = list_intents(home=home, limit=0)
 
         async def cut() -> None:
-            with anyio.move_on_after(0.5):
-                waits = {"path": "notes", "seconds": 1}
-                await aio.call_tool("fs/watch", waits, agree=lambda _: True, home=home)
+            waits = {"path": "notes", "seconds": 5}
+            async with anyio.create_task_group() as group:
+                group.start_soon(lambda: aio.call_tool("fs/watch", waits, agree=lambda _: True, home=home))
+                found = before
+                while len(found) == len(before) or found[0].state != "executing":
+                    await anyio.sleep(0.05)
+                    found = list_intents(home=home, limit=0)
+                group.cancel_scope.cancel()
 
         anyio.run(cut)
         return list_intents(home=home)[0].id

@@ -14,7 +14,7 @@ from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.files.choice.clauses import NO_PLACE, ClauseReader, is_copy
-from mcl.plugins.files.choice.looking import Described, Term, looking_in
+from mcl.plugins.files.choice.looking import Described, WeightedWord, looking_in
 from mcl.plugins.files.choice.words import SaidWord, tokens_of
 from mcl.values.numbers import read_number
 
@@ -40,12 +40,12 @@ def empty_words() -> frozenset[str]:
     return frozenset(table_beside(__file__)["empty"].split())
 
 
-def terms_of(tokens: Sequence[SaidWord], weight: float = 1.0) -> Iterator[Term]:
+def terms_of(tokens: Sequence[SaidWord], weight: float = 1.0) -> Iterator[WeightedWord]:
     """The words that may describe a file."""
     for one in tokens:
         text = re.sub(r"['’]s$", "", one.text.strip(".:()'’"))
         if len(text) > 1 and text not in empty_words() and re.search(r"\w", text):
-            yield Term(one._replace(text=text), weight)
+            yield WeightedWord(one._replace(text=text), weight)
 
 
 def read_located(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
@@ -54,7 +54,7 @@ def read_located(prose: str, clauses: Sequence[SaidClause], names: FileNames) ->
     if asked is None:
         return ()
     looking = looking_in(names, names.text)
-    terms: list[Term] = []
+    terms: list[WeightedWord] = []
     named: list[TextPlace] = []
     for clause in clauses:
         own = list(terms_of(tokens_of(prose, *clause.place)))
@@ -134,7 +134,7 @@ class DescribedFiles:
         tokens = tokens_of(self.clauses.prose, *self.clauses.all[at].place)
         return [one for one in tokens if free(TextPlace(one.start, one.end), [self.target])]
 
-    def _terms(self, at: int) -> list[Term]:
+    def _terms(self, at: int) -> list[WeightedWord]:
         """The words of a clause that describe files: less where it names none."""
         clause = self.clauses.all[at]
         if clause in self.kept:
@@ -176,7 +176,7 @@ class DescribedFiles:
         """Whether a word says that one of two alike is meant."""
         return token.text in self.reader.copied | self.reader.words.sets["spare"]
 
-    def _found(self, terms: Sequence[Term], *, copied: bool = False) -> list[Described]:
+    def _found(self, terms: Sequence[WeightedWord], *, copied: bool = False) -> list[Described]:
         """The files that words describe, best first: none that lies where they go, or that stays; of one that
         gets a name with an ending those that have it too. copied: only copies."""
         said = self.clauses.said(self.target) if self.target.end else ""

@@ -26,7 +26,7 @@ _MORE: Final = 4  # letters that a form of a word has more
 _TOLD: Final = 6  # files between which a person chooses
 
 
-class Term(NamedTuple):
+class WeightedWord(NamedTuple):
     """A word that describes a file. weight: how much it counts beside the others."""
 
     word: SaidWord
@@ -50,7 +50,7 @@ class Looking:
     def __init__(self, sets: NamedSets) -> None:
         self.sets = sets
 
-    def described(self, terms: Sequence[Term], among: Sequence[str] | None = None) -> list[Described]:
+    def described(self, terms: Sequence[WeightedWord], among: Sequence[str] | None = None) -> list[Described]:
         """The files that some words describe, best first. among: the only ones that may be meant."""
         files = [one.path for one in self.sets.files[:_MOST_READ]]
         scores: dict[str, list[tuple[float, float]]] = {path: [] for path in files}
@@ -78,7 +78,7 @@ class Looking:
         return [one for one in found if one.score * clear > found[0].score][:_TOLD] if found else []
 
     @staticmethod
-    def _each(terms: Sequence[Term]) -> dict[SaidWord, float]:
+    def _each(terms: Sequence[WeightedWord]) -> dict[SaidWord, float]:
         found: dict[str, tuple[SaidWord, float]] = {}
         parts = (one._replace(weight=_PART * one.weight) for one in terms)
         for word, weight in [*terms, *(part for one in parts for part in _parts(one))]:
@@ -125,7 +125,7 @@ class Looking:
         return {}
 
 
-def _parts(term: Term) -> Iterator[Term]:
+def _parts(term: WeightedWord) -> Iterator[WeightedWord]:
     """The words that a compound is made of, where both are known in another language: tågbiljetten."""
     word, known = folded(term.word.text), forms().others.keys()
     for cut in range(_SHORTEST, len(word) - _SHORTEST + 1):
