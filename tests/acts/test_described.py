@@ -118,3 +118,15 @@ def test_what_is_done_with_a_file_may_describe_it(
 def test_nothing_is_deleted_of_which_more_is_said_than_a_file_says(home: Home) -> None:
     skill, said = chosen("delete the brushes receipt that aunt Vera scribbled on", home)
     assert skill != "files-delete" or "files" not in said
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Nord wants the contracts of old (just the two of them). Please put them in a zip called old.zip",
+        "zippa de två gamla avtalen med Nord som old.zip",
+    ],
+)
+def test_one_file_is_not_taken_where_several_are_meant(home: Home, goal: str) -> None:
+    _, said = chosen(goal, home)
+    assert said.get("files") != "contract.md"

@@ -115,6 +115,8 @@ class DescribedFiles:
             paths = tuple(one.path for one in found[:many])
         if most > 1 and not (many or gone) and (parts := self._parts()):
             paths, many = tuple(filter(None, parts)), len(parts)
+        if len(paths) == 1 < most and self._speaks_of_several():
+            return None
         unsure = len(paths) > most or len(paths) != (many or 1)
         return FilledInput("", self._place(paths[0]), paths, unsure=unsure)
 
@@ -213,6 +215,11 @@ class DescribedFiles:
                 if token.text in sets["numerals"] and behind.start in described:
                     return int(read_number(token.text) or 0)
         return 0
+
+    def _speaks_of_several(self) -> bool:
+        """Whether some word says that more than one file is meant."""
+        several = self.reader.words.sets["several"]
+        return any(one.text.strip("()") in several for at in self.terms for one in self._tokens(at))
 
     def _parts(self) -> tuple[str, ...]:
         """The files that descriptions with “and” between them say, each one alone; none where there is one
