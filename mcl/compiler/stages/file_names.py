@@ -155,11 +155,14 @@ class FileNames:
             return None
         if (found := self.meant(text, "there", most)) is None:
             return None
-        ends = {
-            one: [one] for one in (words[0], words[-1])
-        }  # “the tidvatten prices”: its folder may be first
-        said = [one for own in ends.values() for one in (own, [_in_names(folded(own[0]), self.entries)])]
-        whole = all(any(_has(one, _name(path)) for one in said) for path in found.paths)
+        first, last = ([[one], [_in_names(folded(one), self.entries)]] for one in (words[0], words[-1]))
+        whole = all(
+            _is_said(first, _name(path))
+            or (
+                _is_said(last, _name(path)) and _is_said(first, path.rpartition("/")[0])
+            )  # by its folder first
+            for path in found.paths
+        )
         return found if whole else None
 
     def of_kind(self, text: str, default: str) -> Meant | None:
@@ -288,6 +291,10 @@ def _name(path: str) -> str:
 
 def _stem(path: str) -> str:
     return _name(path).rpartition(".")[0] or _name(path)
+
+
+def _is_said(words: Sequence[Sequence[str]], name: str) -> bool:
+    return any(_has(one, name) for one in words)
 
 
 def _has(words: Sequence[str], text: str) -> bool:
