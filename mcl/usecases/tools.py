@@ -12,13 +12,12 @@ from executor.tools.manifest import Effect, Manifest
 from executor.tools.names import nearest, parse_tool, short_name
 from executor.tools.registry import Registry
 from mcl.catalog.contracts.contract import contract_of
-from mcl.catalog.definitions import Standing
 from mcl.catalog.tools.foreign import all_tools, outside_tools
 from mcl.core.errors import InputError
 from mcl.core.home import open_home
 
 if TYPE_CHECKING:
-    from mcl.catalog.definitions import Definitions, DescribedTool
+    from mcl.catalog.definitions import Definitions, DescribedTool, Standing
     from mcl.catalog.suspicion import Suspicion
 
 _MISSING: Final = object()
@@ -48,7 +47,7 @@ class KnownTool:
     """
 
     manifest: Manifest
-    standing: Standing
+    standing: "Standing"
     closed: bool = False
     since: str = ""
     approved_pin: str = ""

@@ -132,7 +132,7 @@ def test_when_it_takes_too_long_its_whole_group_is_killed(opened: list[Terminal]
 
 
 def test_ctrl_z_suspends_both_and_both_go_on(opened: list[Terminal]) -> None:
-    script = 'echo ready; read line; echo "got $line"'
+    script = 'stty echo; echo ready; read line; echo "got $line"'  # `stty` waits until it has the terminal
     terminal = start(opened, script, shell=True)
     terminal.wait_for("ready")
     terminal.type("\x1a")

@@ -61,13 +61,7 @@ def wished(home: Home, model: Model, goal: str) -> list[tuple[str, dict[str, lis
         ),
         ("please take away the doubles in shopping.txt and then put butter last", "lines-unique note-write"),
         ("add up spent in budget.csv and copy the sum to the clipboard", "table-ask clipboard-copy"),
-        pytest.param(
-            "Two things please. 1) make a folder x. 2) delete shopping.txt",
-            "folder-make files-delete",
-            marks=pytest.mark.xfail(
-                strict=True, reason="a known fault: taken for one wish, and marked for review"
-            ),
-        ),
+        ("Two things please. 1) make a folder x. 2) delete shopping.txt", "folder-make files-delete"),
     ],
 )
 def test_the_first_wish_is_done_too(home: Home, bundled: Model, folder: Path, goal: str, skills: str) -> None:

@@ -70,10 +70,9 @@ class _Foreground:
         self._over = False
 
     def lend(self) -> None:
-        """Give the terminal to it, and let it go on where it stopped for want of it."""
+        """Give the terminal to it."""
         if self._terminal is not None:
             _to_foreground(self._terminal, self._child.pid)
-            self._child.signal(signal.SIGCONT)
 
     def ended(self) -> bool:
         """Has it ended? Where it was suspended, this process is too; both go on together."""
@@ -108,6 +107,8 @@ class _Foreground:
             os.killpg(os.getpgrp(), signal.SIGTSTP)
         if how in (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):  # it came before the terminal did
             self.lend()
+            if self._terminal is not None:  # only where it stopped: this undoes a Ctrl-Z that just came
+                self._child.signal(signal.SIGCONT)
 
 
 @contextmanager

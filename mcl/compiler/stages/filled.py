@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 from mcl.compiler.stages.clauses import Clause, Clauses
 from mcl.compiler.stages.coverage_words import WORD, CoverageWords
 from mcl.language.skills import Skill
-from mcl.model.cues import TextPlace, span_at
+from mcl.model.cues import TextPlace, span_at, within
 from mcl.model.protocol import Span
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ def chosen_files(request: GoalRequest, skill: Skill, clauses: Clauses) -> Chosen
     told = _told(request, skill, clauses)
     if told is None:
         return ChosenFiles()
-    pairs = [one.partition("=") for one in told]
-    places = [(slot, TextPlace(*map(int, place.split("-")))) for slot, _, place in pairs]
+    places = _pairs(told)
     if not places or places[0][0] == STAYS:
         return ChosenFiles(read=tuple(place for _, place in places), stopped=True)
     spans = tuple(span_at(f"slot.{slot}", request.prose, place, _SURE) for slot, place in places if slot)
@@ -108,6 +107,7 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
             if (
                 needed
                 and told >= needed
+                and not _of_another_wish(read, clauses)
                 and not _unsure(request, read, clauses)
                 and not any("" in files.found[one] for one in kept)
             ):
@@ -118,15 +118,25 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
 
 def _unsure(request: GoalRequest, told: Sequence[str], clauses: Clauses) -> bool:
     """Whether a person has to say which of what plug-ins found fills a slot."""
-    pairs = (one.partition("=") for one in told)
-    said = (f"{slot}={clauses.said(TextPlace(*map(int, place.split('-'))))}" for slot, _, place in pairs)
+    said = (f"{slot}={clauses.said(place)}" for slot, place in _pairs(told))
     return any("" in request.files.found.get(one, ()) for one in said)
+
+
+def _of_another_wish(told: Sequence[str], clauses: Clauses) -> bool:
+    """Whether words that are to fill a slot, or stand beside it, say a further wish."""
+    return any(within(place, clauses.wishes(())) for _, place in _pairs(told))
 
 
 def _verbs(skill: Skill) -> set[str]:
     """The words that fixed phrases of a skill begin with."""
     firsts = (first for phrase in skill.phrases for first in phrase.split()[:1])
     return {word for first in firsts for word in first.split("|") if "{" not in word}
+
+
+def _pairs(told: Sequence[str]) -> list[tuple[str, TextPlace]]:
+    """The slots that are told, each with the place of its words."""
+    pairs = (one.partition("=") for one in told)
+    return [(slot, TextPlace(*map(int, place.split("-")))) for slot, _, place in pairs]
 
 
 def _told(request: GoalRequest, skill: Skill, clauses: Clauses) -> tuple[str, ...] | None:
