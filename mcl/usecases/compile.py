@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from executor.store.home import Home
 from ir import is_ulid
 from mcl.compiler import compiler
+from mcl.compiler.stages.slips import SlipWords
 from mcl.compiler.tape import Tapes
 from mcl.core.environment import zone_of
 from mcl.core.home import open_home
@@ -63,9 +64,9 @@ def compile_goal(
     """
     home = home or open_home()
     zone = zone or zone_here(home)
-    if not when:
-        goal, when, at = _apart(goal, home, at, zone)
     core = core_of(home.path)
+    if not when:
+        goal, when, at = _apart(goal, home, at, zone, core)
     asked: Model | Unloaded
     tapes = None
     if cache and ai and (model is None or isinstance(model, Path)):
@@ -98,9 +99,9 @@ def compile_goal(
     )
 
 
-def _apart(goal: str, home: Home, at: str | None, zone: str) -> tuple[str, str, str | None]:
+def _apart(goal: str, home: Home, at: str | None, zone: str, core: Core) -> tuple[str, str, str | None]:
     """A goal, the words in it that say how often, and when it was said. What cannot be read of such words
-    stays in the goal, and is asked about."""
+    stays in the goal, and is asked about; so does what the next words take back."""
     from mcl.values.recurrence import UnclearTimeError, may_recur, split_goal
 
     if not isinstance(goal, str) or not may_recur(goal):
@@ -109,6 +110,8 @@ def _apart(goal: str, home: Home, at: str | None, zone: str) -> tuple[str, str, 
     try:
         found = split_goal(goal, at, zone_of(zone))
     except UnclearTimeError:
+        found = None
+    if found is not None and core.once(SlipWords.of).slip.match(f", {found[0]}"):
         found = None
     return (found[0], found[1].words, at) if found is not None else (goal, "", at)
 

@@ -476,6 +476,7 @@ def about(text: str) -> Look:
 TAKEN_BACK_BY = {
     "slips": "send it to Bo, no wait, to Kim",
     "slips.alone": "send it to Bo, or rather, to Kim",
+    "slips.turned": "send Bo a mail that says on Friday, no, make that Sunday",
     "slips.bare": "send it to Bo, no, to Kim",
     "slips.not": "send Bo a mail that says at noon, no wait, at one",
 }

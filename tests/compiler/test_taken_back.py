@@ -28,6 +28,9 @@ def plain(goal: str) -> str:
         ("remove eggs from the list, actually no, remove milk", "remove milk from the list"),
         ("skriv upp ica 49 nej vänta 59,90 i utgifterna", "skriv upp ica 59,90 i utgifterna"),
         ("flytta den till arkiv, nej förlåt, till gammalt", "flytta den till gammalt"),
+        ("every Tuesday, no, let's say every Sunday at 9, water them", "every Sunday at 9, water them"),
+        ("write Bo a mail, say it is on Friday no make that Sunday", "write Bo a mail, say it is on Sunday"),
+        ("påminn mig på fredag, nej säg lördag, om tvätten", "påminn mig på lördag, om tvätten"),
         ("radera a.txt, nej vänta, flytta den till arkiv", "flytta a.txt till arkiv"),
     ],
 )
@@ -45,6 +48,7 @@ def test_what_was_corrected_falls_away(goal: str, meant: str) -> None:
         "copy the pdf to x. I mean one, not all of them",
         "save it as x.csv. no wait she will see it",
         "is there no wait time in the log",
+        "draft a mail to Bo that says: no, make it red",
     ],
 )
 def test_where_it_is_not_plain_what_falls_away_all_stays(goal: str) -> None:

@@ -75,6 +75,12 @@ def done(home: Home, model: Model, goal: str) -> str:
         "kan du ringa banken och fråga varför",
         "hey can you call Bo and tell him tuesday at 10 is fine",
         "boka ett bord för två på lördag klockan sju",
+        "phone Maria at the hall and tell her we need 40 chairs",
+        "kindly dial Bo for me and ask about the tap",
+        "move 900 kr to Bo from our bank account",
+        "settle the invoice with the plumber from the business account",
+        "put prices.txt back to how it was on monday, please",
+        "radera allt på hela datorn",
     ],
 )
 def test_what_nothing_here_can_do_is_refused_before_anything_is_asked(
@@ -91,6 +97,7 @@ def test_what_nothing_here_can_do_is_refused_before_anything_is_asked(
     [
         ("remind me to pay the rent tomorrow at 9", "schedule-reminder"),
         ("add ring the plumber to todo.txt", "note-write"),
+        ("phone numbers are in a mess, remind me tomorrow at 9 to sort them", "schedule-reminder"),
         ("draft a mail to bo@example.org that I will pay on Friday", "mail-draft"),
         (
             "Spara en ny fil, den ska heta katter.txt och det ska stå så här:\nMisse ska ut\nRing Gun-Britt",
@@ -337,6 +344,24 @@ def people(folder: Path) -> Path:
             "We come at six",
         ),
         (
+            "draft a mail to Bo. Subject, Supper. Say: Come at six.",
+            "bo@ek.example",
+            "Supper",
+            "Come at six.",
+        ),
+        (
+            "draft a mail to Bo, subject Tap. text: it drips again, could you come by please",
+            "bo@ek.example",
+            "Tap",
+            "it drips again, could you come by please",
+        ),
+        (
+            "draft Bo a mail say come on Friday no make that Sunday, please",
+            "bo@ek.example",
+            "",
+            "come on Sunday",
+        ),
+        (
             "Gör i ordning ett mejl till hall@sofia.example, rubriken Stolar. Där skall bara stå: 40 räcker.",
             "hall@sofia.example",
             "Stolar",
@@ -358,6 +383,7 @@ def test_a_mail_goes_to_the_address_that_stands_beside_a_name_here(
         ('answer Maria\'s mail: "40 will do"', "40 will do"),
         ("svara på mejlet från Maria att 40 räcker", "40 räcker"),
         ("reply to hall.eml that we need 40", "we need 40"),
+        ("write back to Maria. say forty will do", "forty will do"),
     ],
 )
 def test_an_answer_whose_words_are_said_needs_no_model(

@@ -2,14 +2,17 @@
 written as a pattern.
 
 Words of a phrase stand between blanks. `word?` may be left out (not the first), `*` stands for letters,
-`<word>` for any word, and ' for either apostrophe.
+`<word>` for any word, `<words>` (not the first) for a few or none, and ' for either apostrophe.
 """
 
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from typing import Final
 
 from mcl.core.patterns import late
+
+_FEW: Final = r"(?:\s+[\w'’./-]+){0,10}?"
 
 
 def either(phrases: Iterable[str]) -> str:
@@ -43,6 +46,9 @@ def literal(words: str) -> str:
 def _pattern(phrase: str) -> str:
     made = ""
     for word in phrase.split():
+        if word == "<words>":
+            made += _FEW
+            continue
         bare = word.removesuffix("?")
         one = r"\w+" if bare == "<word>" else literal(bare).replace(r"\*", r"\w*")
         one = rf"\s+{one}" if made else one

@@ -249,12 +249,17 @@ def _beyond(choosing: Choosing, found: Found) -> OutOfScope | None:
     if not any(words.search(prose) for words in known.values()):
         return None
     kind, main = "", clauses.main
+    # "phone Per and tell him": what its sentence begins with counts too.
+    starts = [one.place.start for one in clauses.all if main and one.begins and one.place <= main.place]
+    begin = max(starts, default=None)
     for clause in clauses.all:
         if (_COLON if choosing.is_sure(found) else _LINES).search(prose, 0, clause.place.start):
             break  # what follows is a text, and no wish
-        if clause is main or (main is not None and clause.begins and clause.place > main.place):
-            start = clause.place.start
-            kind = next((name for name, words in known.items() if words.match(prose, start)), "")
+        if clause is main or (begin is not None and clause.begins and clause.place.start >= begin):
+            start, said = clause.place.start, clauses.said(clause.place)
+            told = clause is not main and clause.place.start == begin and clauses.words.tells(said)
+            heard = () if told else known.items()
+            kind = next((name for name, words in heard if words.match(prose, start)), "")
             if kind or clauses.does(clause):
                 break
     skill = found.skill if isinstance(found, Classified) else None

@@ -36,7 +36,10 @@ class SlipWords:
         one, marks = either(module.phrases("slips")), r"[\s,.!;–—-]"
         alone = either(module.phrases("slips.alone"))
         bare = rf",\s*{either(module.phrases('slips.bare'))}\s*,\s*"
-        run = rf"{marks}+(?:{alone}|{one}(?:{marks}+{one})+)(?:{marks}+|(?=$))"
+        turned = (
+            rf"{marks}+(?P<turned>{one}{marks}+{either(module.phrases('slips.turned'))})(?:{marks}+|(?=$))"
+        )
+        run = rf"{turned}|{marks}+(?:{alone}|{one}(?:{marks}+{one})+)(?:{marks}+|(?=$))"
         behind = either([*module.phrases("topic.behind"), *module.phrases("thing.behind")])
         return cls(
             compiled(rf"{run}|{bare}"),
@@ -66,7 +69,8 @@ def _cuts(clauses: Clauses, words: SlipWords) -> Iterator[tuple[TextPlace, str]]
     prose = clauses.prose
     for match in words.slip.finditer(prose):
         slip = TextPlace.of(match)
-        if not free(slip, clauses.quotes) or words.told.search(prose, 0, slip.start):
+        told = match["turned"] is None and words.told.search(prose, 0, slip.start) is not None
+        if told or not free(slip, clauses.quotes):
             continue
         before = Clauses(prose[: slip.start], None, clauses.words)
         behind = Clauses(prose[slip.end :], None, clauses.words)
@@ -121,8 +125,8 @@ def _thing_before(before: Clauses, said: str) -> tuple[int | None, str]:
 
 
 def _is_like(one: str, other: str, before: Clauses) -> bool:
-    """Whether words are of one kind: the same small word, a number, a file, a name, a day."""
-    if one.casefold() == other.casefold() and one.casefold() in before.words.empty:
+    """Whether words are of one kind: the same word, a number, a file, a name, a day."""
+    if one.casefold() == other.casefold():
         return True
     if any(kind.fullmatch(one) and kind.fullmatch(other) for kind in (_NUMBER, _FILE, _NAME)):
         return True

@@ -167,11 +167,14 @@ def _subject(prose: str, text: _Part | None, quotes: Sequence[tuple[TextPlace, T
             return _Part(TextPlace(match.start(), quoted[0].end), quoted[1])
         if text is not None and text.inner.start <= match.start() and not _named_behind(prose, match):
             continue
-        stop = re.compile(r"[,;\n]|[.!](?=\s|$)|\)").search(prose, match.end())
+        begins = match.end()
+        if prose[match.start()] in ".;\n" and prose[begins : begins + 1] == ",":  # as it is read out
+            begins += 1
+        stop = re.compile(r"[,;\n]|[.!](?=\s|$)|\)").search(prose, begins)
         end = stop.start() if stop else len(prose)
         if text is not None and match.end() <= text.said.start < end:
             end = text.said.start
-        inner = _cut(prose, TextPlace(match.end(), end), end)
+        inner = _cut(prose, TextPlace(begins, end), end)
         inner = TextPlace(inner.start, inner.start + len(prose[slice(*inner)].rstrip(".")))
         if inner.end > inner.start:
             return _Part(TextPlace(match.start(), inner.end), inner)
@@ -211,6 +214,8 @@ def _text(
             for one in _pattern("says").finditer(prose, begins)
             if free(TextPlace.of(one), taken) and not _inside(one.start(), quotes)
         ]
+    leads = leads or [one for one in _bare(prose, begins) if not _inside(one.start(), quotes)]
+    leads = [one for one in leads if not _pattern("vague").match(prose[one.end() :].lstrip(_TIDY))]
     for lead in leads:
         start = lead.end() + len(prose[lead.end() :]) - len(prose[lead.end() :].lstrip(_TIDY))
         quoted = next((pair for pair in quotes if pair[0].start == start), None)
@@ -239,6 +244,16 @@ def _text(
     return None
 
 
+def _bare(prose: str, begins: int) -> Iterator[re.Match[str]]:
+    """Where a verb alone leads to what is said: “write back to Rolf. say tuesday is fine”."""
+    words = _table()
+    form = rf"(?<!\w)(?:{words['bare']})(?=\s+(?!(?:{words['wanted']})(?!\w))\w)"
+    for match in re.compile(form, re.IGNORECASE).finditer(prose, begins):
+        before = re.search(r"[\w'’]+(?=\s*$)", prose[: match.start()])
+        if before is None or _pattern("sayer").fullmatch(before[0]) is None:
+            yield match
+
+
 def _that(prose: str, start: int, apart: Sequence[TextPlace]) -> _Part | None:
     """What stands behind “that” and whom it is to."""
     lead = _pattern("that").search(prose, start, start + _NEAR)
@@ -252,6 +267,9 @@ def _ended(prose: str, start: int, taken: Sequence[TextPlace]) -> TextPlace:
     """A text that begins there, up to what is said of the mail itself."""
     ends = re.compile(_table()["ends"], re.IGNORECASE | re.DOTALL).search(prose, start)
     end = min([ends.start() if ends else len(prose), *(one.start for one in taken if one.start > start)])
+    thanks = re.compile(_table()["courtesy"], re.IGNORECASE).search(prose, start)
+    if thanks is not None and _pattern("asks").search(prose, start, thanks.start()) is None:
+        end = min(end, thanks.start())
     aside = re.compile(_table()["aside"], re.IGNORECASE).search(prose, start)
     if aside is not None and not _pattern("third").search(prose, start, min(end, aside.start())):
         end = min(end, aside.start())
