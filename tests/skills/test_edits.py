@@ -25,6 +25,7 @@ FILES = {
     "flyers/yard-sale-2025.txt": "YARD SALE 2025\nEntry 15 kr\n",
     "flyers/rules.txt": "Sellers pay 90 kr.\nNo dogs.\n",
     "duties.txt": "Monday: Ture\nTuesday: Sanna\n",
+    "home/chores.txt": "[ ] order firewood\n[ ] change winter tyres\n",
     "app/setup.cfg": "version = 1.2.3\nport = 8080\nadmin port = 9090\n",
     "app/notes.md": "1.2.3 was a mess\n",
 }
@@ -59,6 +60,15 @@ def understood(home: Home, model: Model, goal: str) -> Outcome:
         ("stryk mjölk och knäckebröd från handla.txt", "handla.txt", "mjölk\nsmör\nknäckebröd", "smör"),
         ("wrong entry on the yard sale flyer, it should be 25, not 20", "flyers/yard-sale.txt", "20", "25"),
         ("Sanna can't on Tuesday, swap her for Olga in duties", "duties.txt", "Sanna", "Olga"),
+        ("ture is away so swap him for birger in duties.txt", "duties.txt", "Ture", "Birger"),
+        (
+            "vinterdacken sitter pa nu, bocka av dom i chores.txt",
+            "home/chores.txt",
+            "[ ] change",
+            "[x] change",
+        ),
+        ("the firwood is here, tick it off in chores.txt", "home/chores.txt", "[ ] order", "[x] order"),
+        ("change the port in app/setup.cfg from 8080 to: 8088", "app/setup.cfg", "8080", "8088"),
         ("byt ture mot birger i duties.txt", "duties.txt", "Ture", "Birger"),
         ("change the admin port in app/setup.cfg to 9443", "app/setup.cfg", "9090", "9443"),
         ("bump 1.2.3 to 1.2.4 in setup.cfg. notes.md stays as it is", "app/setup.cfg", "1.2.3", "1.2.4"),

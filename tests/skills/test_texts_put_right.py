@@ -11,6 +11,11 @@ from mcl.model import Model
 
 AT = "2026-11-27T09:00:00Z"
 SIGN = "OPEN HOUSE\nSaturday 12 May at 14\nWaffles 40 kr\n"
+BILLS = {
+    "bills/1-nord.txt": "BILL 1\nFrom: Kiosk Nord\nState: paid 2026-11-02\n",
+    "bills/2-lind.txt": "BILL 2\nFrom: Bageriet Lind\nState: unpaid\n",
+    "bills/3-ek.txt": "BILL 3\nFrom: Ek\nState: late\n",
+}
 PRICES = "| boat | day | week |\n|---|---|---|\n| raft | 450 | 1900 |\n| barge | 500 | 2100 |\n"
 
 
@@ -21,6 +26,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "fair").mkdir()
     (folder / "fair/sign.txt").write_text(SIGN)
     (folder / "fair/menu.txt").write_text("Tea 20\nCoffee 25\nJuice 30\n")
+    (folder / "bills").mkdir()
+    for path, text in BILLS.items():
+        (folder / path).write_text(text)
     (folder / "lake.md").write_text("Payment within 14 days.\n")
     (folder / "lake/website/prices.md").write_text(PRICES)
     monkeypatch.chdir(folder)
@@ -49,6 +57,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "The coffee should cost 28 on the menu, not 25 as it says now, the rest is right.",
             "fair/menu.txt",
             "Tea 20\nCoffee 28\nJuice 30\n",
+        ),
+        (
+            "The sign for it still says 40 for waffles. It's 45, we agreed on 3 May. Correct it.",
+            "fair/sign.txt",
+            SIGN.replace("40", "45"),
+        ),
+        (
+            "the barge is going up from 500 to 550 a day, put that on the lake prices page",
+            "lake/website/prices.md",
+            PRICES.replace("500", "550"),
+        ),
+        (
+            "the bakery paid this morning, mark their bill paid with the date like the other one",
+            "bills/2-lind.txt",
+            BILLS["bills/2-lind.txt"].replace("unpaid", "paid 2026-11-27"),
+        ),
+        (
+            "markera räkningen från Ek som betald igår",
+            "bills/3-ek.txt",
+            BILLS["bills/3-ek.txt"].replace("late", "paid 2026-11-26"),
         ),
         (
             "a barge is 550 a day now. fix that in the lake prices, the week price stays",

@@ -123,8 +123,10 @@ def _unsure(request: GoalRequest, told: Sequence[str], clauses: Clauses) -> bool
 
 
 def _of_another_wish(told: Sequence[str], clauses: Clauses) -> bool:
-    """Whether words that are to fill a slot, or stand beside it, say a further wish."""
-    return any(within(place, clauses.wishes(())) for _, place in _pairs(told))
+    """Whether words that are to fill a slot, or stand beside it, say a further wish: one behind the first."""
+    first = next((one.place.start for one in clauses.all if clauses.does(one)), 0)
+    wishes = [one for one in clauses.wishes(()) if one.start > first]
+    return any(within(place, wishes) for _, place in _pairs(told))
 
 
 def _verbs(skill: Skill) -> set[str]:

@@ -27,6 +27,7 @@ _LEAST: Final = 0.3  # of what all words of the question would count
 _MOST_WORDS: Final = 6  # of those: whoever tells more of it expects no more of a line
 _BESIDE: Final = 0.75  # of the best line, what another must reach to be told beside it
 _OTHER_COUNTS: Final = 0.9  # what another word for one counts
+_LONG: Final = 6  # letters of a word in which one may be wrong
 _SHORTEST: Final = 4  # letters of a word that may be a part of a longer one
 
 
@@ -91,6 +92,22 @@ def alike(term: str, word: str) -> float:
         whole.startswith(part[: max(_SHORTEST, len(part) - 2)]) or whole.endswith(part)
     )
     return _COMPOUND_COUNTS if compound else 0.0
+
+
+def means(term: str, word: str) -> float:
+    """The same of words of a list, whatever their accents: also where a letter is wrong, and of other words
+    for them."""
+    one, other = folded(term), folded(word)
+    slip = len(one) >= _LONG and len(other) >= _LONG and _is_slip(one, other)
+    return max(alike(one, other), _meant(term, word), _OTHER_COUNTS * slip)
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether one letter is wrong, missing, too much, or in the place of the next."""
+    start = len(_shared(one, other))
+    a, b = one[start:], other[start:]
+    turned = a[:2] == b[1::-1] and a[2:] == b[2:]
+    return start > 0 and (turned or a[1:] in (b, b[1:]) or a == b[1:])
 
 
 def _meant(term: str, word: str) -> float:

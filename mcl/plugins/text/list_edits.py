@@ -15,12 +15,14 @@ from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free, within
-from mcl.plugins.text.answers import alike, empty_words
+from mcl.plugins.text.answers import empty_words, means
+from mcl.plugins.text.marked import read_marked
 from mcl.plugins.text.said import kept_places, named_files, pattern, said_words, table, texts
 
 _BOX: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*\[(?P<tick>[ xX]?)\]\s*(?P<text>.*\S)")
 _MARK: Final = re.compile(r"^\s*(?:[-*+]\s+|\d+[.)]\s+)?")
 _LEAST: Final = 0.5  # of the words of an entry, by their weight
+_SURE: Final = 0.9  # of a word that no other entry has
 _APART: Final = 0.15  # by which another entry says less
 _OFFERED: Final = 20
 _LONG_LINE: Final = 12  # words of an entry
@@ -42,6 +44,8 @@ def read_list_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) 
     what, verb = _what(prose, clauses)
     if not what or verb is None or pattern("list", "doubles").search(prose):
         return ()
+    if what == "tick" and read_marked(prose, clauses, names):
+        return ()  # “mark their invoice paid”
     scope = _scope(clauses, verb)
     named = named_files(prose, names)
     near = [(place, paths) for place, paths in named if any(not free(place, [one]) for one in scope)]
@@ -178,10 +182,10 @@ def _meant(path: str, entries: Sequence[str], words: Sequence[tuple[str, TextPla
     for text, said in own.items():
         spoken = {word for word, _ in words}
         weights = {one: 1 / having[one] for one in said if not one.isdigit() or one in spoken}
-        told = {one: max(((alike(word, one), at) for word, at in words), default=(0.0, None)) for one in said}
+        told = {one: max(((means(word, one), at) for word, at in words), default=(0.0, None)) for one in said}
         total = math.fsum(weights.values())
         score = math.fsum(weights[one] * told[one][0] for one in weights) / total if total else 0.0
-        sure = any(told[one][0] == 1.0 and having[one] == 1 and len(one) > 2 for one in said)
+        sure = any(told[one][0] >= _SURE and having[one] == 1 and len(one) > 2 for one in said)
         places = tuple(at for share, at in told.values() if share and at is not None)
         whole = all(share == 1.0 for share, _ in told.values())
         if places and (score >= _LEAST or sure):
@@ -209,6 +213,9 @@ def _each(
     told = []
     for path, entries in listed.items():
         found = {part: _best(_meant(path, entries, said)) for part, said in parts.items()}
+        if any(best for part, best in found.items() if part[0] == own):
+            # What is told beside it may be of all.
+            found = {part: best for part, best in found.items() if part[0] == own or len(best) == 1}
         chosen = [one for best in found.values() for one in best]
         clear = all(len(best) == 1 or (not best and part[0] != own) for part, best in found.items())
         if len(parts) > 1 and (len({one.text for one in chosen}) > 1 or (chosen and not clear)):

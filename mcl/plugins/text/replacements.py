@@ -17,7 +17,10 @@ from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.text.answers import alike, empty_words, others
 from mcl.plugins.text.figures import VALUE, Figure, figures, kind_of
+from mcl.plugins.text.marked import read_marked
 from mcl.plugins.text.said import kept_places, named_files, pattern, said_words, table, texts
+from mcl.values.durations import in_english
+from mcl.values.periods import MONTHS
 
 _NAME: Final = re.compile(r"(?<![\w./-])[^\W\d_a-zåäöéü][\w-]*[^\W_](?![\w/])(?!\.\w)")
 _FURTHER: Final = re.compile(rf"(?: {_NAME.pattern})+")
@@ -61,6 +64,10 @@ def read_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
 
 def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The old and the new words and the files; nothing where what stands in these leaves it open."""
+    return _read(prose, clauses, names) or read_marked(prose, clauses, names)
+
+
+def _read(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     if (sed := _SED.search(prose)) is not None:
         return _of_sed(prose, sed, names)
     if not any(pattern("replace", "changes").search(prose, *one.place) for one in clauses):
@@ -79,9 +86,11 @@ def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames
     ]
     meant = [(place, paths) for place, found in meant if (paths := _in_folders(found, names, untouched))]
     meant = [one for one in meant if not any(set(other[1]) < set(one[1]) for other in meant)]
+    meant += _tests(prose, meant, names)
     values = [one for one in values if free(one.place, kept)]
     if any(names.has(prose[slice(*place)]) for place, _ in meant):
-        numbered = [at for at in scope if any(within(one.place, [at]) for one in values)]
+        told = (*(one.place for one in values), *(at for at, _ in meant if names.has(prose[slice(*at)])))
+        numbered = [at for at in scope if any(within(one, [at]) for one in told)]
         wished = [one.place for one in clauses if one.does]
         meant = [
             one for one in meant if names.has(prose[slice(*one[0])]) or within(one[0], [*wished, *numbered])
@@ -132,6 +141,22 @@ def _in_folders(paths: Sequence[str], names: FileNames, untouched: set[str]) -> 
         inside = [one for one in texts(names) if one.startswith(f"{path}/")] if path in folders else [path]
         found += [one for one in inside if one not in untouched and one not in found]
     return found
+
+
+def _tests(
+    prose: str, meant: Sequence[tuple[TextPlace, Sequence[str]]], names: FileNames
+) -> list[tuple[TextPlace, list[str]]]:
+    """The tests of the one file that is named: “in rooms.py and in its test”."""
+    match = pattern("replace", "tests").search(prose)
+    paths = {path for _, paths in meant for path in paths}
+    if match is None or len(paths) != 1:
+        return []
+    stem = next(iter(paths)).rpartition("/")[2].partition(".")[0]
+    called = re.compile(
+        rf"(?:.*/)?(?:tests?[_.-]{re.escape(stem)}|{re.escape(stem)}[_.-](?:tests?|spec))\.\w+"
+    )
+    found = [path for path in texts(names) if called.fullmatch(path)]
+    return [(TextPlace.of(match), found)] if len(found) == 1 else []
 
 
 def _is_one(paths: Sequence[str], names: FileNames) -> bool:
@@ -362,6 +387,8 @@ def _runs(
             before = [TextPlace(one.start(), match.start()) for one in words]
             if name == "to":
                 old = next((one for one in before if any(_has(text, said(one)) for text in contents)), None)
+                if before and said(before[-1]).casefold() in table("replace")["persons"].split():
+                    old = _antecedent(prose, before[-1].start, contents)
                 pair = (old, behind)
             else:
                 parts = list(re.finditer(r"\S+", prose[behind.start : behind.end]))[:_RUN]
@@ -377,6 +404,16 @@ def _runs(
             if prose[one.start : one.end].casefold() not in empty_words():
                 found.append((_Value(one, said(one), "words"), _Value(other, said(other), "words")))
     return found
+
+
+def _antecedent(prose: str, end: int, contents: Sequence[str]) -> TextPlace | None:
+    """The one name before a place that a text here has: “fatima is ill, swap her for kalle”."""
+    empty = {*empty_words(), *table("replace")["days"].split(), *table("replace")["persons"].split()}
+    found = {}
+    for word, at in said_words(prose, [TextPlace(0, end)], frozenset(empty)):
+        if any(one[:1].isupper() for text in contents for one in _has(text, word)):
+            found[word] = at
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def _bare(prose: str, place: TextPlace) -> tuple[int, int]:
@@ -406,7 +443,17 @@ def _stated(prose: str, values: Sequence[_Value], scope: Sequence[TextPlace]) ->
         one_kind = one_kind and old.text != new.text
         if own != other and one_kind and (turned or (wrong and stands)):
             found.setdefault((old.text, new.text), (old, new))
+    plain = {
+        said: pair for said, pair in found.items() if not any(_is_of_day(prose, one.place) for one in pair)
+    }
+    found = plain or found
     return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _is_of_day(prose: str, place: TextPlace) -> bool:
+    """Whether a number is a part of a day that is said: “2 November”."""
+    around = (*WORD.findall(prose[: place.start])[-1:], *WORD.findall(prose[place.end :])[:1])
+    return any(in_english(one.casefold()) in MONTHS for one in around)
 
 
 def _alike_shapes(one: _Value, other: _Value) -> bool:
