@@ -312,6 +312,7 @@ CASH = "day,what,way,amount\n2026-11-03,chairs,out,2790\n2026-11-24,coffee,out,4
         ("add 27 nov, fika, ut, 298,50 kr to cash.csv", "2026-11-27,fika,ut,298.50"),
         ("lägg till 2026-11-27;hyra, lokal;ut;2000 i cash.csv", '2026-11-27,"hyra, lokal",ut,2000'),
         ("put 2026-11-27,rent,out,2000 at the bottom of cash.csv", "2026-11-27,rent,out,2000"),
+        ("add chairs 3 Dec 350 out in cash.csv, sorry im on the bus", "2026-12-03,chairs,out,350"),
     ],
 )
 def test_a_row_is_added_as_the_table_writes_its_cells(home: Home, goal: str, row: str) -> None:

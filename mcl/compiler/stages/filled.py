@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STAYS: Final = "!"  # no slot: the words say what is left out, of a goal that is not understood
 # Inputs that would say the same in other ways.
-_BESIDE: Final = ("pattern", "folder", "scope", "days", "find", "replacement", "prefix", "how")
+_BESIDE: Final = ("pattern", "folder", "scope", "days", "find", "replacement", "prefix", "how", "language")
 _SURE: Final = 0.97
 _FILLED: Final = "@filled"
 
@@ -105,7 +105,7 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
             kept = () if reads or placed else [one for one in files.found if one.partition("=")[0] in many]
             needed = {slot.name for slot in skill.slots if slot.required} | (set() if reads else many)
             if (
-                needed
+                (needed or (reads and any(told)))
                 and told >= needed
                 and not _of_another_wish(read, clauses)
                 and not _unsure(request, read, clauses)

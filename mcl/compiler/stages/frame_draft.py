@@ -314,11 +314,14 @@ class FrameDraft:
         somebody = slot.name in recipients(self.skill)
         if not (reading.paths or slot.required or slot.default or somebody):
             return False  # it may say something else
+        named = tuple(filter(None, reading.paths))
         nothing = "is nobody known here" if somebody else "names no file here"
-        of = f"may be any of {', '.join(reading.paths)}" if reading.paths else nothing
-        why = f"“{span.value}” {of}"
+        of = f"may be any of {', '.join(named)}" if named else nothing
+        why = (
+            f"“{span.value}” {of}" if named or not reading.paths else f"nothing stands behind “{span.value}”"
+        )
         question = f"{sentence(why)}. {slot_question(slot.name, slot.hint)}"
-        self.gaps.append(Gap(f"slot.{slot.name}", slot.type, "blocking", why, question, reading.paths))
+        self.gaps.append(Gap(f"slot.{slot.name}", slot.type, "blocking", why, question, named))
         return True
 
     def _fill(self, slot: Slot, text: str, span: Span | None) -> bool:

@@ -133,7 +133,8 @@ def _told(
     left = [at for at, one in enumerate(words) if one.word.start in said and at not in used]
     leads = (one for name in ("adds", "lead") for one in pattern(name).finditer(prose))
     leads = (one for one in leads if not prose[one.end() : one.end() + 1].isalnum())
-    apart = [*usual, *map(TextPlace.of, leads)]
+    aside = (TextPlace.of(one) for one in pattern("speaker").finditer(prose))
+    apart = [*usual, *map(TextPlace.of, leads), *(one for one in aside if not _has_any(spoken, one))]
     left = [at for at in left if not _stands_in(words[at], apart)]
     for column in (one for one in schema.columns if one.says_kinds and not one.says_yes):
         own = [at for at in left if not length_of("weak", plain, at) or _is_apart(at, words)]
@@ -192,6 +193,10 @@ def _length(plain: Sequence[str], used: Collection[int]) -> tuple[Decimal, range
 
 def _stands_in(word: LinkedWord, places: Sequence[TextPlace]) -> bool:
     return any(one.start <= word.word.start < one.end for one in places)
+
+
+def _has_any(starts: Sequence[int], place: TextPlace) -> bool:
+    return any(place.start <= one < place.end for one in starts)
 
 
 def _is_apart(at: int, words: Sequence[LinkedWord]) -> bool:

@@ -26,5 +26,9 @@ PLUGIN = Plugin(
     ),
     skills=True,
     chooses="mcl.plugins.files.choice.selections:FileChoice",
-    fills={"file-locate": "mcl.plugins.files.choice.described:read_located"},
+    fills={
+        "code-search": "mcl.plugins.files.choice.searched:read_searched_code",
+        "file-locate": "mcl.plugins.files.choice.described:read_located",
+        "files-find": "mcl.plugins.files.choice.searched:read_searched",
+    },
 )

@@ -1,0 +1,91 @@
+"""What goals look for in texts, and in which of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import mcl
+from executor import Home
+from mcl.compiler.outcome import Clarify, Compiled
+from mcl.core.home import open_home
+
+TEXTS = {
+    "README.md": "# rooms\n\nTODO: say how it is started\n",
+    "todo.txt": "[ ] water the plants\n",
+    "lib/door.py": "def opened():\n    pass  # TODO: knock first\n",
+    "lib/window.py": "WIDE = 3\n",
+    "page/main.js": "// TODO: show a spinner\n",
+    "page/plain.css": "body { margin: 0 }\n",
+    "minutes/2026-09-07.md": "# Minutes\n\nThe roof leaks again.\n",
+    "minutes/2026-10-05.md": "# Minutes\n\nDecided: a barbecue on 12 June.\n",
+    "brev/hyresvard.txt": "Hej,\n\nelementet i hallen är kallt.\n",
+    "brev/skola.txt": "Hej,\n\nEmma är ledig på fredag.\n",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """A folder with texts, which is the current one, and a home."""
+    here = tmp_path / "work"
+    for name, text in TEXTS.items():
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(text)
+    monkeypatch.chdir(here)
+    return open_home(tmp_path / "home")
+
+
+def looked_for(goal: str, home: Home) -> tuple[str, str]:
+    """The text that is looked for, and the pattern of the files."""
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, Compiled), made
+    said = {one.name: one.value for one in made.intent.frame.objects}
+    return said.get("text") or said.get("code", ""), said.get("pattern", "")
+
+
+@pytest.mark.parametrize(
+    ("goal", "pattern"),
+    [
+        ("where do we still have todos in this repo?", ""),
+        ("any TODOs left? the release is on Friday", ""),
+        ("grep the todos in lib + page, gimme file n line", "{lib/**,page/**}"),
+        (
+            "show me the TODO comments in lib and page. not the readme one, I know about that",
+            "{lib/**,page/**}",
+        ),
+        ("every TODO please, but the readme does not count", "{lib/door.py,page/main.js}"),
+        ("which TODOs are left in door.py", "lib/door.py"),
+        ("visa alla TODO i lib och page", "{lib/**,page/**}"),
+    ],
+)
+def test_marks_are_looked_for_where_they_are_meant(home: Home, goal: str, pattern: str) -> None:
+    assert looked_for(goal, home) == ("TODO", pattern)
+
+
+@pytest.mark.parametrize(
+    ("goal", "found"),
+    [
+        ("do any of the minutes mention a barbecue? Bo swears they do", ("barbecue", "minutes/**")),
+        ("do any of our minutes mention a piano?", ("piano", "minutes/**")),
+        ("finns det nåt brev som nämner ett element", ("element", "brev/**")),
+        ("vilka brev nämner fredagen", ("fredag", "brev/**")),
+    ],
+)
+def test_what_files_mention_is_looked_for_as_they_write_it(
+    home: Home, goal: str, found: tuple[str, str]
+) -> None:
+    assert looked_for(goal, home) == found
+
+
+@pytest.mark.parametrize("goal", ["grep minutes for", "search the letters for", "leta i brev efter"])
+def test_what_is_looked_for_is_asked_where_a_goal_ends_before_it(home: Home, goal: str) -> None:
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, Clarify), made
+    assert made.questions[0].field == "slot.text"
+
+
+def test_a_list_of_things_to_do_is_no_mark(home: Home) -> None:
+    made = mcl.compile_goal("what is left on my todo list", home=home)
+    if isinstance(made, Compiled):
+        assert not {one.name for one in made.intent.frame.objects} & {"code", "pattern"}
