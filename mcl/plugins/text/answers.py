@@ -19,6 +19,8 @@ _DAY: Final = re.compile(r"(?<!\d)\d{4}-(\d\d-\d\d)(?!\d)")
 _SAID_DAY: Final = re.compile(r"(?<!\w)(\d\d?)(?:st|nd|rd|th|:?[ae])?\s+(?:of\s+)?([^\W\d_]{3,})")
 _NEAR: Final = 2  # lines around one whose words count for it, less
 _NEAR_COUNTS, _HEAD_COUNTS, _COMPOUND_COUNTS, _HEADER_COUNTS = 0.5, 0.7, 0.8, 0.7
+_BESIDE_COUNTS: Final = 0.3  # what a word counts that is told beside the question
+_SENTENCE: Final = re.compile(r"[^?!.\n]+(?:[.!](?!\s|$)[^?!.\n]+)*[?!.]*")
 _HEADER: Final = re.compile(r"(?:from|to|subject|date|från|till|ämne|datum):", re.IGNORECASE)
 _HEADERS: Final = 12  # lines at the beginning of a letter that may be of its header
 _SAME_FILE: Final = 0.6  # of a file's best line, what another counts that looks like an answer of the kind
@@ -64,6 +66,11 @@ def _table() -> tuple[frozenset[str], tuple[_Kind, ...]]:
 def empty_words() -> frozenset[str]:
     """Words that say nothing of what is looked for."""
     return _table()[0]
+
+
+def is_of_a_kind(text: str) -> bool:
+    """Whether words say what kind of answer is wanted: a phone number, a day, a code."""
+    return any(kind.asked.search(text) for kind in _table()[1])
 
 
 def asked_for(question: str) -> list[str]:
@@ -136,6 +143,7 @@ def answers(question: str, texts: Iterable[tuple[str, str]], most: int) -> list[
     texts: paths and what stands there. Words in the path, in a letter's header and in lines beside one count
     for it too, less.
     """
+    beside = _beside(question)
     terms = [*asked_for(_undated(question)), *_days(question)]
     files = [(path, text.splitlines()) for path, text in texts]
     words = [[frozenset(_words(line)) for line in lines] for _, lines in files]
@@ -146,7 +154,7 @@ def answers(question: str, texts: Iterable[tuple[str, str]], most: int) -> list[
     weights = {}
     for term, forms in said.items():
         having = sum(not one.isdisjoint(forms) for lines in words for one in lines)
-        weights[term] = math.log(1 + total / (1 + having))
+        weights[term] = math.log(1 + total / (1 + having)) * (_BESIDE_COUNTS if term in beside else 1)
     whole = math.fsum(sorted(weights.values())[-_MOST_WORDS:])
     kinds = [kind.answer for kind in _table()[1] if kind.asked.search(question)]
     found = []
@@ -165,6 +173,14 @@ def answers(question: str, texts: Iterable[tuple[str, str]], most: int) -> list[
     found.sort(key=lambda one: (-one.score, one.path, one.number))
     least = max(_LEAST * whole, _BESIDE * found[0].score) if found else 0.0
     return [one for one in found if one.score >= least][:most]
+
+
+def _beside(question: str) -> frozenset[str]:
+    """The words that only stand in sentences beside the one that asks."""
+    parts = _SENTENCE.findall(question)
+    asks = [one for one in parts if one.endswith("?")]
+    own = frozenset(_words(" ".join(asks)))
+    return frozenset(_words(question)) - own if asks else frozenset()
 
 
 def _words(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.compiler.stages.word_forms import alike, folded, stems
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace
-from mcl.plugins.text.answers import answers, others
+from mcl.plugins.text.answers import answers, is_of_a_kind, others
 from mcl.plugins.text.said import is_table, is_text, pattern, texts
 from mcl.values.durations import in_english
 from mcl.values.periods import MONTHS
@@ -23,6 +23,8 @@ _HEAD: Final = 1 << 10  # characters in which a letter says whose it is
 _LONG_WORD: Final = 6  # letters of one that may be spelled wrongly
 _TITLE: Final = 80  # characters of a first line that may be a title
 _ENOUGH: Final = 0.35  # of what all words of a question would count, what its line must
+_ALL_SAID: Final = 0.9  # and of a few words that ask nothing
+_FEW: Final = 5  # such words
 _FIRST: Final = 20  # lines that answer
 _LONGEST: Final = 200  # characters of a question
 _ENDS: Final = re.compile(r"[,;!?\n]|\.(?=\s|$)")
@@ -52,19 +54,35 @@ def read_question(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     """The question itself, where a line of some text here answers it and no table does."""
     parts = [TextPlace.of(one) for one in _SENTENCE.finditer(prose)]
     asks = [one for one in parts if pattern("described", "asks").search(prose, *one)]
+    bare = not asks and len(parts) == 1 and not any(one.does for one in clauses) and _is_bare(prose)
+    asks = parts if bare else asks
     if len(prose) > 2 * _LONGEST or not asks or _does_more(prose, clauses, 0):
         return ()
     if read_described(prose, clauses, names):
         return ()  # the text itself is wanted
     said = prose[slice(*asks[-1])].strip()
-    if pattern("described", "points").match(said):
+    if pattern("described", "points").match(said) or _is_text(said, names):
         return ()
     read = ((path, lines_without_keys(names.text(path))) for path in _letters_and_texts(names))
     found = answers(said, read, _FIRST) if pattern("described", "figures").search(said) is None else []
     best = [one for one in found if one.score == found[0].score and not is_table(one.path)]
-    if not best or best[0].share < _ENOUGH:
+    if not best or best[0].share < (_ALL_SAID if bare else _ENOUGH) or (bare and len(best) > 1):
         return ()
     return (FilledInput("question", asks[-1], (said,)),)
+
+
+def _is_text(question: str, names: FileNames) -> bool:
+    """Whether it is asked where something is, and all that is said of it is the name of a text."""
+    lead = pattern("described", "where").search(question)
+    end = _ENDS.search(question, lead.end()) if lead is not None else None
+    said, _ = _described(question[lead.end() : end.start() if end else len(question)]) if lead else ([], "")
+    named = (path for path in _letters_and_texts(names) if len(said) > 1)
+    return any(_fits(path.rpartition("/")[2], said, "", names) for path in named)
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a few words only name something of which a line may tell the number, the day, the code."""
+    return len(WORD.findall(text)) <= _FEW and is_of_a_kind(text)
 
 
 def _does_more(prose: str, clauses: Sequence[SaidClause], start: int) -> bool:

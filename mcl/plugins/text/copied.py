@@ -11,7 +11,7 @@ from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.language.bm25 import WORD
-from mcl.model.cues import TextPlace, free
+from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.text.answers import alike, empty_words, others
 from mcl.plugins.text.said import named_files, pattern, table, texts
 
@@ -26,7 +26,13 @@ def read_copied(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     if where is None or next(quotes_of(prose), None) is not None:
         return ()
     files = [one for one in named_files(prose, names) if _is_name(prose[slice(*one[0])], names)]
-    apart = [*(place for place, _ in files), TextPlace.of(where)]
+    does = [at for at, one in enumerate(clauses) if one.does]
+    told = [  # behind what is wanted, why it is
+        one.place
+        for at, one in enumerate(clauses)
+        if does and at > does[0] and not one.does and not within(TextPlace.of(where), [one.place])
+    ]
+    apart = [*(place for place, _ in files), TextPlace.of(where), *told]
     stop = pattern("copied", "reasons").search(prose)
     said = [
         match

@@ -54,18 +54,23 @@ def read_located(prose: str, clauses: Sequence[SaidClause], names: FileNames) ->
     if asked is None:
         return ()
     looking = looking_in(names, names.text)
-    terms: list[WeightedWord] = []
-    named: list[TextPlace] = []
-    for clause in clauses:
-        own = list(terms_of(tokens_of(prose, *clause.place)))
-        heads = any(looking.sets.of(word) for word, _ in own)
-        terms += own if heads and not clause.keeps else [one._replace(weight=_BESIDE) for one in own]
-        named += [clause.place] if heads and not clause.keeps else []
+    told = [list(terms_of(tokens_of(prose, *clause.place))) for clause in clauses]
+    heads = [
+        not clause.keeps and any(looking.sets.of(word) for word, _ in own)
+        for clause, own in zip(clauses, told, strict=True)
+    ]
+    beside = _BESIDE if any(heads) else 1.0  # of what is called by no name all that is said counts
+    terms = [
+        one if own_head else one._replace(weight=beside)
+        for own, own_head in zip(told, heads, strict=True)
+        for one in own
+    ]
     found = looking.described(terms)
-    if not named or not found or not is_told(found):
+    if not found or not is_told(found):
         return ()
-    if len(looking.alike(found, _CLEAR)) > 1:
+    if len(looking.alike(found, _CLEAR if any(heads) else _SURE)) > 1:
         return ()
+    named = [one.place for one, head in zip(clauses, heads, strict=True) if head] or [clauses[0].place]
     return (
         FilledInput("name", named[0], (found[0].path,)),
         *(FilledInput("", one.place) for one in clauses),
