@@ -85,6 +85,29 @@ def test_what_is_looked_for_is_asked_where_a_goal_ends_before_it(home: Home, goa
     assert made.questions[0].field == "slot.text"
 
 
+@pytest.mark.parametrize(
+    ("goal", "pattern"),
+    [
+        ("how many of the minutes are from October", "minutes/2026-10-05.md"),
+        ("hur många protokoll är från september?", "minutes/2026-09-07.md"),
+        ("Bo says he was there. how many of the minutes mention the roof?", "minutes/2026-09-07.md"),
+        ("hur många filer är det", "**"),
+    ],
+)
+def test_files_are_counted_of_which_something_holds(home: Home, goal: str, pattern: str) -> None:
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, Compiled), made
+    said = {one.name: one.value for one in made.intent.frame.objects}
+    assert said.get("pattern") == pattern
+
+
+def test_the_newest_are_those_of_what_is_named(home: Home) -> None:
+    made = mcl.compile_goal("vilka är de två senaste protokollen", home=home)
+    assert isinstance(made, Compiled), made
+    said = {one.name: one.value for one in made.intent.frame.objects}
+    assert said == {"folder": ".", "pattern": "minutes/**", "count": "2"}
+
+
 def test_a_list_of_things_to_do_is_no_mark(home: Home) -> None:
     made = mcl.compile_goal("what is left on my todo list", home=home)
     if isinstance(made, Compiled):

@@ -21,8 +21,10 @@ from mcl.plugins.files.choice.words import SaidWord, tokens_of
 
 _LONGEST: Final = 300  # characters of a goal
 _MOST_FILES: Final = 300
+_LONGEST_PATTERN: Final = 480  # characters
+_PLAIN: Final = re.compile(r"[A-Za-z0-9]{1,5}")
+_SIGNS: Final = re.compile(r"[{}\[\],*?!\\]")
 _FEW: Final = 3  # words that a text is said to mention
-_LISTED: Final = 20  # files that a pattern names one by one
 
 
 def read_searched(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
@@ -65,21 +67,22 @@ def _mentioned(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     if clause is None or len(prose) > _LONGEST or any(one.does and one is not clause for one in clauses):
         return ()
     told = list(_pattern("mentions").finditer(prose, *clause.place))[-1]
-    thing, behind = _thing(tokens_of(prose, told.end(), clause.place.end))
+    thing, behind = thing_said(tokens_of(prose, told.end(), clause.place.end))
     sets = looking_in(names, names.text).sets
     around = [*tokens_of(prose, clause.place.start, told.start()), *behind]
     naming = {one: found for one in around if _says(one) and (found := _texts_of(one, sets))}
     files = frozenset.intersection(*naming.values()) if naming else frozenset()
     if not thing or not files:
         return ()
-    text = _as_written(prose[thing[0].start : thing[-1].end], [names.text(path) for path in sorted(files)])
-    if len(thing) > 1 and not text:
+    text = as_written(prose[thing[0].start : thing[-1].end], [names.text(path) for path in sorted(files)])
+    where = pattern_of(sorted(files), names.files)
+    if not where or (len(thing) > 1 and not text):
         return ()
     place = TextPlace(thing[0].start, thing[-1].end)
-    where = next(iter(naming))
+    named = next(iter(naming))
     return (
         FilledInput("text", place, (text or prose[slice(*place)],)),
-        FilledInput("pattern", TextPlace(where.start, where.end), (_of_files(sorted(files), names.files),)),
+        FilledInput("pattern", TextPlace(named.start, named.end), (where,)),
         *(FilledInput("", one.place) for one in clauses),
     )
 
@@ -96,7 +99,7 @@ def _texts_of(token: SaidWord, sets: NamedSets) -> frozenset[str]:
     return found or frozenset(path for path in below if sets.names.text(path))
 
 
-def _thing(tokens: Sequence[SaidWord]) -> tuple[list[SaidWord], list[SaidWord]]:
+def thing_said(tokens: Sequence[SaidWord]) -> tuple[list[SaidWord], list[SaidWord]]:
     """What is mentioned, few words, and what stands behind it; none where it is more."""
     bare, until = set(_table()["bare"].split()), set(_table()["until"].split())
     tokens = [one for one in tokens if one.text not in ("?", "!", ",", ";")]
@@ -105,7 +108,7 @@ def _thing(tokens: Sequence[SaidWord]) -> tuple[list[SaidWord], list[SaidWord]]:
     return (list(tokens[first:last]) if last - first <= _FEW else []), list(tokens[last:])
 
 
-def _as_written(said: str, texts: Sequence[str]) -> str:
+def as_written(said: str, texts: Sequence[str]) -> str:
     """Words as some texts have them: themselves, or one in another form; "" where none has."""
     plain = said.strip(' .:"“”').casefold()
     if any(plain in text.casefold() for text in texts):
@@ -119,13 +122,24 @@ def _as_written(said: str, texts: Sequence[str]) -> str:
     return ""
 
 
-def _of_files(files: Sequence[str], there: Sequence[str]) -> str:
-    """A pattern for some files: their folder, where they are all of it."""
+def pattern_of(files: Sequence[str], there: Sequence[str]) -> str:
+    """A pattern for just these files: their folder or endings, where they are all with these; else their
+    names; "" where they are too many to name."""
     above = {one.rpartition("/")[0] for one in files}
     folder = f"{above.pop()}/" if len(above) == 1 else ""
     if folder and len(files) == sum(one.startswith(folder) for one in there):
         return f"{folder}**"
-    return _either(files[:_LISTED])
+    endings = sorted({one.rpartition(".")[2] for one in files})
+    ended = [one for one in there if one.rpartition(".")[2] in endings]
+    if len(files) > 1 and len(files) == len(ended) and all(_PLAIN.fullmatch(one) for one in endings):
+        return f"**/*.{_either(endings)}"
+    return _named(files)
+
+
+def _named(files: Sequence[str]) -> str:
+    """A pattern that names files one by one; "" where there are none, or too many."""
+    named = _either(files) if files else ""
+    return named if len(named) <= _LONGEST_PATTERN and not any(map(_SIGNS.search, files)) else ""
 
 
 @functools.cache
@@ -210,7 +224,7 @@ class _Scope(NamedTuple):
         if self.endings:
             parts = [f"{one}/*.{_either(self.endings)}" for one in parts]
         if self.files or (len(meant) < sum(_lies(path, self.folders, self.endings) for path in having)):
-            parts = meant[:_LISTED] or sorted(self.files - self.out)[:_LISTED] or parts
+            parts = [_named(meant) or _named(sorted(self.files - self.out)) or _either(parts)]
         return _either(parts)
 
 
