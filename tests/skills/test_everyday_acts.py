@@ -566,6 +566,10 @@ def planned(folder: Path) -> Path:
         ),
         ("påminn mig på måndag halvnio om soporna", "soporna", "2026-11-30T07:30", "reminders.ics"),
         ("påminn mig en timme innan mötet på måndag kl 14", "mötet", "2026-11-30T12:00", "reminders.ics"),
+        ("the show is at 14:00 today, ping me quarter to", "the show", "2026-11-27T12:45", "reminders.ics"),
+        ("party is at 6pm tomorrow, remind me at 16:30", "party", "2026-11-28T15:30", "reminders.ics"),
+        ("paminn mig pa sondag kl 9 om soporna", "soporna", "2026-11-29T08:00", "reminders.ics"),
+        ("i want a reminder tomorrow at 8: buy coffee", "buy coffee", "2026-11-28T07:00", "reminders.ics"),
         (
             "påminn mig kl 19 kvällen innan repetitionen att packa noterna",
             "packa noterna",

@@ -156,8 +156,9 @@ def _by_first_wish(choosing: Choosing, found: Found) -> Classified | None:
     begun = (one for one in clauses.all if clauses.does(one) and (one is main if led else one.begins))
     start = next((one.place.start for one in begun), 0)
     end = next((one.start for one in wishes if one.start > max(start, told)), len(prose))
-    first = clauses.ended(TextPlace(start, end))
-    if not (wishes or start) or first.end <= first.start:
+    told_behind = _told_behind(clauses) if _skill(found) is None else len(prose)
+    first = clauses.ended(TextPlace(start, min(end, told_behind)))
+    if not (wishes or start or told_behind < len(prose)) or first.end <= first.start:
         return None
     chosen = choosing.by_model(clauses.said(first))
     if not isinstance(chosen, Classified) or (_skill(chosen) is None and isinstance(found, Classified)):
@@ -206,6 +207,13 @@ def _told_before(clauses: Clauses) -> int:
     before = clauses.prose[: wish.place.start]
     joined = clauses.words.joined.search(clauses.prose, len(before.rstrip(TIDY)), wish.place.start)
     return 0 if "?" in before or joined is not None else wish.place.start
+
+
+def _told_behind(clauses: Clauses) -> int:
+    """Where the sentences begin, behind that of the last wish, in which nothing is wanted."""
+    last = max((one.place.start for one in clauses.all if clauses.does(one)), default=len(clauses.prose))
+    behind = (one for one in clauses.all if one.begins and one.place.start > last)
+    return next((one.place.start for one in behind), len(clauses.prose))
 
 
 def _by_verb(choosing: Choosing, found: Found) -> Classified | None:

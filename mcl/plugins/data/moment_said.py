@@ -17,6 +17,7 @@ _TOKEN: Final = re.compile(r"[^\s,;!?()\"“”]+")
 _DAY: Final = re.compile(r"(?<![\d/])(\d{1,2})/(1[0-2]|0?[1-9])(?![\d/])")
 _LONGEST: Final = 9  # words that say a moment
 _SOME_DAY: Final = "2027-03-03"
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _QUOTED: Final = re.compile(r"[\"“][^\"”]*[\"”]")
 
 
@@ -75,9 +76,43 @@ def clocked(prose: str, at: str, zone: str) -> str:
 
 
 def pointed(prose: str) -> str:
-    """A goal with what it is a reminder of behind its verb: "the books, remind me about them"."""
+    """A goal with what it is a reminder of behind its verb: "the books, remind me about them"; and so that
+    it is told: "remind me it's Monday"."""
+    prose = _pattern("so").sub(lambda one: f"{one[0]}that ", prose)
     said = _pattern("topic").fullmatch(prose)
     return f"{said['verb']} {said['what']}{said['rest']}" if said else prose
+
+
+def spelled(prose: str) -> str:
+    """A goal with its words of time spelled with their dots and rings: “varje mandag”."""
+    words = table_beside(__file__)["undotted"].split()
+    forms = dict(zip(words[::2], words[1::2], strict=True))
+    doubtful = table_beside(__file__)["doubtful"].split()
+    said = {one[0].casefold() for one in _WORD.finditer(prose)} & forms.keys()
+    if not said.difference(doubtful):
+        return prose
+    return _WORD.sub(lambda one: forms.get(one[0].casefold(), one[0]), prose)
+
+
+def told(prose: str, at: str, zone: str) -> str:
+    """A goal that says a reminder as one for something that is said with its moment: “the release is at 14,
+    ping me quarter to”; and what it is to say behind its verb."""
+    if wanted := _pattern("wanted").search(prose):
+        prose = f"{prose[: wanted.start()]}remind me to {prose[wanted.end() :]}"
+    said = _pattern("event").match(prose)
+    event = clocked(_pattern("copula").sub("", said["event"], count=1), at, zone) if said is not None else ""
+    moment = moment_said(event, at, zone) if says_time(last_words(event)[1]) else None
+    if said is None or moment is None:
+        return prose
+    if short := _pattern("short").fullmatch(said["when"]):
+        sizes, size = table_beside(__file__)["sizes"].split(), short["size"].casefold().split()[0]
+        minutes = dict(zip(sizes[::2], sizes[1::2], strict=True)).get(size, size)
+        return f"{event}, {said['verb']} {minutes} minutes before{said['rest']}"
+    own = said["when"].strip()
+    if _pattern("ahead").search(own) or not (says_time(own) or moment_said(own, at, zone)):
+        return prose
+    day = datetime.fromisoformat(moment[1]).astimezone(ZoneInfo(zone)).date()
+    return f"{said['verb']} on {day} {said['when']}: {timeless(event).strip(' ,')}{said['rest']}"
 
 
 def answered(prose: str, answer: str, at: str, zone: str) -> tuple[str, str]:

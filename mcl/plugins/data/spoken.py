@@ -24,7 +24,9 @@ from mcl.plugins.data.moment_said import (
     pointed,
     reads,
     says_time,
+    spelled,
     timeless,
+    told,
     unread,
 )
 from mcl.values.dates import MORNING, read_day, read_start
@@ -130,22 +132,23 @@ def inputs(
     reminders; None where there are none. answer: what a person said when asked for the moment. Of no input:
     "asked", a question for a moment that only the person knows; "unread", words of time that say nothing
     here. verb: of what the goal wants; “repeat” only asks for its one time of day as a clock says it."""
+    said, prose = prose, spelled(prose)
     if verb == "repeat":
         return pointed(clocked(prose, at, zone)), {}
     prose, named = _calendar(prose, paths)
     if verb == "find":
         return _period(prose, at, zone, paths)
-    prose = pointed(prose)
+    prose = pointed(told(prose, at, zone))
     plain = _OM_TO.sub(r"\1 att", prose) if _REMINDS.search(prose) else prose
     plain, length = _span(plain) or (plain, {})
     read = _inputs(plain, at, zone, paths, workspace, answer)
     rest, given = read or (plain, {})
     rest = _ME_TO.sub(r"\1 att", rest)
-    if said := _POINTED.match(rest):
-        into = said["into"] if " " in said["into"] else "in the calendar"
-        rest = f"{said['put'] or 'put'} {said['what'].rstrip(' ,–-')} {into}"
+    if point := _POINTED.match(rest):
+        into = point["into"] if " " in point["into"] else "in the calendar"
+        rest = f"{point['put'] or 'put'} {point['what'].rstrip(' ,–-')} {into}"
     given = {**named, **length, **given}
-    return (rest, given) if read or given or rest != prose else None
+    return (rest, given) if read or given or rest != said else None
 
 
 def _calendar(prose: str, paths: Sequence[str]) -> tuple[str, Mapping[str, str]]:
