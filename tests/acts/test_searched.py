@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from mcl.core.home import open_home
 
 TEXTS = {
     "README.md": "# rooms\n\nTODO: say how it is started\n",
-    "todo.txt": "[ ] water the plants\n",
+    "todo.txt": "[ ] water the plants\n[x] buy paint\n",
     "lib/door.py": "def opened():\n    pass  # TODO: knock first\n",
     "lib/window.py": "WIDE = 3\n",
     "page/main.js": "// TODO: show a spinner\n",
@@ -101,6 +102,32 @@ def test_files_are_counted_of_which_something_holds(home: Home, goal: str, patte
     assert said.get("pattern") == pattern
 
 
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "what have I still got to do? just those in todo that have no tick",
+        "what is left to do on the todo list",
+    ],
+)
+def test_open_boxes_alone_are_shown(home: Home, goal: str) -> None:
+    assert looked_for(goal, home) == ("[ ]", "**/todo.txt")
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "whats in my calendar today + tomorrow",
+        "vad har jag i kalendern idag och imorgon",
+    ],
+)
+def test_days_that_are_named_together_are_listed_together(home: Home, goal: str) -> None:
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, Compiled), made
+    said = {one.name: one.value for one in made.intent.frame.objects}
+    today = date.fromisoformat(made.intent.created_at[:10])
+    assert (said["from"], said["to"]) == (str(today), str(today + timedelta(days=1)))
+
+
 def test_the_newest_are_those_of_what_is_named(home: Home) -> None:
     made = mcl.compile_goal("vilka är de två senaste protokollen", home=home)
     assert isinstance(made, Compiled), made
@@ -109,6 +136,6 @@ def test_the_newest_are_those_of_what_is_named(home: Home) -> None:
 
 
 def test_a_list_of_things_to_do_is_no_mark(home: Home) -> None:
-    made = mcl.compile_goal("what is left on my todo list", home=home)
-    if isinstance(made, Compiled):
-        assert not {one.name for one in made.intent.frame.objects} & {"code", "pattern"}
+    made = mcl.compile_goal("show me the whole todo list", home=home)
+    assert isinstance(made, Compiled), made
+    assert not {one.name for one in made.intent.frame.objects} & {"code", "pattern", "text"}

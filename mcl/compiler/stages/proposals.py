@@ -278,5 +278,5 @@ def _beyond(choosing: Choosing, found: Found) -> OutOfScope | None:
 
 
 PROPOSALS: Final[tuple[Callable[[Choosing, Found], Classified | None], ...]] = (
-    _by_question, _by_filled, _by_answering_file, _by_name_of_file, _by_first_wish, _by_verb, _by_looking,
+    _by_filled, _by_question, _by_answering_file, _by_name_of_file, _by_first_wish, _by_verb, _by_looking,
 )  # fmt: skip

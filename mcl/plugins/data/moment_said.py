@@ -35,6 +35,17 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(table_beside(__file__)[name], re.IGNORECASE)
 
 
+def joined_days(between: str) -> bool:
+    """Whether words between two periods say that both are meant."""
+    return _pattern("joined").fullmatch(between) is not None
+
+
+def explained_days(prose: str, start: int) -> str:
+    """The words behind a period that say again which days it is, "" where there are none."""
+    said = _pattern("explained").match(prose, start)
+    return said[0] if said is not None else ""
+
+
 def moment_said(prose: str, at: str, zone: str) -> tuple[str, str] | None:
     """The goal without the words for its moment, and the moment; None where it names none, or several."""
     found = _runs(prose, at, zone) or []

@@ -19,6 +19,8 @@ from mcl.plugins.data.moment_said import (
     answered,
     asked_for,
     clocked,
+    explained_days,
+    joined_days,
     last_words,
     moment_said,
     pointed,
@@ -31,7 +33,7 @@ from mcl.plugins.data.moment_said import (
 )
 from mcl.values.dates import MORNING, read_day, read_start
 from mcl.values.durations import in_english, read_seconds
-from mcl.values.periods import period
+from mcl.values.periods import DAYS, Days, period
 
 _BEFORE: Final = re.compile(
     r"(?P<length>(?:[^\s,.;:!?]+\s+){1,4}?)(?:before|ahead\s+of|prior\s+to|innan|före)(?P<event>(?=\W|$)(?:[^,;:!?()\n]|(?<=\d):(?=\d))*)",
@@ -109,6 +111,7 @@ _MOST_FILES: Final = 40
 _ALIKE: Final = 4  # letters in which two words begin alike
 _COMPOUND: Final = 6  # letters of a word that may be the end of a longer one
 _LONGEST: Final = 5  # words that say a period
+_WEEKEND: Final = timedelta(days=3)  # from the last day before one to the first behind it
 _CALENDAR: Final = "reminders.ics"
 
 
@@ -441,7 +444,27 @@ def _period(prose: str, at: str, zone: str, paths: Sequence[str]) -> tuple[str, 
     today = datetime.fromisoformat(at).astimezone(ZoneInfo(zone)).date()
     calendars = [one for one in paths if one.endswith(".ics")]
     only = {"calendar": calendars[0]} if len(calendars) == 1 and _CALENDAR not in calendars else {}
+    found = _named_periods(prose, today)
+    if not found:
+        return (prose, only) if only else None
+    start, end, days = found[0]
+    end = _explained(prose, end, days)
+    for other in sorted(found[1:]):  # “today and all of next week”
+        if not _are_near(days, other[2]):
+            continue
+        if other[0] >= end and joined_days(prose[end : other[0]]):
+            days = Days(min(days.first, other[2].first), max(days.last, other[2].last))
+            end = _explained(prose, other[1], days)
+        elif other[1] <= start and joined_days(prose[other[1] : start]):
+            days, start = Days(min(days.first, other[2].first), max(days.last, other[2].last)), other[0]
+    rest = f"{prose[:start].rstrip()} {prose[end:].lstrip()}".strip()
+    return rest, {"from": days.first.isoformat(), "to": days.last.isoformat(), **only}
+
+
+def _named_periods(prose: str, today: date) -> list[tuple[int, int, Days]]:
+    """Where periods are named, the longest first, none in another."""
     words = list(re.finditer(r"[^\s?!,]+", prose))
+    found: list[tuple[int, int, Days]] = []
     for many in range(min(_LONGEST, len(words)), 0, -1):
         for first in range(len(words) - many + 1):
             start, end = words[first].start(), words[first + many - 1].end()
@@ -449,7 +472,19 @@ def _period(prose: str, at: str, zone: str, paths: Sequence[str]) -> tuple[str, 
             days = period(text.replace("week this", "this week").strip(), today)
             if days is None and text in ("week", "the week"):
                 days = period("this week", today)
-            if days is not None and many <= _LONGEST:
-                rest = f"{prose[:start].rstrip()} {prose[end:].lstrip()}".strip()
-                return rest, {"from": days.first.isoformat(), "to": days.last.isoformat(), **only}
-    return (prose, only) if only else None
+            if days is not None and all(end <= one[0] or start >= one[1] for one in found):
+                found.append((start, end, days))
+    return found
+
+
+def _are_near(days: Days, other: Days) -> bool:
+    """Whether no more than a weekend lies between two periods."""
+    return days.first - other.last <= _WEEKEND and other.first - days.last <= _WEEKEND
+
+
+def _explained(prose: str, end: int, days: Days) -> int:
+    """Where words end that say of a period behind it which days these are: “that is Monday to Sunday”."""
+    told = explained_days(prose, end)
+    names = [DAYS[one] for one in in_english(told).split() if one in DAYS]
+    same = names and (names[0], names[-1]) == (days.first.weekday(), days.last.weekday())
+    return end + len(told) if same else end

@@ -24,6 +24,7 @@ _MOST_FILES: Final = 300
 _LONGEST_PATTERN: Final = 480  # characters
 _PLAIN: Final = re.compile(r"[A-Za-z0-9]{1,5}")
 _SIGNS: Final = re.compile(r"[{}\[\],*?!\\]")
+_BOX: Final = re.compile(r"^\s*(?:[-*]\s+)?\[[ xX]\]\s", re.MULTILINE)
 _FEW: Final = 3  # words that a text is said to mention
 
 
@@ -34,7 +35,8 @@ def read_searched(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     if unsaid := _pattern("open").match(bare):
         name = unsaid.lastgroup or 0
         return (FilledInput("text", TextPlace(unsaid.start(name), len(bare)), ("",), unsure=True),)
-    return _read("text", prose, clauses, names) or _mentioned(prose, clauses, names)
+    found = _read("text", prose, clauses, names) or _mentioned(prose, clauses, names)
+    return found or _open_boxes(prose, clauses, names)
 
 
 def read_searched_code(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
@@ -83,6 +85,28 @@ def _mentioned(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     return (
         FilledInput("text", place, (text or prose[slice(*place)],)),
         FilledInput("pattern", TextPlace(named.start, named.end), (where,)),
+        *(FilledInput("", one.place) for one in clauses),
+    )
+
+
+def _open_boxes(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """The open boxes of the one list that is meant, which are to be seen."""
+    undone = _pattern("undone").search(prose)
+    if undone is None or any(_pattern("more").match(prose, one.place.start) for one in clauses):
+        return ()
+    sets = looking_in(names, names.text).sets
+    lists = [path for path in names.files if _BOX.search(names.text(path))]
+    tokens = tokens_of(prose, 0, len(prose))
+    named = {path: one for one in tokens for path in lists if path in sets.of(one)}
+    if not named and len(lists) == 1:
+        called = [one for one in tokens if one.text in set(_table()["todo"].split())]
+        named = dict.fromkeys(lists, called[0]) if called else {}
+    if len(named) != 1:
+        return ()
+    path, token = next(iter(named.items()))
+    return (
+        FilledInput("text", TextPlace.of(undone), ("[ ]",)),
+        FilledInput("pattern", TextPlace(token.start, token.end), (_named([path]),)),
         *(FilledInput("", one.place) for one in clauses),
     )
 
@@ -138,7 +162,8 @@ def pattern_of(files: Sequence[str], there: Sequence[str]) -> str:
 
 def _named(files: Sequence[str]) -> str:
     """A pattern that names files one by one; "" where there are none, or too many."""
-    named = _either(files) if files else ""
+    whole = len(files) == 1 and "/" not in files[0]  # which is no ending
+    named = f"**/{files[0]}" if whole else _either(files) if files else ""
     return named if len(named) <= _LONGEST_PATTERN and not any(map(_SIGNS.search, files)) else ""
 
 
