@@ -125,6 +125,18 @@ FIGURES = [
     ("medlemmar.csv", "hur många står det ja på i kolumnen betalt", "1"),
     ("kassa.csv", "what have we shelled out of the kitty since 1 october 2026", "385.5"),
     ("expenses.csv", "blimey how much did we spend on food in november 2026 then love", "821"),
+    # what somebody tells beside it, what is left out of it, what is told of the words
+    ("medlemmar.csv", "how many have not paid? i will have a chat with them", "2"),
+    ("hours.csv", "how many hours for Nord, she's threatening to ring and I think he owes her one", "5.5"),
+    ("hours.csv", "Bo's asking how many hours went to Ugglan, the others can wait", "8"),
+    ("kassa.csv", "vad har gått ut totalt, för jag måste svara dom ikväll", "2385.5"),
+    ("expenses.csv", "What had Konsum off us, all told? I could have sworn it was less in October", "1498"),
+    ("kassa.csv", "Leave what came in out of it: total of what we paid", "2385.5"),
+    (
+        "kassa.csv",
+        "By how much do the receipts exceed the payments? The amounts marked in are money received",
+        "2614.5",
+    ),
     # readings of a meter
     ("meter.csv", "How many kWh in August? It is read on the 1st of each month", "191"),
     ("meter.csv", "from 1 September 2026 take away 1 July 2026, how many kWh", "354"),
@@ -223,6 +235,32 @@ TABLED: list[tuple[str, str, list[dict[str, str]]]] = [
         ],
     ),
     ("invoices.json", "numbers of all invoices that are overdue", []),
+    (
+        "expenses.csv",
+        "whats the dearest thing and what shop was it",
+        [{"shop": "Tool Shed", "amount": "1249"}],
+    ),
+    (
+        "hours.csv",
+        "She writes down every hour she works. How many hours to each client?",
+        [{"client": "Nord", "hours": "5.5"}, {"client": "Ugglan", "hours": "8"}],
+    ),
+    (
+        "hours.csv",
+        "hours per client please. I want to see who is worth it and who only moans",
+        [{"client": "Nord", "hours": "5.5"}, {"client": "Ugglan", "hours": "8"}],
+    ),
+    (
+        "meter.csv",
+        "the same with every kwh 10 lower",
+        [
+            {"date": "2026-06-01", "kwh": "10200"},
+            {"date": "2026-07-01", "kwh": "10378"},
+            {"date": "2026-08-01", "kwh": "10541"},
+            {"date": "2026-09-01", "kwh": "10732"},
+        ],
+    ),
+    ("expenses.csv", "who did we pay the most", [{"shop": "Konsum", "amount": "1498"}]),
 ]
 
 
@@ -252,6 +290,7 @@ def test_rows_and_groups_are_those_that_are_asked_for_in_the_order_that_is_said(
         ("medlemmar.csv", "hur många norska medlemmar har betalt"),
         ("medlemmar.csv", "which members volunteered and have paid"),
         ("expenses.csv", "how much did alex spend on food"),
+        ("budget.csv", "who did we pay the most"),
     ],
 )
 def test_what_the_table_does_not_say_is_not_guessed(there: Walks, path: str, question: str) -> None:

@@ -115,7 +115,10 @@ def _by_question(choosing: Choosing, found: Found) -> Classified | None:
     if choosing.rules.coverage.questions.match(question) is None:
         return None
     asked = choosing.by_model(question)
-    return asked if isinstance(asked, Classified) and looks(asked.skill.tools) else None
+    if not isinstance(asked, Classified) or not looks(asked.skill.tools):
+        return None
+    answered = asked.skill.gives_way and choosing.request.files.answering(choosing.request.prose)
+    return None if answered else asked
 
 
 def _by_answering_file(choosing: Choosing, found: Found) -> Classified | None:

@@ -17,7 +17,12 @@ from executor.core.words import unaccented
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free, within
-from mcl.plugins.data.tools.data.question import SaidOrder, order_said, read_question
+from mcl.plugins.data.tools.data.question import (
+    SaidOrder,
+    is_left_out,
+    order_said,
+    read_question,
+)
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_in
 
 _ENDINGS: Final = (".csv", ".tsv", ".tab")
@@ -140,7 +145,8 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         return rows
     meant = _alike(prose, there, names)
     if meant is None:  # nothing but this reads which tables more
-        return [*(FilledInput("also", one) for one in said[:1]), *result]
+        whole = [TextPlace(0, len(prose))] if said else []
+        return [*(FilledInput("also", one) for one in whole), *result]
     first, *more = meant[1]
     also = [FilledInput("also", one.place, (one.path,)) for one in more if one.path != first.path]
     return (
@@ -254,6 +260,7 @@ def _of_kind(prose: str, named: Sequence[NamedTable], names: FileNames) -> list[
         (one for one in names.files if one.casefold().endswith(_ENDINGS)), key=lambda one: one.count("/")
     )
     schemas = [schema for one in tables[:_MOST] if (schema := schema_in(one, names.text(one)))]
+    schemas = [one for one in schemas if not is_left_out(prose, one)]
     by_kind: dict[frozenset[str], list[TableSchema]] = {}
     for one in schemas:
         by_kind.setdefault(_columns(one), []).append(one)

@@ -37,7 +37,7 @@ _NAMES: Final = {
 @dataclass(frozen=True)
 class TableAnswer:
     """A table that answers a question. told: which rows were meant; figure: what of them; value: where there
-    is just one; count: of how many rows it is; of: of how many in all."""
+    is just one; count: of how many rows it is; of: of how many in all; path: of one of several tables."""
 
     names: tuple[str, ...]
     rows: list[list[str]]
@@ -49,6 +49,7 @@ class TableAnswer:
     value: Decimal | None = None
     notes: tuple[str, ...] = ()
     single: bool = False
+    path: str = ""
 
 
 def answers_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None]) -> list[TableAnswer]:
@@ -69,8 +70,11 @@ def answers_of(args: Mapping[str, Any], bench: Bench, check: Callable[[], None])
             raise ToolError(
                 "UNCLEAR", "the difference of what is not said", place="question", fix="name two figures"
             )
-        with open_rows(path, bench, check, also) as found:
-            made.append(_Asking(asked, schema).answer(found.rows))
+        apart = [(one, ()) for one in (path, *also)] if asked.apart and also else [(path, also)]
+        for one, more in apart:
+            with open_rows(one, bench, check, more) as found:
+                answer = _Asking(asked, schema).answer(found.rows)
+            made.append(replace(answer, path=one if more != also else ""))
     return made
 
 
@@ -78,6 +82,7 @@ def told_of(path: str, answers: Sequence[TableAnswer]) -> str:
     """The answers as people read them: each begins with what was done."""
     lines: list[str] = []
     for one in answers:
+        path = one.path or path
         where = f" where {' and '.join(one.told)}" if one.told else ""
         if lines:
             lines.append("")

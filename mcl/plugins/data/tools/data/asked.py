@@ -87,7 +87,8 @@ class TableQuestion:
     """One question. key: what rows or groups are ordered by, None for the figure of groups; ordered: whether
     they are. having: what a group's figures must hold. decimals: of a figure; shown: its rows are shown where
     they are few. successive: differences from row to row; differ: of the two figures before; share: the first
-    of these in percent of the second. passed: words that were not read, and say nothing of which rows."""
+    of these in percent of the second. passed: words that were not read, and say nothing of which rows.
+    apart: of several tables each is asked."""
 
     tests: list[Test] = field(default_factory=list)
     figures: list[tuple[FigureName, Term | None]] = field(default_factory=list)
@@ -106,3 +107,4 @@ class TableQuestion:
     shown: bool = False
     notes: list[str] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
+    apart: bool = False

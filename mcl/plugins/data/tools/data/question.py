@@ -13,6 +13,7 @@ from datetime import date
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from executor.core.errors import ToolError
 from mcl.plugins.data.tools.data.asked import TableQuestion, Term
 from mcl.plugins.data.tools.data.question_figures import FigureWords
 from mcl.plugins.data.tools.data.question_rows import RowWords
@@ -43,9 +44,18 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
         return [*asked, TableQuestion(differ=True)]
     for part in _parted(words, schema):
         reader = _Reader(part, schema, today, asked[-1] if asked else None)
-        one = reader.read()
+        try:
+            one = reader.read()
+        except ToolError:
+            if not asked or not _is_why(words, part):
+                raise
+            asked[-1].notes.append(f"not read: {' '.join(word.said for word in part)}")
+            continue
         if asked and reader.only_values(asked[-1]):
             one.figures = asked[-1].figures
+        if asked and reader.of_that_row(asked[-1]):
+            asked[-1] = reader.the_row(asked[-1])
+            continue
         if asked and reader.tells_columns(asked[-1]):
             asked[-1].columns = list(dict.fromkeys([*asked[-1].columns, *reader.named_columns()]))
             continue
@@ -56,12 +66,21 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
             and [name for name, _ in one.figures] == ["sum"]
         ):
             one.figures = []
+        if one.differ and not asked and reader.has_in_and_out() and reader.is_amount(one.columns):
+            one.columns = []
         if one.differ and len(asked) < 2 and not one.figures and not one.columns:
             asked += reader.in_and_out()
         asked += reader.of_the_whole(one) if one.share else [one]
     for one, behind in list(pairwise(asked))[::-1]:
         _share_time(one, behind, schema)
     return asked
+
+
+def _is_why(words: Sequence[QuestionWord], part: Sequence[QuestionWord]) -> bool:
+    """Whether the sentence of a part only tells what somebody wants to know by what is asked before it: “I
+    want to see who works and who only talks”."""
+    sentence = [one for one in words if one.clause == part[0].clause]
+    return length_of("tells", [one.word for one in sentence], 0) > 0 and sentence[0] is not words[0]
 
 
 def _share_time(one: TableQuestion, behind: TableQuestion, schema: TableSchema) -> None:
@@ -173,8 +192,10 @@ def is_left_out(said: str, schema: TableSchema) -> bool:
     ages = {thing for one in schema.own_words for thing in members_of("named", (one,)) if thing in _AGES}
     for at in range(len(words)):
         before = (one for one in range(max(0, at - 4), at) if words[one].clause == words[at].clause)
-        if ages & members_of("named", (plain[at],)) and any(
-            length_of("negation", plain, one) for one in before
+        behind = (one for one in range(at, len(words)) if words[one].clause == words[at].clause)
+        spared = any(length_of("spares", plain, one) for one in behind)
+        if ages & members_of("named", (plain[at],)) and (
+            spared or any(length_of("negation", plain, one) for one in before)
         ):
             return True
     return False
@@ -244,6 +265,11 @@ class _Reader(RowWords, FigureWords):
         places = range(len(self.words))
         if any(length_of("sends", self.plain, at) for at in places):
             return False
+        if any(length_of("yes_no", self.plain, at) and self._clause(at)[0] == at for at in places):
+            return True
+        self._adjusted()
+        if self.asked.adjust and any(length_of("every_row", self.plain, at) for at in places):
+            return True
         figures = any(self.asks_at(at) or self._prefixed(at) is not None for at in places)
         begins = self.link(0) if self.words else None  # “hours for Acme”
         figures = figures or (begins is not None and begins.sure > 1)
@@ -254,12 +280,15 @@ class _Reader(RowWords, FigureWords):
 
     def strange(self) -> int:
         """How many words of the clauses that ask say nothing of the table, nor of how it is asked."""
-        asking = {one.clause for at, one in enumerate(self.words) if self.asks_at(at)}
+        self._asides()
+        places = range(len(self.words))
+        asking = {self.words[at].clause for at in places if at not in self.named and self.asks_at(at)}
         times = {at for one in self.times for at in range(one.start, one.end)}
         many = 0
         for at, one in enumerate(self.words):
             known = at in times or one.number is not None or not one.word[0].isalnum()
-            known = known or is_known(one.word, asking=True) or self._prefixed(at) is not None
+            known = known or at in self.named or is_known(one.word, asking=True)
+            known = known or self._prefixed(at) is not None
             many += not (known or one.clause not in asking or self.weight(at) or self._is_done(at))
         return many
 
@@ -305,6 +334,54 @@ class _Reader(RowWords, FigureWords):
                 if len(clause) < len(self.words) and not any(map(self.asks_at, clause[1:])):
                     self.used.update(clause)
                     self.named.update(clause)
+            if length_of("now_that", self.plain, at) and not any(map(self.asks_at, self._clause(at)[2:])):
+                self.used.update(self._clause(at))
+                self.named.update(self._clause(at))
+            for place in self._told_beside(at):
+                self.used.add(place)
+                self.named.add(place)
+
+    def _told_beside(self, at: int) -> range:
+        """Where somebody tells beside what is asked what somebody does, or how it is: “I will talk to them”,
+        “Bo is asking”, up to the end of the clause or to what asks; nothing where that says something of
+        rows: “what he is owed”, “she has paid”."""
+        clause = self._clause(at)
+        before = [one for one in clause if at - 3 < one < at]
+        bound = any(length_of(name, self.plain, one) for one in before for name in ("which", "relative"))
+        short = self.words[at].said.casefold().endswith(("'s", "’s"))
+        many = length_of("tells", self.plain, at) or (short and length_of("doers", self.plain, at))
+        begins = all(
+            self._empty(one) or self.plain[one] in ("the", "my", "our") for one in clause if one < at
+        )
+        if bound or not (many or (begins and self._is_doing(at + 1))):
+            return range(0)
+        end = next((one for one in clause if one > at and self._begins_question(one)), clause[-1] + 1)
+        lead = at - bool(before and length_of("joiners", self.plain, at - 1))
+        told = range(lead, end)
+        asks = any(self.asks_at(one) for one in range(len(self.words)) if one not in told)
+        speaks = any(self._speaks_of_rows(one) for one in range(at + (many or 1), end))
+        speaks = speaks and not length_of("opinions", self.plain, at)
+        return range(0) if speaks or not asks else told
+
+    def _is_doing(self, at: int) -> bool:
+        """Whether a word before says who is doing what the words from here on say: “Bo's asking”."""
+        if at >= len(self.words) or self.words[at - 1].clause != self.words[at].clause:
+            return False
+        short = self.words[at - 1].said.casefold().endswith(("'s", "’s"))
+        there = at + (not short and length_of("is", self.plain, at) > 0)
+        doing = there < len(self.words) and length_of("doing", self.plain, there) > 0
+        return doing and (short or there > at)
+
+    def _begins_question(self, at: int) -> bool:
+        return bool(length_of("which", self.plain, at) or self.plain[at] in ("how", "hur"))
+
+    def _speaks_of_rows(self, at: int) -> bool:
+        """Whether a word says something of the rows: a value, a column, what is asked for."""
+        found = self.link(at)
+        named = found is not None and found.sure > 1 and not self._empty(at)
+        yes = members_of("things", (self.plain[at],))
+        paid = any(one.says_yes and (yes | opposite(yes)) & one.things for one in self.schema.columns)
+        return named or paid or self.asks_at(at) or self.weight(at) > 1
 
     def _inherited(self) -> None:
         """What the question before says of the rows holds here too, but for what this one says otherwise."""

@@ -137,6 +137,7 @@ class FigureWords(OrderWords):
                 self.asked.adjust.append(Adjustment("*", self.words[price].number or Decimal(0), False))
                 self.per_head = True
                 self._use(price, at + length_of("each", self.plain, at) - price)
+            self._moved(at)
             sign, length = member_of("adjust", self.plain, at)
             there = self._skip(at + length)
             if not sign and length_of("taking", self.plain, at) and (off := self._taken_off(at + 1)):
@@ -159,6 +160,17 @@ class FigureWords(OrderWords):
             self.asked.adjust.append(Adjustment(sign, number, percent))
             self._use(at, there - at + 1 + percent)
             self._unit(there)
+
+    def _moved(self, at: int) -> None:
+        """“where every temperature is 0.5 lower”: so in every row."""
+        sign, length = member_of("adjust_behind", self.plain, at)
+        there = at - 2 if at > 1 and members_of("things", (self.plain[at - 1],)) else at - 1
+        number = self.words[there].number if there >= 0 else None
+        if not sign or number is None or there in self.used or not self._any("every_row"):
+            return
+        self.asked.adjust.append(Adjustment(sign, number, False))
+        than = length_of("than", self.plain, at + length) if at + length < len(self.words) else 0
+        self._use(there, at - there + length + than)
 
     def _taken_off(self, at: int) -> int:
         """Where “off” stands behind a number that is taken off something; 0 where it does not."""
@@ -299,6 +311,9 @@ class FigureWords(OrderWords):
 
     def _stands_for_rows(self, at: int, found: ColumnLink) -> bool:
         own = self.schema.own_words
+        behind = self.words[at + 1 : at + 2]
+        if self.schema.is_own(self.plain[at]) and behind and length_of("tables", self.plain, at + 1):
+            return True  # “the visit stats”
         return found.sure < 3 and any(alike(self.plain[at], one) for one in own)
 
     def _settled(self) -> None:
@@ -445,6 +460,20 @@ class FigureWords(OrderWords):
         much = all(self.plain[at] in ("how", "hur") for at, _ in self._chosen)
         return bool(rows and not own and much and (self.mentions or self._chosen))
 
+    def of_that_row(self, before: TableQuestion) -> bool:
+        """Whether columns of the row with the highest or the lowest are asked for, “and what shop was it”."""
+        highest = [name for name, term in before.figures if term is not None] in (["max"], ["min"])
+        own = len(self.asked.tests) > len(before.tests) or self.asked.groups or self.asked.limit
+        that = any(length_of("that_row", self.plain, at) for at in range(len(self.words)))
+        return bool(highest and not own and not before.groups and that and self.mentions and not self._chosen)
+
+    def the_row(self, before: TableQuestion) -> TableQuestion:
+        """The question before, as one for the row that has it."""
+        name, term = before.figures[0]
+        columns = list(dict.fromkeys([*self.named_columns(), *([term] if term else [])]))
+        first = replace(before, figures=[], key=term, ordered=True, descending=name == "max", limit=1)
+        return replace(first, columns=columns, shown=False)
+
     def named_columns(self) -> list[Term]:
         """The columns that are named, and the amounts where it is asked how much."""
         terms = [Term(one.name, (one.place,)) for _, one, _ in self.mentions]
@@ -559,6 +588,11 @@ class FigureWords(OrderWords):
                 self._use(verb, length_of("spending", self.plain, verb))
                 return [(at, "sum")]
         return []
+
+    def is_amount(self, columns: Sequence[Term]) -> bool:
+        """Whether these are nothing but the amounts."""
+        amount = self._amount(quiet=True)
+        return amount is not None and [one.places for one in columns] == [(amount.place,)]
 
     def has_in_and_out(self) -> bool:
         """Whether a column says of each row that it came in, or went out."""

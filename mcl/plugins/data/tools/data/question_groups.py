@@ -30,7 +30,8 @@ class GroupWords(QuestionWords):
     def _together(self, at: int) -> bool:
         """Whether all of something are put together there: “every day added up”."""
         behind = [one for one in self._clause(at) if at < one < at + NEAR]
-        part = member_of("parts", self.plain, at + 1)[0] if behind else ""
+        every = behind and length_of("every_one", self.plain, at)
+        part = member_of("parts", self.plain, at + 1)[0] if every else ""
         return bool(part) and any(length_of("together", self.plain, one) for one in behind)
 
     @cached_property
@@ -50,7 +51,10 @@ class GroupWords(QuestionWords):
             return there
         found = self._grouping(there, by=by)
         if found is None:
-            own = self.schema.is_own(self.plain[there]) or self._empty(there) or there in self.used
+            own = self._owns(there) or self._empty(there) or there in self.used
+            self.asked.apart |= not by and self._owns(there)
+            every = length_of("every_one", self.plain, at)
+            own = own or bool(every and (link := self.link(there)) and link.columns[0].kind == "number")
             if not by and not own and self.words[there].number is None:
                 self._unclear(self.words[there].said, self.schema.columns)
             return at + 1
@@ -64,6 +68,10 @@ class GroupWords(QuestionWords):
             there = at + 1 if joined else len(self.words)
             found = self._grouping(there, by=True) if joined else None
         return at
+
+    def _owns(self, there: int) -> bool:
+        """Whether a word, or the one behind it, says what the rows are: “lab runs”."""
+        return any(map(self.schema.is_own, self.plain[there : there + 2]))
 
     def _grouping(self, there: int, *, by: bool) -> tuple[Grouping, int] | None:
         """What a word says to group by, and where it ends."""
@@ -79,11 +87,25 @@ class GroupWords(QuestionWords):
         if found is None:
             return None
         fitting = [one for one in found.columns if one.kind != "number"] or list(found.columns)
+        by = by or length_of("every_one", self.plain, there - 1) > 0
         if by and fitting[0].kind == "number" and fitting[0].name.casefold() not in NO_AMOUNTS:
             return None
         if len(fitting) > 1:
             self._unclear(self.words[there].said, fitting)
         return Grouping(fitting[0].name, fitting[0].place), there + found.length
+
+    def _any_spending(self, at: int) -> bool:
+        return any(length_of("spending", self.plain, one) for one in self._clause(at) if one > at)
+
+    def _by_whom(self, at: int) -> None:
+        """“who did we pay the most”: those that money went to."""
+        columns = [one for one in self.schema.about({"shop", "client"}) if one.says_kinds]
+        if len(columns) == 1:
+            self.asked.groups.append(Grouping(columns[0].name, columns[0].place))
+            self._use(at, 1)
+            self._grouped_by_which = True
+        elif not self.schema.about({"name"}):
+            self._unclear(self.words[at].said, self.schema.columns)
 
     def _of_which(self, at: int, *, asks: bool) -> None:
         """“which category … most”, “the page with most errors”: the groups of which one is asked for, where
@@ -91,6 +113,9 @@ class GroupWords(QuestionWords):
         for there in range(at):
             if there in self.used:
                 continue
+            if length_of("whom", self.plain, there) and self._any_spending(there):
+                self._by_whom(there)
+                return
             which = there and length_of("which", self.plain, there - 1)
             has = self.plain[there + 1 : there + 2]
             if not (which or (has and has[0] in ("with", "med", "that", "som", "where", "där"))):

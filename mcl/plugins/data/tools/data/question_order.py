@@ -62,6 +62,8 @@ class OrderWords(GroupWords):
         asked.ordered = True
         columns = [one for link in named for one in link.columns if one.kind in ("number", "date")]
         about = self._spoken_of(at, length)
+        if asked.groups and not about and columns and columns[0].kind == "date":
+            columns = []  # “best day first”
         if not columns and about:
             columns = about
         if columns and not (asked.groups and columns[0].kind == "number" and not about):

@@ -40,7 +40,9 @@ NEAR: Final = 6  # words
 _NEARLY: Final = 0.8
 _LONG_WORD: Final = 5  # letters of one that may be spelled wrongly
 _AMOUNTS: Final = ("actual", "amount")
-NO_AMOUNTS: Final = frozenset(("id", "nr", "no", "number", "year", "år", "month", "månad", "day", "dag"))
+NO_AMOUNTS: Final = frozenset(
+    ("since", "sedan", "id", "nr", "no", "number", "year", "år", "month", "månad", "day", "dag")
+)
 
 
 @dataclass
@@ -224,7 +226,22 @@ class QuestionWords:
             known = there not in self.used and self.link(there) is not None
             if known and not self._empty(there):
                 break
-        return length > 0
+        return length > 0 or self._is_left(at)
+
+    def _is_left(self, at: int) -> bool:
+        """“leave the income out”."""
+        same = self._clause(at)
+        before = next(
+            (one for one in same if at - 3 <= one < at and length_of("leaves", self.plain, one)), -1
+        )
+        behind = next(
+            (one for one in same if at < one < at + 3 and length_of("leaves_out", self.plain, one)), -1
+        )
+        if before < 0 or behind < 0:
+            return False
+        self._use(before, 1)
+        self._use(behind, length_of("leaves_out", self.plain, behind))
+        return True
 
     def _amount(self, *, quiet: bool = False) -> SchemaColumn | None:
         """The column of numbers that is meant where none is named. Raises UNCLEAR, unless quiet."""
