@@ -117,6 +117,9 @@ FIGURES = [
     ("kassa.csv", "allt som kommit in minus allt som gått ut, vad blir det", "2614.5"),
     ("medlemmar.csv", "how many still owe the fee (betalt is nej)", "2"),
     ("songs.csv", "how many songs are from before 1940", "2"),
+    ("songs.csv", "how many songs are from 1950 or later", "2"),
+    ("medlemmar.csv", "hur många är födda 1971 eller tidigare", "2"),
+    ("expenses.csv", "what did we spend on food in october 2026 and onwards", "1476.5"),
     ("songs.csv", "hur många låtar har fler än fyra minuter", "2"),
     # in slang; a value and its column in any order; words of no weight
     ("medlemmar.csv", "vicka e de som inte har pröjsat, hur många", "2"),

@@ -115,7 +115,21 @@ class Periods:
             if name == "since":
                 return replace(made, first=first, last=date.max)
             return replace(made, first=date.min, last=first - timedelta(1))
-        return one
+        return self._led_on(one)
+
+    def _led_on(self, one: Period) -> Period:
+        """A time that is meant with all behind it, or before it: 1980 or later."""
+        inside = one.end < len(self._plain)
+        name, length = member_of("edges_behind", self._plain, one.end) if inside else ("", 0)
+        year = one.year or (self._past(one.month) if one.month else 0)
+        if not name or not (year or one.first is not None):
+            return one
+        first, last = _days(replace(one, year=year))
+        said = " ".join(self._said[one.start : one.end + length])
+        made = Period(one.start, one.end + length, said, bare_year=one.bare_year)
+        if name == "since":
+            return replace(made, first=first, last=date.max)
+        return replace(made, first=date.min, last=last)
 
     def _range(self, one: Period, other: Period) -> Period:
         year = one.year or other.year or self._today.year

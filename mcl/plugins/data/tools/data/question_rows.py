@@ -142,10 +142,15 @@ class RowWords(QuestionWords):
                 return moment is not None and any(one.holds(moment.date() - late) for late in self.late)
 
             return Test(f"{column.name} in {one.told}", place, test)
+        years = [each for each in self.schema.about({"year"}) if each.kind in ("number", "text")]
+        if one.bare_year and one.first is not None and one.last is not None and len(years) == 1:
+            bounds, at = range(one.first.year, one.last.year + 1), years[0].place
+            return Test(
+                f"{years[0].name} in {one.told}", at, lambda row: row[at].isdigit() and int(row[at]) in bounds
+            )
         if not one.month and not one.year:
             return None
         months = self.schema.about({"month"})
-        years = [each for each in self.schema.about({"year"}) if each.kind in ("number", "text")]
         if (one.month and not months) or (one.year and not one.month and not years):
             return None
 
