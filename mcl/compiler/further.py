@@ -337,19 +337,53 @@ class _Wish:
             asked = replace(asked, skill=skill.id)
             if same and isinstance(self.context.run(replace(asked, slots=same), ()), Compiled):
                 return (asked.prose, skill.id, *slots)
-        if skill is not None and not skill.takes_any and not self._is_misread(skill, outcome, asked):
+        they, looks = self.context.words.pointing.asked.search(asked.prose), self._looks(outcome)
+        asks = self._is_asked_whole(outcome, asked) or they or (looks and self._asks_of(asked.prose))
+        said = skill is None or not asks or self._names_a_path(outcome, asked)
+        if said and skill and not skill.takes_any and not self._is_misread(skill, outcome, asked):
             return ()
-        asked = replace(asked, skill="")
+        asked, other = replace(asked, skill=""), tuple[str, ...]()
+        words = asked.prose if said else self._without_asides(asked.prose)
         for path in filter(None, (self._place_of(folder=one, most=1) for one in (False, True))):
             for lead in self.context.words.pointing.within:
-                prose = f"{asked.prose} {lead} {path}"
+                prose = f"{words} {lead} {path}"
                 made = self.context.run(replace(asked, prose=prose, files=self._files(prose)), ())
                 skill = _skill_of(made, self.context.skills)
                 if skill is None or skill.takes_any or not self._is_plain(skill, made, asked.prose):
                     continue  # words without a file say little: nothing is done on a guess
-                if isinstance(made, Compiled) and (skill.takes_goal or self._is_about(skill, made, path)):
-                    return (prose, skill.id)
-        return ()
+                takes = skill.takes_goal and said
+                if isinstance(made, Compiled) and (takes or self._is_about(skill, made, path)):
+                    if skill.takes_goal or not self._asks_of(asked.prose):
+                        return (prose, skill.id)
+                    other = other or ((prose, skill.id) if looks else ())
+        return other
+
+    def _without_asides(self, words: str) -> str:
+        """A question without what it only tells behind it."""
+        clauses = Clauses(words, None, self.context.words)
+        aside = self.context.words.aside
+        told = next((one for one in clauses.all[1:] if aside.match(clauses.said(one.place))), None)
+        return words[: told.place.start].rstrip(" ,;.") if told is not None else words
+
+    def _asks_of(self, words: str) -> bool:
+        """Whether a question points at what an earlier wish is about."""
+        return bool(self._pointing(words)) or self.context.words.pointing.asked.search(words) is not None
+
+    @staticmethod
+    def _is_asked_whole(outcome: Outcome, asked: GoalRequest) -> bool:
+        """Whether all of a wish is what a skill is asked."""
+        frame = outcome.intent.frame if isinstance(outcome, Compiled) else None
+        return frame is not None and any(one.value == asked.prose for one in frame.objects)
+
+    def _names_a_path(self, outcome: Outcome, asked: GoalRequest) -> bool:
+        """Whether the words of what is asked name a file or folder, or what they say is in one that is
+        here."""
+        frame = outcome.intent.frame if isinstance(outcome, Compiled | Clarify) else None
+        values = (one.value.rstrip("/") for one in frame.objects) if frame is not None else ()
+        names = (one.rpartition("/")[2] for one in values if one != asked.prose)
+        spoken = any(re.search(rf"(?<![\w-]){re.escape(one)}(?![\w-])", asked.prose) for one in names if one)
+        made = self._asks_of(asked.prose) and any(_paths_made(filter(None, self.givers), asked.files))
+        return spoken or bool(not made and asked.files.answering(asked.prose))
 
     def _is_about(self, skill: Skill, made: Compiled, path: str) -> bool:
         """Whether a wish was read as one about a path, which it does not take away."""

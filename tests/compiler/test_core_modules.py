@@ -401,8 +401,10 @@ SPOKEN_BY = {
     "thing.other": "zip that folder named x",
     "thing.ending": "delete the md",
     "pointing.alone": "zip the two",
+    "pointing.asked": "tell me what they come to",
     "pointing.originals": "delete the originals",
     "turned.verb": "den trasiga kan du slänga",
+    "turned.you": "biljetten flyttar du dit",
     "turned.not": "which can be deleted",
     "turned.1": "the copy can be deleted",
     "turned.2": "kopian kan tas bort",
@@ -439,8 +441,9 @@ def spoken(setting: str, text: str) -> Look:
         words = PointingWords.of(core["coverage"])
         named = words.named(text, there if setting.startswith("noun.") else {"text": ""})
         into, adverb = words.into(text, "x", "x.md"), words.adverb.match(text)
-        told = words.within, words.commanded(text), words.with_ending(text, ["x.md"])
-        return list(words.found(text)), words.condition(text), named, into, told, str(adverb)
+        told = words.within, words.commanded(text), words.with_ending(text, ["x.md"]), words.inverted(text)
+        asked = words.asked.search(text) is not None
+        return list(words.found(text)), words.condition(text), named, into, told, str(adverb), asked
 
     return look
 

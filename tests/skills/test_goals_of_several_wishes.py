@@ -121,3 +121,44 @@ def test_a_text_is_told_to_the_letter(home: Home, bundled: Model, folder: Path) 
     goal = "zip the server logs as logs.zip, and draft a mail to maja@nord.example, subject Logs, text: "
     _, (_, slots) = wished(home, bundled, f"{goal}all is in the zip. can you look")
     assert slots["message"] == ["all is in the zip. can you look"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "skills"),
+    [
+        (
+            "the wood came this afternoon so tick that off todo.txt and put salt in shopping.txt",
+            "list-edit note-write",
+        ),
+        ("Two things: sort shopping.txt, and make a folder called old", "lines-sort folder-make"),
+        ("delete setup.exe i dont trust it, and make a folder called old", "files-delete folder-make"),
+        ("gör en mapp arkiv å budget.csv flyttar du dit", "folder-make files-move"),
+        (
+            "clean up shopping.txt for me: no doubles, and then stick salt on the end",
+            "lines-unique note-write",
+        ),
+        (
+            "put the rows of new.csv at the end of budget.csv and tell me how many months there are",
+            "table-join table-ask",
+        ),
+    ],
+)
+def test_a_wish_is_heard_behind_what_is_told(
+    home: Home, bundled: Model, folder: Path, goal: str, skills: str
+) -> None:
+    (folder / "setup.exe").write_text("x")
+    (folder / "new.csv").write_text("month,spent\nJune,20\n")
+    assert [skill for skill, _ in wished(home, bundled, goal)] == skills.split()
+
+
+def test_what_files_come_to_is_asked_of_where_they_are_then(home: Home, bundled: Model, folder: Path) -> None:
+    for number in (10, 11):
+        (folder / f"receipts/adobe-{number}.txt").write_text(f"Adobe\n2026-{number}-01\nTOTAL 729.00 SEK\n")
+    goal = "flytta adobekvittona till en ny mapp adobe, och säg sen vad de går på tillsammans"
+    skill, slots = wished(home, bundled, goal)[-1]
+    assert (skill, slots["file"]) == ("table-ask", ["adobe"])
+
+
+def test_what_is_added_stands_behind_a_colon(home: Home, bundled: Model, folder: Path) -> None:
+    made = wished(home, bundled, "tick the dentist in todo.txt and add a new one: send the wood back")
+    assert len(made) == 2

@@ -122,6 +122,7 @@ class Clauses:
         """Whether what stands here is a clause of its own: a verb with what it is done to, or a ban."""
         lead = self.words.opening.match(self.prose, start, end)
         text = self.words.pointing.turned(self.prose[lead.end() if lead else start : end])
+        text = self.words.inverted(text) or text
         if self.words.forbids(text) or self.words.wants(text) or self.words.pointing.leading.match(text):
             return True
         found = list(islice(_HEAD.finditer(text), 2))
@@ -160,6 +161,10 @@ class Clauses:
                 return match.start()
         return len(self.prose)
 
+    def within_sentences(self, places: Sequence[TextPlace]) -> list[TextPlace]:
+        """The places as far as the sentence goes in which each begins."""
+        return [TextPlace(one.start, min(one.end, self._sentence_end(one.start))) for one in places]
+
     # ---- further wishes
 
     def wishes(
@@ -178,7 +183,7 @@ class Clauses:
             for clause in self.all
             if clause.place.start > main.place.start and self._is_wish(clause)
             if free(clause.place, kept) and clause.place not in placed and self._plain(clause.place)
-            if not self.is_manner(clause.place)
+            if not self.is_manner(clause.place) and not self._is_told(clause)
             if not within(clause.place, self.quotes) and not within(clause.place, brackets)
         }
         for begin in begins:
@@ -196,6 +201,14 @@ class Clauses:
         )
         places = (TextPlace(start, self._wish_end(start, starts)) for start in starts)
         return tuple(one for one in places if one.end > one.start)
+
+    def _is_told(self, clause: Clause) -> bool:
+        """Whether a clause is what the one before adds: "add a new one: call Bo"."""
+        at = self.all.index(clause)
+        before = self.all[at - 1] if at else None
+        if before is None or ":" not in self.prose[before.place.end : clause.place.start]:
+            return False
+        return self.does(before) and self.head(before) in self.words.noting | self.words.placing
 
     def _with_condition(self, start: int, main: Clause) -> int:
         """Where a wish begins with the clause before it, where that says on what it depends."""
@@ -323,7 +336,8 @@ class Clauses:
         if self._heads(text) or self.words.questions.match(text):
             return True
         marked = any(not free(clause.place, self.found.get(kind, ())) for kind in KINDS)
-        return not marked and not self.words.tells(text) and not self.is_label(clause)
+        tells = self.words.tells(text) or self.only_tells(clause)
+        return not marked and not tells and not self.is_label(clause)
 
     def is_label(self, clause: Clause) -> bool:
         """Whether a clause is a word or two before what is wanted, which points at nothing: "money day"."""
@@ -333,7 +347,7 @@ class Clauses:
 
     def _heads(self, text: str) -> bool:
         """Whether a text begins with a verb that says what is to be done."""
-        text = self.words.pointing.turned(text)
+        text = self.words.commanded(text)
         head = _HEAD.match(text)
         if head is None or text[head.end() : head.end() + 1] == ":":  # "file:report.md" is an address
             return False

@@ -200,8 +200,22 @@ class CoverageWords:
             return self.pointing.turned(text)  # "tell me which files can be deleted" is an order already
         said = self.pointing.commanded(text)
         first, _, rest = said.partition(" ")
-        stem = first.removesuffix("a")
-        return f"{stem} {rest}" if said != text and stem in self.inflected else said
+        if said != text:
+            stem = first.removesuffix("a")
+            return f"{stem} {rest}" if stem in self.inflected else said
+        return self.inverted(text) or said
+
+    def inverted(self, text: str) -> str:
+        """A wish whose verb stands behind what it is done to, as an order: "biljetten flyttar du dit"; ""
+        where it is none."""
+        verb, rest = self.pointing.inverted(text)
+        stem = self._stem(verb.casefold())
+        return f"{stem} {rest}" if stem else ""
+
+    def _stem(self, verb: str) -> str:
+        """A verb as an order, of a form that tells: "flyttar" is "flytta"; "" where it is none."""
+        stems = (verb.removesuffix(ending) for ending in ("r", "er", "ar") if verb.endswith(ending))
+        return next((one for one in stems if len(one) > 1 and one in self.inflected), "")
 
     def is_verb(self, word: str) -> bool:
         """Whether a word is one of the verbs, or a form of one."""

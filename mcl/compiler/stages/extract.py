@@ -125,7 +125,8 @@ def extract(
     if content is not None:  # what a phrase leads to
         answered = tuple(one for one in answered if one.start is None or free(place_of(one), [content]))
     else:
-        answered, content = with_content(answered, form, clauses)
+        texts = tuple(one for one in form.slots if one.name not in request.files.uses(skill))  # no paths
+        answered, content = with_content(answered, replace(form, slots=texts), clauses)
     if content is not None:
         clauses = Clauses(request.prose, skill, rules.coverage, [content])
         held = [one for one in held if free(one, [content])]
@@ -143,7 +144,8 @@ def extract(
     wishes = tuple(
         one
         for one in wishes
-        if free(TextPlace(one.start, one.start + 1), phrased) or points_into(clauses.said(one))
+        if free(TextPlace(one.start, one.start + 1), clauses.within_sentences(phrased))
+        or points_into(clauses.said(one))
     )
     marked = _of_the_first(answered, wishes)
     first = clauses.ended(TextPlace(0, wishes[0].start)).end if wishes else None

@@ -159,7 +159,15 @@ def _read(request: GoalRequest, skill: Skill, clauses: Clauses) -> Sequence[Fill
     chooser, filler = names.chooser(request, skill, clauses), names.filler(skill.id)
     if filler is not None and not (request.slots or request.answers):
         said = [_said(one, clauses, chooser) for one in clauses.all]
-        if filled := filler(request.prose, said, names):
+        filled, wishes = filler(request.prose, said, names), clauses.wishes(())
+        if wishes and (
+            not any(one.values for one in filled) or any(within(one.place, wishes) for one in filled)
+        ):
+            # What a further wish says may hide what the first does, or say more than that.
+            first = clauses.ended(TextPlace(0, wishes[0].start)).end
+            before = [one for one in said if one.place.start < first]
+            filled = filler(request.prose[:first], before, names) or filled
+        if filled:
             return filled
     return chooser.chosen() if chooser is not None else None
 

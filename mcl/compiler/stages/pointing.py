@@ -49,9 +49,10 @@ class PointingWords:
     behind what leads to its name; within: what leads to that of a file; answer: what means the answer to an
     earlier one; front: what says before a verb where that is done; things: what means a folder, a file;
     plural, swedish: of the words that point, those for several, and those of that language; alone: what
-    points where no noun follows; originals: what an earlier wish made something of; folders, ending: nouns
-    for a folder, and for a file by its ending; ends: what stands behind a noun that says all; turned: what
-    behind a thing says what is done with it."""
+    points where no noun follows; originals: what an earlier wish made something of; asked: what points at
+    it in a question; folders, ending: nouns
+    for a folder, and for a file by its ending; ends: what stands behind a noun that says all; turned,
+    inverted: what behind a thing says what is done with it."""
 
     plain: tuple[str, ...]
     alone: tuple[str, ...]
@@ -63,10 +64,12 @@ class PointingWords:
     within: tuple[str, ...]
     answer: re.Pattern[str]
     originals: re.Pattern[str]
+    asked: re.Pattern[str]
     _folders: tuple[str, ...]
     _ending: tuple[str, ...]
     _ends: str
     _turned: tuple[tuple[str, re.Pattern[str]], ...]
+    _inverted: re.Pattern[str]
     _front: re.Pattern[str]
     _things: tuple[re.Pattern[str], re.Pattern[str]]
     adverb: re.Pattern[str]
@@ -93,10 +96,12 @@ class PointingWords:
                 rf"(?=\s+{either(module.phrases('pointing.answers'))}(?!\w)|[\s.!?]*$)"
             ),
             compiled(rf"(?<![\w-]){either(module.phrases('pointing.originals'))}(?![\w-])"),
+            compiled(rf"(?<![\w-]){either(module.phrases('pointing.asked'))}(?![\w-])"),
             module.phrases("thing.folder.bare"),
             module.phrases("thing.ending"),
             _ends(module),
             _turned(module),
+            _inverted(module),
             compiled(
                 rf"(?:{either(module.phrases('into.file'))}\s+(?:\S+\.\w{{1,8}}|{either(module.phrases('thing.file'))}"
                 rf"|{either(module.phrases('thing.file.bare'))}|{either(module.phrases('thing.folder'))})"
@@ -175,6 +180,12 @@ class PointingWords:
             if match := pattern.fullmatch(text):
                 return " ".join(f"{verb or match['verb']} {match['thing']} {match['rest']}".split())
         return text
+
+    def inverted(self, text: str) -> tuple[str, str]:
+        """The verb of a wish that stands behind what it is done to, and all else of it: “biljetten flyttar du
+        dit”; "" where none does."""
+        match = self._inverted.fullmatch(text)
+        return (match["verb"], f"{match['thing']} {match['rest']}") if match else ("", "")
 
     def with_ending(self, text: str, files: Sequence[str]) -> str:
         """A wish with the name of a file in place of words for the only one with its ending: "the csv"."""
@@ -291,10 +302,19 @@ class PointingWords:
         return said, TextPlace(0, len(text[: said.place.start].rstrip(_TIDY)))
 
 
+def _thing_first(module: CoreModule) -> str:
+    """A thing that a wish begins with."""
+    return rf"(?!{either(module.phrases('turned.not'))}(?!\w))(?P<thing>(?:(?!\.\s)[^,;:!?“”\"])+?)\s+"
+
+
+def _inverted(module: CoreModule) -> re.Pattern[str]:
+    rest = rf"{either(module.phrases('turned.you'))}\s+(?P<rest>\S[^\n]*)"
+    return compiled(rf"{_thing_first(module)}(?P<verb>\w+)\s+{rest}")
+
+
 def _turned(module: CoreModule) -> tuple[tuple[str, re.Pattern[str]], ...]:
     """What behind a thing says what is done with it, each with its verb; "" where that stands there."""
-    none = rf"(?!{either(module.phrases('turned.not'))}(?!\w))"
-    thing, rest = rf"{none}(?P<thing>(?:(?!\.\s)[^,;:!?“”\"])+?)\s+", r"(?P<rest>[^\n]*)"
+    thing, rest = _thing_first(module), r"(?P<rest>[^\n]*)"
     also = either(module.phrases("also"))
     made = [("", compiled(rf"{thing}{either(module.phrases('turned.verb'))}\s+(?P<verb>\w+){rest}"))]
     for number, text in module.family("turned").items():

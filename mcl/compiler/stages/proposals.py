@@ -97,10 +97,24 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     reading = own is not None and (own.takes_goal or edits(own)) and reads(own.id) is not None
     if own is not None and reading and any(map(choosing.clauses.does, choosing.clauses.all)):
         # What seems to be read, or added to, may be changed.
-        near += [own, *(one for one in choosing.ranked(found, 0.0) if edits(one) and reads(one.id))]
+        others = (one for one in choosing.ranked(found, 0.0) if edits(one) or one.takes_goal)
+        near += [own, *(one for one in others if reads(one.id))]
+    uses = files.uses(own) if own is not None else {}
+    if (
+        own is not None
+        and "new" in uses.values()
+        and "folder" not in uses.values()
+        and files.there is not None
+    ):
+        # What puts files together may put their rows together.
+        makes = (one for one in choosing.ranked(found, 0.0) if "new" in files.uses(one).values())
+        near = [*(one for one in makes if one.id != own.id and reads(one.id)), *near]
     asks = own is None or not own.takes_goal or main is None or _says(choosing, own, main)
     if not (asks or files.there is None or files.answering(choosing.request.prose)):
         near += [one for one in choosing.ranked(found, 0.0) if reads(one.id)]
+    # What is asked of files that are named comes before what is asked of all there is.
+    of_files = [one for one in choosing.ranked(found, 0.0) if one.takes_goal and files.uses(one)]
+    near = [*(one for one in of_files if reads(one.id) and not choosing.is_sure(found)), *near]
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
 
@@ -185,9 +199,10 @@ def _before_later(choosing: Choosing, found: Found) -> Classified | None:
     if not later:
         return None
     words = clauses.said(clauses.ended(TextPlace(main.place.start, later[0].start)))
-    if skill.takes_goal and not choosing.is_sure(choosing.by_model(words)):
+    first, looks = choosing.by_itself(words), choosing.request.files.only_look
+    changes = (own := _skill(first)) is not None and not looks(own.tools)
+    if skill.takes_goal and not changes and not choosing.is_sure(choosing.by_model(words)):
         return None  # a question of several parts
-    first = choosing.by_itself(words)
     if _skill(first) in (None, skill) or not isinstance(first, Classified) or choosing.is_doubtful(first):
         return None
     sure, known, files = choosing.is_sure(first), choosing.is_sure(found), choosing.request.files
@@ -198,6 +213,7 @@ def _before_later(choosing: Choosing, found: Found) -> Classified | None:
     if "folder" in files.uses(skill).values() and {*files.uses(first.skill)} == {"folders"}:
         return None  # "make a folder x and move them there": what is moved there makes it
     meant = (sure and not known) or (skill in others and (sure or not known or not skill.takes_goal))
+    meant = meant or (changes and skill in others and looks(skill.tools))  # what asks would change nothing
     return replace(first, begins=begins) if meant else None
 
 

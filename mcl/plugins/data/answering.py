@@ -14,7 +14,8 @@ from executor.core.clock import FixedClock
 from executor.core.errors import ExecutorError
 from executor.sandbox.paths import Workspace
 from executor.tools.tool import Bench
-from mcl.plugins.data.tools.data.entries import ENDINGS
+from mcl.plugins.data.told import counts_files
+from mcl.plugins.data.tools.data.entries import ENDINGS, RECEIPTS
 from mcl.plugins.data.tools.data.logs import ENDING
 from mcl.plugins.data.tools.data.question import SpokenOf, is_asked, is_left_out, read_question, spoken_of
 from mcl.plugins.data.tools.data.schema import TableSchema, schema_of
@@ -46,7 +47,8 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
     files = (*tables, *logs)
     named = [one for one in files if one.rpartition("/")[2].casefold() in said]
     named = [one for one in named if one.casefold() in said] or named
-    for path in named or [*tables[:_MOST], *_folders(paths)[:_MOST_FOLDERS]]:
+    folders = () if counts_files(prose) else _folders(paths)[:_MOST_FOLDERS]
+    for path in named or [*tables[:_MOST], *folders]:
         try:
             size = workspace.read(path, 1)[1] if path in files else 0
             left -= size if size <= min(_BYTES, left) else 0
@@ -55,6 +57,8 @@ def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -
             schema = schema_of(path, bench, lambda: None)
             if path not in named and is_left_out(prose, schema):
                 continue
+            if tuple(one.name for one in schema.columns) == RECEIPTS:
+                continue  # only where its folder is named
             said_of = spoken_of(prose, schema, today)
             if path in named:
                 said_of = said_of._replace(weight=said_of.weight + _LEAST, strange=0)

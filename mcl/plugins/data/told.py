@@ -17,6 +17,7 @@ from executor.core.words import unaccented
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free, within
+from mcl.plugins.data.tools.data.entries import ENDINGS, entries_in
 from mcl.plugins.data.tools.data.question import (
     SaidOrder,
     is_left_out,
@@ -30,6 +31,7 @@ _FILE: Final = re.compile(r"[^\s,;:!?\"“”()=+]*\w\.(?:csv|tsv|tab)(?!\w)", r
 _NAMED: Final = re.compile(r"[\w-]+\.\w{2,5}(?!\w)")
 _WORDS: Final = re.compile(r"[^\W_][\w./-]*")
 _BREAK: Final = re.compile(r"[,;:.!?](?=\s|$)|[()\n]")
+_PLACES: Final = re.compile(r"[\w][\w./-]*")
 _LONGEST: Final = 3  # words of a goal that name a table
 _BEGIN: Final = 4  # letters of a word that stand in the name of a table, if it may be meant
 _NEAR: Final = 10  # characters between "the two" and what they are
@@ -141,7 +143,7 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         if match["name"].casefold() not in there_by_name and not names.has(match["name"])
     ]
     result = [FilledInput("result", TextPlace.of(one, "name"), (one["name"],)) for one in new[-1:]]
-    if rows := _rows_taken(prose, said, names):
+    if rows := _rows_taken(prose, said, names) or _summed(prose, said, names):
         return rows
     meant = _alike(prose, there, names)
     if meant is None:  # nothing but this reads which tables more
@@ -154,6 +156,40 @@ def read_tables(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         *also,
         *(result or [FilledInput("result", first.place)]),
     )
+
+
+def counts_files(prose: str) -> bool:
+    """Whether a question is how many files there are, and not about what they say."""
+    return _pattern("texts", "files").search(prose) is not None
+
+
+def _summed(prose: str, said: Sequence[TextPlace], names: FileNames) -> list[FilledInput]:
+    """The folder and the question, where the amounts that the texts in it give are to be added; nothing where
+    no folder is named, or its texts do not give one each."""
+    folders = {one.path for one in names.entries if one.folder}
+    asked = [one for one in said if _pattern("texts", "sum").search(prose, *one)]
+    named = [
+        (TextPlace.of(match), path)
+        for one in asked
+        for match in _PLACES.finditer(prose, *one)
+        if (path := match[0].rstrip("/.")) in folders and (path != match[0] or _is_led(prose, match.start()))
+    ]
+    if len({path for _, path in named}) != 1:
+        return []
+    place, path = named[0]
+    inside = [one for one in names.files if one.rpartition("/")[0] == path and one.endswith(ENDINGS)]
+    try:
+        entries_in(path, {one: names.text(one).encode() for one in inside})
+    except ToolError:
+        return []
+    question = FilledInput("question", TextPlace(0, len(prose)), plain=True)
+    return [FilledInput("file", place, (path,)), question, FilledInput("result", place)]
+
+
+def _is_led(prose: str, start: int) -> bool:
+    """Whether the word before says that something is in what is named here."""
+    before = prose[:start].rstrip()
+    return any(one.end() == len(before) for one in _pattern("texts", "lead").finditer(before))
 
 
 def _rows_taken(prose: str, said: Sequence[TextPlace], names: FileNames) -> list[FilledInput]:

@@ -1,7 +1,7 @@
 """A folder of short texts that say the same of each thing (invoices, orders): a table with a row for each.
 
 In each stands "Status: unpaid" on a line of its own. What is said in most of them is a column; a blank form
-among them is no entry.
+among them is no entry. Where they say nothing by name, what each costs is: receipts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import stat
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from executor.core.errors import ToolError
@@ -24,7 +24,14 @@ _AMOUNT: Final = re.compile(
     re.IGNORECASE,
 )
 _DATED: Final = re.compile(r"(?P<value>[^\W\d].*?)[,;]?\s+(?P<date>\d{4}-\d\d-\d\d)")
+_MONEY: Final = re.compile(
+    r"(?<![\w.,-])(?P<number>\d{1,3}(?:[ \u00a0]\d{3})+(?:[.,]\d\d)?|\d+(?:[.,]\d\d)?)[ \u00a0]?"
+    r"(?:kr|:-|sek|kronor|nok|eur|euros?|usd|gbp|€|\$|£)(?!\w)",
+    re.IGNORECASE,
+)
+_DATE: Final = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _FILE, _TITLE = "file", "title"
+RECEIPTS: Final = (_FILE, _TITLE, "date", "amount")  # the columns of texts that only say what each costs
 _LEAST: Final = 2  # files, and of what they say
 _MOST_FILES: Final = 1000
 _MOST_BYTES: Final = 1 << 16  # of a file
@@ -50,15 +57,36 @@ def entries_of(path: str, bench: Bench, check: Callable[[], None]) -> tuple[tupl
         if one.kind == "file" and one.size <= _MOST_BYTES and one.path.casefold().endswith(ENDINGS)
     ]
     files = [one for one in files if one.removeprefix(prefix).strip("/").count("/") == 0][:_MOST_FILES]
-    said = {one: _said(bench.workspace.read(one, _MOST_BYTES)[0]) for one in files}
+    return entries_in(path, {one: bench.workspace.read(one, _MOST_BYTES)[0] for one in files})
+
+
+def entries_in(path: str, texts: Mapping[str, bytes]) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The same of these files with their texts, which lie in a folder. Raises ToolError NO_ROWS."""
+    said = {one: _said(data) for one, data in texts.items()}
     counts = Counter(name for found in said.values() for name in found)
-    having = [one for one in files if said[one].keys() - {_TITLE}]
+    having = [one for one in texts if said[one].keys() - {_TITLE}]
     names = [name for name, many in counts.items() if many >= _LEAST and 2 * many > len(having)]
     rows = _filled([[name_of(one), *(said[one].get(name, "") for name in names)] for one in having])
-    if len(rows) < _LEAST or len(names) < _LEAST or 2 * len(having) <= len(files):
+    if len(rows) >= _LEAST and len(names) >= _LEAST and 2 * len(having) > len(texts):
+        return (_FILE, *names), rows
+    rows = [[name_of(one), *paid] for one, data in texts.items() if (paid := _paid(data))]
+    if len(rows) < _LEAST or len(rows) < len(texts):
         message, fix = f"the texts in {path!r} do not say the same of several things", "name a table"
         raise ToolError("NO_ROWS", message, place=path, fix=fix)
-    return (_FILE, *names), rows
+    return RECEIPTS, rows
+
+
+def _paid(data: bytes) -> tuple[str, str, str] | None:
+    """The first line of a text, its first date, and what it says that something costs; None where that is
+    not one amount of money."""
+    try:
+        text = lines_without_keys(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return None
+    amounts = {re.sub(r"[ \u00a0]", "", one["number"]).replace(",", ".") for one in _MONEY.finditer(text)}
+    date = _DATE.search(text)
+    title = next((line.strip("# ") for line in text.splitlines() if line.strip()), "")
+    return (title, date[0] if date else "", amounts.pop()) if len(amounts) == 1 else None
 
 
 def name_of(path: str) -> str:
