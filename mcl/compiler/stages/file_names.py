@@ -150,8 +150,8 @@ class FileNames:
             return None
         if text in self._known:
             return Meant((text,))
-        words = text.casefold().split()
-        if words[0] in _EMPTY or words[-1] in _EMPTY:
+        words = folded(text).split()
+        if not words or words[0] in _EMPTY or words[-1] in _EMPTY:
             return None
         if (found := self.meant(text, "there", most)) is None:
             return None

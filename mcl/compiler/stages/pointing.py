@@ -185,7 +185,11 @@ class PointingWords:
         """The verb of a wish that stands behind what it is done to, and all else of it: “biljetten flyttar du
         dit”; "" where none does."""
         match = self._inverted.fullmatch(text)
-        return (match["verb"], f"{match['thing']} {match['rest']}") if match else ("", "")
+        if match is None:
+            return "", ""
+        where = any(match["thing"].casefold().startswith(f"{one} ") for one in self.within)
+        first, last = ("rest", "thing") if where else ("thing", "rest")
+        return match["verb"], f"{match[first].rstrip(_TIDY)} {match[last]}"
 
     def with_ending(self, text: str, files: Sequence[str]) -> str:
         """A wish with the name of a file in place of words for the only one with its ending: "the csv"."""
