@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -380,20 +380,27 @@ def find_skills(folders: Sequence[Path], *, cache: Path | None = None) -> Skills
 
 def load_skill(folder: Path, store: Cache | None = None) -> Skill:
     """Read one skill's folder. Raises SkillError with every error of the file that is wrong first."""
-    store = store or Cache(None)
-    loaded = load_file(folder / "SKILL.mtx", store, name=folder.name or folder.absolute().name)
-    skill = Skill(folder, loaded.digest, loaded.head, loaded.tree)
     plan = folder / "plan.yaml"
-    if not os.path.lexists(plan):
+    source = read_bytes(folder / "SKILL.mtx")
+    name = folder.name or folder.absolute().name
+    planned = read_bytes(plan) if os.path.lexists(plan) else None
+    return _skill(folder, name, source, planned, store or Cache(None))
+
+
+@lru_cache(maxsize=512)
+def _skill(folder: Path, name: str, source: bytes, plan: bytes | None, store: Cache) -> Skill:
+    """The same for the same bytes: a process that compiles and runs reads its skills once."""
+    loaded = load_file(folder / "SKILL.mtx", store, name=name, source=source)
+    skill = Skill(folder, loaded.digest, loaded.head, loaded.tree)
+    if plan is None:
         return skill
-    source = read_bytes(plan)
 
     def template() -> PlanTemplate:
-        return read_template(plan, source, skill_digest=loaded.digest, scope=skill, store=store)
+        return read_template(folder / "plan.yaml", plan, skill_digest=loaded.digest, scope=skill, store=store)
 
     # A plan that was found good with this very skill is read when it is asked for; any other is checked now,
     # so that a list of skills tells what is broken.
-    if is_kept(source, skill_digest=loaded.digest, store=store):
+    if is_kept(plan, skill_digest=loaded.digest, store=store):
         return replace(skill, plan=template)
     made = template()
     return replace(skill, plan=lambda: made)

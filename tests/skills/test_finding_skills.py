@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from mcl.compiler.stages.rules import Rules
 from mcl.core.cache import write_own
 from mcl.core.errors import SkillError
-from mcl.language.mtx.core import load_core
-from mcl.language.skills import Shadowed, find_skills, load_skill, skill_folders
+from mcl.language import skills as in_memory
+from mcl.language.mtx import core as core_in_memory
+from mcl.language.mtx.core import Core
+from mcl.language.skills import Shadowed, Skills, load_skill, skill_folders
 
 SKILL = """§SKILL
 id={id}
@@ -42,6 +45,19 @@ none
 """
 
 PLAN = 'version: 1\nplans:\n  - root: {id: n1, kind: gate, gate: {question: "Do ${slot.what}?"}}\n'
+
+
+def find_skills(folders: Sequence[Path], *, cache: Path | None = None) -> Skills:
+    """As another process finds them, which remembers none."""
+    in_memory._skill.cache_clear()
+    return in_memory.find_skills(folders, cache=cache)
+
+
+def load_core(paths: Mapping[str, Path] | None = None, *, cache: Path | None = None) -> Core:
+    """As another process reads them."""
+    core_in_memory._module.cache_clear()
+    core_in_memory._core.cache_clear()
+    return core_in_memory.load_core(paths, cache=cache)
 
 
 def write(folder: Path, id: str, version: str = "1.0.0", plan: str = "") -> Path:
@@ -123,6 +139,19 @@ def test_a_broken_skill_is_left_out_told_of_and_never_replaced_by_the_one_it_hid
         found.get("one")
     assert told.value.code == "SKILL_INVALID"
     assert [error["line"] for error in told.value.data["errors"]][-2:] == [3, 5]
+
+
+def test_a_skill_that_changed_is_read_again_in_the_same_process(tmp_path: Path) -> None:
+    folder = write(tmp_path, "one", plan=PLAN)
+    first = load_skill(folder)
+    assert load_skill(folder) is first
+    (folder / "plan.yaml").write_text(PLAN.replace("Do", "Make"), encoding="utf-8")
+    assert load_skill(folder).digest != first.digest
+    (folder / "plan.yaml").unlink()
+    assert load_skill(folder).template is None
+    (folder / "SKILL.mtx").write_text("§SKILL", encoding="utf-8")
+    with pytest.raises(SkillError):
+        load_skill(folder)
 
 
 def test_folders_come_in_the_order_package_home_here_extra_without_doubles(tmp_path: Path) -> None:

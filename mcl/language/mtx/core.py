@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ from grammars import core_modules
 from mcl.core.errors import SkillError
 from mcl.language.mtx.ast import FailureNode, File, Node
 from mcl.language.mtx.codec import value_digest
-from mcl.language.mtx.files import Cache, load_file
+from mcl.language.mtx.files import Cache, load_file, read_bytes
 from mcl.language.mtx.source import nearest
 
 Made = TypeVar("Made")
@@ -33,9 +34,9 @@ class CoreModule:
 
     name: str
     path: Path
-    file: File
+    file: File = field(compare=False)  # the digest says what both hold
     digest: str
-    settings: Mapping[str, str]
+    settings: Mapping[str, str] = field(compare=False)
     shipped: CoreModule | None = None
 
     @property
@@ -165,18 +166,27 @@ def load_core(
     missing = [name for name in MODULES if name not in paths]
     if missing:
         raise SkillError("CORE_MISSING", f"no core module {', '.join(missing)}", fix="reinstall mcl")
-    store = Cache(cache)
+    modules = {name: _module(name, paths[name], read_bytes(paths[name]), cache) for name in sorted(paths)}
+    for name, path in sorted((own or {}).items()):
+        modules[name] = _module(name, path, read_bytes(path), cache, modules[name])
+    return _core(tuple(modules.values()))
 
-    def module(name: str, path: Path, shipped: CoreModule | None = None) -> CoreModule:
-        loaded = load_file(path, store)
-        made = CoreModule(name, loaded.path, loaded.file, loaded.digest, loaded.file.settings(), shipped)
-        if shipped is None or not made.lacking:
-            return replace(made, shipped=None)
-        return replace(made, digest=value_digest({"own": made.digest, "shipped": shipped.digest}))
 
-    modules = {name: module(name, paths[name]) for name in sorted(paths)}
-    modules |= {name: module(name, path, modules[name]) for name, path in sorted((own or {}).items())}
-    return Core(modules)
+@lru_cache(maxsize=64)
+def _module(
+    name: str, path: Path, source: bytes, cache: Path | None, shipped: CoreModule | None = None
+) -> CoreModule:
+    loaded = load_file(path, Cache(cache), source=source)
+    made = CoreModule(name, loaded.path, loaded.file, loaded.digest, loaded.file.settings(), shipped)
+    if shipped is None or not made.lacking:
+        return replace(made, shipped=None)
+    return replace(made, digest=value_digest({"own": made.digest, "shipped": shipped.digest}))
+
+
+@lru_cache(maxsize=8)
+def _core(modules: tuple[CoreModule, ...]) -> Core:
+    """One for the same modules: what is made of them once is made once in a process."""
+    return Core({one.name: one for one in modules})
 
 
 def own_modules(home: Path) -> dict[str, Path]:

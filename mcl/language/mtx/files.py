@@ -30,6 +30,7 @@ Read = TypeVar("Read")
 BAD_VALUE = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
 
+@dataclass(frozen=True)
 class Cache:
     """A folder of entries named by what they were made from; without a folder nothing is kept.
 
@@ -38,8 +39,7 @@ class Cache:
     bytes (``read_own``) is not used, and written again. A folder that cannot be written costs time only.
     """
 
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
+    folder: Path | None
 
     def get(
         self, kind: str, version: str, source: bytes, make: Callable[[], Any], read: Callable[[Any], Read]
@@ -155,13 +155,16 @@ class LoadedFile:
         return self.tree()
 
 
-def load_file(path: Path, store: Cache, *, name: str | None = None) -> LoadedFile:
+def load_file(
+    path: Path, store: Cache, *, name: str | None = None, source: bytes | None = None
+) -> LoadedFile:
     """Read, parse and check one .mtx file.
 
-    name: the id that it should carry (None: its folder's name for SKILL.mtx, else its own).
+    name: the id that it should carry (None: its folder's name for SKILL.mtx, else its own). source: its
+    bytes, where they were read.
     Raises SkillError: NO_FILE when it cannot be read, SKILL_INVALID with all its errors (`data["errors"]`).
     """
-    data = read_bytes(path)
+    data = read_bytes(path) if source is None else source
     own = _own_name(path) if name is None else name
     # All that the tree depends on beside the bytes: a changed grammar, check or folder's name is another
     # entry.
