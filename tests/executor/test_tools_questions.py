@@ -120,6 +120,9 @@ FIGURES = [
     ("songs.csv", "how many songs are from 1950 or later", "2"),
     ("medlemmar.csv", "hur många är födda 1971 eller tidigare", "2"),
     ("expenses.csv", "what did we spend on food in october 2026 and onwards", "1476.5"),
+    ("expenses.csv", "how many different shops have we been to", "4"),
+    ("expenses.csv", "how many different shops in october 2026", "3"),
+    ("hours.csv", "hur många olika kunder har jag jobbat för", "2"),
     ("songs.csv", "hur många låtar har fler än fyra minuter", "2"),
     # in slang; a value and its column in any order; words of no weight
     ("medlemmar.csv", "vicka e de som inte har pröjsat, hur många", "2"),

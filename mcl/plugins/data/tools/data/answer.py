@@ -179,14 +179,22 @@ class _Asking:
         else:
             made = self._rows(meant)
         notes = [*made.notes, *asked.notes]
+        if asked.once >= 0:
+            notes.append(f"each {self.schema.columns[asked.once].name} counts once")
         if asked.passed:
             notes.append(f"not read, as the table has none of it: {', '.join(asked.passed)}")
         return replace(made, told=told, count=self.count, of=self.of, notes=tuple(notes))
 
     def _meant(self, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+        once, seen = self.asked.once, set[str]()
         for row in rows:
             self.of += 1
             if all(test.holds(row) for test in self.asked.tests):
+                if once >= 0:
+                    value = row[once].strip().casefold()
+                    if value in seen:
+                        continue
+                    seen.add(value)
                 self.count += 1
                 yield row
 

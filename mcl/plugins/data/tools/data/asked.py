@@ -87,8 +87,8 @@ class TableQuestion:
     """One question. key: what rows or groups are ordered by, None for the figure of groups; ordered: whether
     they are. having: what a group's figures must hold. decimals: of a figure; shown: its rows are shown where
     they are few. successive: differences from row to row; differ: of the two figures before; share: the first
-    of these in percent of the second. passed: words that were not read, and say nothing of which rows.
-    apart: of several tables each is asked."""
+    of these in percent of the second. once: the column of which each value counts once, -1 for none.
+    passed: words that were not read, and say nothing of the rows. apart: each of several tables is asked."""
 
     tests: list[Test] = field(default_factory=list)
     figures: list[tuple[FigureName, Term | None]] = field(default_factory=list)
@@ -103,6 +103,7 @@ class TableQuestion:
     successive: Term | None = None
     differ: bool = False
     share: bool = False
+    once: int = -1
     decimals: int | None = None
     shown: bool = False
     notes: list[str] = field(default_factory=list)

@@ -30,7 +30,7 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
     Raises:
         ToolError: UNCLEAR, with the words that say nothing here.
     """
-    words = words_of(said, schema)
+    words, once = _once(words_of(said, schema), schema, today)
     asked: list[TableQuestion] = []
     if sides := _compared(words):
         times = [
@@ -73,6 +73,9 @@ def read_question(said: str, schema: TableSchema, today: date) -> list[TableQues
         asked += reader.of_the_whole(one) if one.share else [one]
     for one, behind in list(pairwise(asked))[::-1]:
         _share_time(one, behind, schema)
+    for one in asked:
+        if [name for name, _ in one.figures] == ["count"] and not one.groups:
+            one.once = once
     return asked
 
 
@@ -81,6 +84,40 @@ def _is_why(words: Sequence[QuestionWord], part: Sequence[QuestionWord]) -> bool
     want to see who works and who only talks”."""
     sentence = [one for one in words if one.clause == part[0].clause]
     return length_of("tells", [one.word for one in sentence], 0) > 0 and sentence[0] is not words[0]
+
+
+def _counts(plain: Sequence[str], at: int) -> bool:
+    """Whether words just before a place count something."""
+    return any(
+        first >= 0 and length_of("figure.count", plain, first) == at - first for first in (at - 2, at - 1)
+    )
+
+
+def _once(words: list[QuestionWord], schema: TableSchema, today: date) -> tuple[list[QuestionWord], int]:
+    """The words without those that let each value of a column count once, and its place; -1 for none."""
+    plain = [one.word for one in words]
+    found = [
+        (at, length, kind)
+        for at in range(len(words))
+        for kind, length in [member_of("once", plain, at)]
+        if kind and (kind == "said" or _counts(plain, at))
+    ]
+    if not found:
+        return words, -1
+    reader = _Reader(words, schema, today, None)
+    behind = (
+        reader.link(at)
+        for at, _, kind in found
+        if kind == "apart"
+        for at in range(at + 1, at + 4)
+        if at < len(words)
+    )
+    named = next((link.columns[0].place for link in behind if link is not None), None)
+    texts = (one.place for one in schema.columns if one.kind == "text")
+    gone = {at for first, length, _ in found for at in range(first, first + length)}
+    return [one for at, one in enumerate(words) if at not in gone], next(
+        texts, -1
+    ) if named is None else named
 
 
 def _share_time(one: TableQuestion, behind: TableQuestion, schema: TableSchema) -> None:
