@@ -50,6 +50,7 @@ def looked_for(goal: str, home: Home) -> tuple[str, str]:
     [
         ("where do we still have todos in this repo?", ""),
         ("any TODOs left? the release is on Friday", ""),
+        ("where are the TODOs? readme too please", ""),
         ("grep the todos in lib + page, gimme file n line", "{lib/**,page/**}"),
         (
             "show me the TODO comments in lib and page. not the readme one, I know about that",

@@ -51,7 +51,9 @@ def terms_of(tokens: Sequence[SaidWord], weight: float = 1.0) -> Iterator[Weight
 def read_located(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The file that is looked for, where all that is said of it describes one alone."""
     asked = _asks().search(prose) if len(prose) <= _LONGEST else None
-    if asked is None:
+    from mcl.plugins.files.choice.searched import mark_said  # which knows this module
+
+    if asked is None or mark_said(prose) is not None:
         return ()
     looking = looking_in(names, names.text)
     told = [list(terms_of(tokens_of(prose, *clause.place))) for clause in clauses]

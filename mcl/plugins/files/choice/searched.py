@@ -45,7 +45,7 @@ def read_searched_code(prose: str, clauses: Sequence[SaidClause], names: FileNam
 
 
 def _read(slot: str, prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
-    said = _mark(prose)
+    said = mark_said(prose)
     if said is None or len(prose) > _LONGEST or not _pattern("asks").search(prose):
         return ()
     place = TextPlace(said.start, said.end)
@@ -187,7 +187,7 @@ def _marks() -> re.Pattern[str]:
     )
 
 
-def _mark(prose: str) -> SaidWord | None:
+def mark_said(prose: str) -> SaidWord | None:
     """The mark that a goal speaks of, as texts have it."""
     in_code = _pattern("code").search(prose) is not None
     for match in _marks().finditer(prose):
