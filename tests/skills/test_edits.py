@@ -229,6 +229,16 @@ def test_which_list_is_asked_where_none_is_named(home: Home, bundled: Model, fol
             "handla.txt",
             "mjölk\nsmör\nknäckebröd\n",
         ),
+        (
+            "smör stands twice on the handla list. Take the second one off, the one at the bottom, ta love",
+            "handla.txt",
+            "mjölk\nsmör\nknäckebröd\n",
+        ),
+        (
+            "the handlla list has doubles. leave everything only one time, same order as is",
+            "handla.txt",
+            "mjölk\nsmör\nknäckebröd\n",
+        ),
         ("handla.txt i bokstavsordning", "handla.txt", "knäckebröd\nmjölk\nsmör\nsmör\n"),
     ],
 )

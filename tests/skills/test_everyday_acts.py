@@ -622,6 +622,11 @@ def test_a_new_branch_is_checked_out_where_that_is_said(home: Home, bundled: Mod
     assert git(folder, "branch", "--show-current").strip() == "check-room"
     done(home, bundled, "create a branch called colours")
     assert git(folder, "branch", "--show-current").strip() == "check-room"
+    done(home, bundled, "move my changes onto a new branch called walls")
+    assert git(folder, "branch", "--show-current").strip() == "walls"
+    asked = understood(home, bundled, "put a tag on main for me please")
+    assert isinstance(asked, Clarify)
+    assert [one.field for one in asked.questions] == ["slot.tag"]
 
 
 def test_a_push_goes_to_a_folder_too(home: Home, bundled: Model, folder: Path) -> None:
@@ -773,6 +778,10 @@ def test_a_calendar_is_listed_for_a_period(home: Home, bundled: Model, planned: 
     [
         ("put the guest wifi password on the clipboard pls, I need to paste it for a friend", "plum-cake-12"),
         ("gäst-wifit, lösenordet, på clipboard. snabbt", "plum-cake-12"),
+        (
+            "My nephew wants the guest wifi password. Put it on the clipboard, so that he can type it",
+            "plum-cake-12",
+        ),
         ("the membership number is somewhere in notes.md, stick it on the clipboard", "K-77-1"),
         ("kopiera Bos telefonnummer till urklipp", "070-123 45 67"),
         ("copy Anna Berg's email address to the clipboard", "anna@berg.example"),

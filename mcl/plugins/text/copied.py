@@ -26,6 +26,8 @@ def read_copied(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     if where is None or next(quotes_of(prose), None) is not None:
         return ()
     files = [one for one in named_files(prose, names) if _is_name(prose[slice(*one[0])], names)]
+    if not files and names.has("notes.md"):  # “the one in my notes”
+        files = [(TextPlace.of(one), ("notes.md",)) for one in pattern("add", "notes").finditer(prose)]
     does = [at for at, one in enumerate(clauses) if one.does]
     told = [  # behind what is wanted, why it is
         one.place
@@ -49,7 +51,21 @@ def read_copied(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         return ()
     wanted = [one for one in wanted if not (form and _is_of(one, forms))] or wanted
     paths = {path for _, found in files for path in found} or set(texts(names))
-    lines = (line for one in sorted(paths) for line in lines_without_keys(names.text(one)).splitlines())
+    lines = [line for one in sorted(paths) for line in lines_without_keys(names.text(one)).splitlines()]
+    wished = [one.place for one in clauses if one.does]
+    aside = {
+        one[0].casefold() for one in said if not within(TextPlace.of(one), wished) and not _is_called(one)
+    }
+    there = {word for line in lines for word in _words(line)}
+    wanted = [  # what is told before the wish has words of which nothing here speaks
+        one
+        for one in wanted
+        if one not in aside
+        or not wished
+        or any(alike(sense, word) for sense in _senses(one) for word in there)
+    ]
+    if not wanted:
+        return ()
     value = _found(wanted, form, lines)
     if not value:
         return ()
@@ -71,6 +87,12 @@ def read_copied(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
 def _is_of(word: str, forms: Sequence[tuple[re.Pattern[str], str]]) -> bool:
     """Whether a word only says what the value looks like: a number, an address."""
     return any(name.fullmatch(word) for name, _ in forms)
+
+
+def _is_called(match: re.Match[str]) -> bool:
+    """Whether a word is somebody's name: in capitals, where no sentence begins."""
+    before = match.string[: match.start()].rstrip()
+    return match[0][:1].isupper() and bool(before) and before[-1] not in ".!?:"
 
 
 def _is_name(text: str, names: FileNames) -> bool:

@@ -56,7 +56,7 @@ def _said(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> _Said 
     if pattern("lines", "asks").match(prose):
         return None
     once, sorts = _places("once", prose, clauses), _places("sorts", prose, clauses)
-    named = named_files(prose, names)
+    named = named_files(prose, names) or _misspelt(prose, names)
     made = _made(prose, names, [place for place, paths in named]) if once or sorts else None
     kept = [] if made else kept_places(prose, clauses, [place for place, _ in named])
     lists = [one for one in named if made is None or free(one[0], [made])]
@@ -74,6 +74,7 @@ def _said(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> _Said 
         if any(within(place, [one.place]) for place in places)
         or (one.keeps and made)
         or unsorted.search(prose, *one.place)
+        or (once and pattern("lines", "second").search(prose, *one.place))
     ]
     return _Said(next(iter(once), None), next(iter(sorts), None), (file, result), tuple(read))
 
@@ -87,6 +88,16 @@ def _places(name: str, prose: str, clauses: Sequence[SaidClause]) -> list[TextPl
         TextPlace.of(one) for each in clauses for one in pattern("lines", name).finditer(prose, *each.place)
     ]
     return [one for one in found if free(one, apart)]
+
+
+def _misspelt(prose: str, names: FileNames) -> list[tuple[TextPlace, tuple[str, ...]]]:
+    """The list that is called with a slip: “the shoping list”."""
+    found = []
+    for match in pattern("lines", "called").finditer(prose):
+        meant = names.meant(match[0], "there", 1)
+        if meant is not None and len(meant.paths) == 1 and _is_list(meant.paths[0], names):
+            found.append((TextPlace.of(match), meant.paths))
+    return found
 
 
 def _made(prose: str, names: FileNames, named: Sequence[TextPlace]) -> TextPlace | None:

@@ -312,6 +312,8 @@ def read_tag(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
     ]
     said = said or [TextPlace.of(one, "name") for one in _pattern("tagged").finditer(prose)]
     found = {prose[slice(*one)] for one in said}
+    if not found and (bare := _pattern("untagged").search(prose)):
+        return [FilledInput("tag", TextPlace.of(bare))]
     if len(found) != 1 or _pattern("tag").search(prose) is None:
         return ()
     beside = [TextPlace.of(one) for one in _pattern("here").finditer(prose)]
