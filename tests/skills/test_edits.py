@@ -25,6 +25,7 @@ FILES = {
     "flyers/yard-sale-2025.txt": "YARD SALE 2025\nEntry 15 kr\n",
     "flyers/rules.txt": "Sellers pay 90 kr.\nNo dogs.\n",
     "duties.txt": "Monday: Ture\nTuesday: Sanna\n",
+    "home/rota.txt": "30 november: Ture\n7 december: Sanna\n",
     "home/chores.txt": "[ ] order firewood\n[ ] change winter tyres\n",
     "app/setup.cfg": "version = 1.2.3\nport = 8080\nadmin port = 9090\n",
     "app/notes.md": "1.2.3 was a mess\n",
@@ -185,6 +186,18 @@ def test_what_several_may_be_is_asked_with_what_is_there(home: Home, bundled: Mo
             "todo.txt",
             "skis\n",
             "skis\n[ ] call Nils\n[ ] buy wax\n",
+        ),
+        (
+            "skriv upp jenny på vakten 14 december sist i home/rota.txt, samma stil som dom andra",
+            "home/rota.txt",
+            "Sanna\n",
+            "Sanna\n14 december: Jenny\n",
+        ),
+        (
+            "put bo ek down for the 21st of december in home/rota.txt",
+            "home/rota.txt",
+            "Sanna\n",
+            "Sanna\n21 december: Bo Ek\n",
         ),
         (
             "append app/notes.md to flyers/rules.txt",

@@ -91,8 +91,10 @@ def _mails_of(address: str, names: FileNames) -> Iterator[tuple[int, str]]:
 
 
 def read_mail(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
-    """What fills a mail that is sent."""
-    return _filled(prose, names, "mail")
+    """What fills a mail that is sent; one whose words are said is no draft that lies here."""
+    found = _filled(prose, names, "mail")
+    given = [FilledInput("draft", one.place) for one in found if one.slot == "message"]
+    return (*found, *given)
 
 
 def _filled(prose: str, names: FileNames, to: str, *, people: Filler | None = None) -> Sequence[FilledInput]:

@@ -10,13 +10,18 @@ from mcl.compiler.stages.clauses import quotes_of
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free
-from mcl.plugins.text.said import is_table, is_text, named_files, pattern, table, texts
+from mcl.plugins.text.answers import empty_words
+from mcl.plugins.text.said import is_table, is_text, named_files, pattern, said_words, table, texts
+from mcl.values.durations import in_english
+from mcl.values.periods import MONTHS
 
 _LISTS: Final = (".txt", ".md", ".list", ".todo")
 _NAME: Final = re.compile(r"[\w./-]*\w\.(?:txt|md|list|todo)(?!\w)", re.IGNORECASE)
 _MARK: Final = re.compile(r"^\s*(?:#+\s+|[-*+]\s+(?:\[[ xX]?\]\s*)?|\[[ xX]?\]\s*)")
 _COLON: Final = re.compile(r":[ \t]*(?=\S)|:[ \t]*\n")
 _BEFORE: Final = 40  # characters of a clause before its verb
+_OF_DAY: Final = re.compile(r"(?P<day>\d{1,2}) (?P<month>[^\W\d_]{3,}): \S.*")
+_LONGEST_NAME: Final = 3  # words
 _TIDY: Final = " \t\n,;:.!?"
 
 
@@ -67,6 +72,8 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
         read.append(FilledInput("file", target.around, target.paths, unsure=len(target.paths) != 1))
     if given or note.end <= note.start:
         return (FilledInput("note", verb, (), unsure=True), *read)
+    if (line := _like_others(prose, scope, target, names)) is not None:
+        return (FilledInput("note", note, (line,)), *read) if line else ()
     if (source := _source(prose[slice(*note)], names)) and target is not None:
         return (FilledInput("note", note, plain=True), FilledInput("sources", note, (source,)), *read)
     return (FilledInput("note", note, (_lines(prose, scope, note),)), *read)
@@ -77,6 +84,32 @@ def _lines(prose: str, scope: TextPlace, note: TextPlace) -> str:
     said = prose[slice(*note)]
     several = pattern("add", "lines").search(prose, *scope) is not None
     return re.sub(table("add")["between"], "\n", said) if several else said
+
+
+def _like_others(prose: str, scope: TextPlace, target: _Target | None, names: FileNames) -> str | None:
+    """A line for somebody and a day, where all lines of the list are such: “7 december: Fatima”. "" where the
+    day has one already; None where it is no such list, or a day or name is not said."""
+    text = names.text(target.paths[0]) if target is not None and len(target.paths) == 1 else ""
+    lines = [_OF_DAY.fullmatch(one.strip()) for one in text.splitlines() if one.strip()]
+    there = [one for one in lines if one is not None]
+    said = [one for one in pattern("add", "day").finditer(prose, *scope) if _month(one["month"])]
+    if target is None or len(there) < 2 or len(there) < len(lines) or len(said) != 1:
+        return None
+    day, month = int(said[0]["day"]), _month(said[0]["month"])
+    if any((int(one["day"]), _month(one["month"])) == (day, month) for one in there):
+        return ""
+    own = {one["month"] for one in there if _month(one["month"]) == month} or {said[0]["month"]}
+    apart = [TextPlace.of(said[0]), target.place, target.around]
+    words = said_words(prose, [scope], empty_words() | frozenset(table("add")["unnamed"].split()))
+    called = [prose[slice(*at)] for _, at in words if free(at, apart)]
+    if not 0 < len(called) <= _LONGEST_NAME:
+        return None
+    return f"{day} {next(iter(own))}: {' '.join(one[:1].upper() + one[1:] for one in called)}"
+
+
+def _month(word: str) -> int:
+    """Which month a word is; 0 where it is none."""
+    return MONTHS.get(in_english(word), 0)
 
 
 def _source(said: str, names: FileNames) -> str:

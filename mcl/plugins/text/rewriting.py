@@ -92,7 +92,7 @@ def _places(name: str, prose: str, clauses: Sequence[SaidClause]) -> list[TextPl
 
 def _misspelt(prose: str, names: FileNames) -> list[tuple[TextPlace, tuple[str, ...]]]:
     """The list that is called with a slip: “the shoping list”."""
-    found = []
+    found = list[tuple[TextPlace, tuple[str, ...]]]()
     for match in pattern("lines", "called").finditer(prose):
         meant = names.meant(match[0], "there", 1)
         if meant is not None and len(meant.paths) == 1 and _is_list(meant.paths[0], names):
