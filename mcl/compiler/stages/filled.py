@@ -124,9 +124,13 @@ def _unsure(request: GoalRequest, told: Sequence[str], clauses: Clauses) -> bool
 
 def _of_another_wish(told: Sequence[str], clauses: Clauses) -> bool:
     """Whether words that are to fill a slot, or stand beside it, say a further wish: one behind the first."""
+    return any(within(place, _further(clauses)) for _, place in _pairs(told))
+
+
+def _further(clauses: Clauses) -> list[TextPlace]:
+    """The wishes behind the first clause that wants something."""
     first = next((one.place.start for one in clauses.all if clauses.does(one)), 0)
-    wishes = [one for one in clauses.wishes(()) if one.start > first]
-    return any(within(place, wishes) for _, place in _pairs(told))
+    return [one for one in clauses.wishes(()) if one.start > first]
 
 
 def _verbs(skill: Skill) -> set[str]:
@@ -159,7 +163,7 @@ def _read(request: GoalRequest, skill: Skill, clauses: Clauses) -> Sequence[Fill
     chooser, filler = names.chooser(request, skill, clauses), names.filler(skill.id)
     if filler is not None and not (request.slots or request.answers):
         said = [_said(one, clauses, chooser) for one in clauses.all]
-        filled, wishes = filler(request.prose, said, names), clauses.wishes(())
+        filled, wishes = filler(request.prose, said, names), _further(clauses)
         if wishes and (
             not any(one.values for one in filled) or any(within(one.place, wishes) for one in filled)
         ):
