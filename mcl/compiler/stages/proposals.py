@@ -100,12 +100,8 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
         others = (one for one in choosing.ranked(found, 0.0) if edits(one) or one.takes_goal)
         near += [own, *(one for one in others if reads(one.id))]
     uses = files.uses(own) if own is not None else {}
-    if (
-        own is not None
-        and "new" in uses.values()
-        and "folder" not in uses.values()
-        and files.there is not None
-    ):
+    several = own is not None and any(one.most > 1 and uses.get(one.name) == "there" for one in own.slots)
+    if own is not None and several and "new" in uses.values() and files.there is not None:
         # What puts files together may put their rows together.
         makes = (one for one in choosing.ranked(found, 0.0) if "new" in files.uses(one).values())
         near = [*(one for one in makes if one.id != own.id and reads(one.id)), *near]
