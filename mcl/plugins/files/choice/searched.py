@@ -59,7 +59,7 @@ def _read(slot: str, prose: str, clauses: Sequence[SaidClause], names: FileNames
     scope = _Scope.read(prose, place, own, looking_in(names, names.text).sets)
     found = [FilledInput(slot, place, (said.text,)), *(FilledInput("", one.place) for one in own)]
     if pattern := scope.pattern(having):
-        found.append(FilledInput("pattern", scope.place, (pattern,)))
+        found.append(FilledInput("pattern" if slot == "text" else "scope", scope.place, (pattern,)))
     return found
 
 
