@@ -133,6 +133,7 @@ def table_after(goal: str, home: Home) -> str:
         ("sätt timmar till 9 för Mia i staff.csv", "09,12,no", "09,9,no"),
         ("Olle came by with his money, put him down as paid on the staff list", f"{OLLE}no", f"{OLLE}yes"),
         ("Olle swishade nyss! sätt yes på honom i staff.csv", f"{OLLE}no", f"{OLLE}yes"),
+        ("Hooray, Mia gave me it all last night. Change her to yes on the staff list", "12,no", "12,yes"),
         ("remove Mia Sand from staff.csv", "Mia Sand,,2003-09-09,12,no\n", ""),
         ("ta bort raden för Ada ur staff.csv", "Ada Berg,070-555 01 22,1971-03-02,12,yes\n", ""),
     ],

@@ -257,6 +257,15 @@ def _strange(words: Sequence[_Word], hits: Sequence[_Hit]) -> list[_Word]:
     return [one for one in left if free(one.place, [hit.place for hit in hits])]
 
 
+def _is_told(word: _Word, scope: Sequence[TextPlace], new: _New) -> bool:
+    """Whether a word only tells how it came, before the clause with the new value: “she gave me her money
+    last night, so put her down as yes”. A name there, but for a first word, may be somebody else's."""
+    clause = next((one for one in scope if within(word.place, [one])), None)
+    if clause is None or not free(new.place, [clause]) or clause.start > new.place.start:
+        return False
+    return word.said[0].islower() or word.place.start == clause.start
+
+
 def _edit(words: Sequence[_Word], scope: Sequence[TextPlace], new: _New, table: _Table) -> _Edit | None:
     """The change to a new value, where the other words say of which row, and in which column."""
     said = [one for one in words if not free(one.place, [new.place])]
@@ -275,6 +284,7 @@ def _edit(words: Sequence[_Word], scope: Sequence[TextPlace], new: _New, table: 
     no = [one for one in words if pattern("negated").fullmatch(one.said)]
     no = [one for one in no if known and free(one.place, [hit.place for hit in hits])]
     strange = _strange([one for one in left if one not in (*named, *no)], hits)
+    strange = [one for one in strange if not _is_told(one, scope, new)]
     if any(one.said[0].isupper() or not columns for one in strange):
         return None  # of another row, or of another column
     column = table.schema.columns[columns.pop()] if columns else _column(new, hits, table)

@@ -168,7 +168,7 @@ def order_said(said: str, schema: TableSchema) -> SaidOrder:
 
 def is_asked(said: str, schema: TableSchema) -> bool:
     """Whether a text asks something, or wants something shown."""
-    reader = _Reader(words_of(said, schema), schema, date.min, None)
+    reader = _Reader(words_of(said, schema), schema, date(2000, 1, 1), None)
     return reader.asks()
 
 
