@@ -125,6 +125,17 @@ def test_what_is_done_with_a_file_may_describe_it(
     assert chosen(goal, home) == (skill, said)
 
 
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "tidy receipts, everything with brushes in it can be deleted",
+        "clean songs, the duplicate can be deleted",
+    ],
+)
+def test_what_a_first_word_sums_up_is_no_wish_of_its_own(home: Home, goal: str) -> None:
+    assert chosen(goal, home)[0] != "files-tidy-kind"
+
+
 def test_nothing_is_deleted_of_which_more_is_said_than_a_file_says(home: Home) -> None:
     skill, said = chosen("delete the brushes receipt that aunt Vera scribbled on", home)
     assert skill != "files-delete" or "files" not in said

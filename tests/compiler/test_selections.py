@@ -175,6 +175,28 @@ def slots(made: Compiled | Clarify, name: str) -> tuple[str, ...]:
          "claims/first.txt claims/second.txt claims/third.txt", "claims.txt"),
         ("text-join", "slå ihop first.txt, second.txt och third.txt till alla.txt",
          "claims/first.txt claims/second.txt claims/third.txt", "alla.txt"),
+        ("files-delete", "clear out the .msi files and the duplicate essay",
+         "temp/setup.msi essay (1).md", ""),
+        ("files-delete", "there are two of essay here, bin the (1) one", "essay (1).md", ""),
+        ("files-delete", "there's an essay in here twice, the one with (1) at the end. bin it",
+         "essay (1).md", ""),
+        ("files-delete", "trash everything in temp bar the pdf",
+         "temp/bundle.zip temp/setup.msi temp/talk.mp3", ""),
+        ("files-copy", "put a copy of talk.mp3 and the 20 May shots in a folder called may",
+         "temp/talk.mp3 shots/DSC_2.jpg", "may"),
+        ("files-copy", "copy the bills (september, october) to a folder called fall",
+         "bills/2026-09-12-power.txt bills/2026-10-02-water.txt bills/scan.pdf", "fall"),
+        ("files-copy", "copy third.txt to third-safe.txt before Ada rewrites it", "claims/third.txt",
+         "third-safe.txt"),
+        ("files-copy", "the guide to Rome is in temp. put a copy in a folder called trip so i can find it",
+         "temp/guide.pdf", "trip"),
+        ("files-move", "DSC_1 and DSC_2 go into a subfolder called best. the png stays",
+         "shots/DSC_1.jpg shots/DSC_2.jpg", "shots/best/"),
+        ("files-move", "move second.txt in with the other bills", "claims/second.txt", "bills"),
+        ("files-zip", "Bo wants our claims so zip first.txt, second.txt into c.zip",
+         "claims/first.txt claims/second.txt", "c.zip"),
+        ("files-zip", "zip up the claims for the lawyer as c.zip, but not third.txt",
+         "claims/first.txt claims/second.txt", "c.zip"),
         ("files-zip", "zip the bills from september and october, call it fall.zip, leave out the pdf tho",
          "bills/2026-09-12-power.txt bills/2026-10-02-water.txt", "fall.zip"),
     ],
@@ -184,7 +206,8 @@ def test_a_goal_chooses_the_files_that_are_signed(
 ) -> None:
     made = read(folder, home, skill, goal)
     assert isinstance(made, Compiled), made
-    wanted = ("essay (1).md",) if "(1)" in files else tuple(files.split())
+    wanted = tuple(one for one in ("essay (1).md",) if one in files)
+    wanted += tuple(files.replace("essay (1).md", "").split())
     assert sorted(slots(made, "files")) == sorted(wanted)
     places = [one for name in ("target", "archive", "result") for one in slots(made, name)]
     assert places == ([target] if target else [])

@@ -41,7 +41,8 @@ class WordRun(NamedTuple):
 class CoverageWords:
     """The words of the module `coverage`. phrases: by their first word; stems: those whose first word
     goes on as it likes; forms: what is no list of words; verbs: as they begin a clause; inflected: those
-    of which other forms count too; leading: verbs that only lead to what is wanted; placing: those that
+    of which other forms count too; leading: verbs that only lead to what is wanted;
+    summing: those that sum up what is said next; placing: those that
     say where its result goes, noting: that add it to what is there; alone: those that say all by
     themselves; wished: what begins a wish with no verb; ending: reasons that end what stands before;
     beside_manner: what says nothing beside how something is done. leads: words around limits.
@@ -67,6 +68,7 @@ class CoverageWords:
     verbs: frozenset[str]
     inflected: frozenset[str]
     leading: frozenset[str]
+    summing: frozenset[str]
     placing: frozenset[str]
     noting: frozenset[str]
     alone: frozenset[str]
@@ -127,6 +129,7 @@ class CoverageWords:
             verbs=inflected | words("verbs.en"),
             inflected=inflected,
             leading=words("leading"),
+            summing=words("summing"),
             placing=words("placing"),
             noting=words("noting"),
             alone=words("alone"),

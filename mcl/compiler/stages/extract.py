@@ -172,7 +172,10 @@ def extract(
         for one in spans
         if one.start is None
         or _is_value(one)
-        or not (within(place_of(one), [*clauses.covered, *clauses.filler]) or _only_tells(one, clauses, held))
+        or not (
+            within(clauses.ended(place_of(one)), [*clauses.covered, *clauses.filler])
+            or _only_tells(one, clauses, held)
+        )
     )
     found.limits += clauses.covered
     leads = rules.coverage.leads

@@ -20,6 +20,7 @@ from mcl.model.protocol import Model, takes_all
 _HEARD: Final = 0.005  # how sure a choice by what a file holds must be
 _SAID: Final = 0.2  # and one by its verb
 _LIKELY: Final = 0.5  # and by the name of a file
+_FEW: Final = 2  # words of what only sums up
 _COLON: Final = re.compile(r":\s")
 _LINES: Final = re.compile(r":[ \t]*\n")  # behind it stands a text in any case
 
@@ -192,7 +193,7 @@ def _before_later(choosing: Choosing, found: Found) -> Classified | None:
     if skill is None or main is None or not clauses.does(main):
         return None
     later = [one for one in clauses.wishes(begins) if one.start > main.place.start]
-    if not later:
+    if not later or _sums_up(clauses, main):
         return None
     words = clauses.said(clauses.ended(TextPlace(main.place.start, later[0].start)))
     first, looks = choosing.by_itself(words), choosing.request.files.only_look
@@ -211,6 +212,14 @@ def _before_later(choosing: Choosing, found: Found) -> Classified | None:
     meant = (sure and not known) or (skill in others and (sure or not known or not skill.takes_goal))
     meant = meant or (changes and skill in others and looks(skill.tools))  # what asks would change nothing
     return replace(first, begins=begins) if meant else None
+
+
+def _sums_up(clauses: Clauses, main: Clause) -> bool:
+    """Whether a first clause only sums up what the next says: "tidy downloads, the old ones can go"."""
+    at = clauses.all.index(main)
+    behind = clauses.all[at + 1] if at + 1 < len(clauses.all) else None
+    few = len(list(clauses.content(main.place, clauses.filler))) <= _FEW
+    return few and behind is not None and not behind.joined and clauses.head(main) in clauses.words.summing
 
 
 def _told_before(clauses: Clauses) -> int:

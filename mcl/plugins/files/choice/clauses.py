@@ -33,6 +33,8 @@ from mcl.values.numbers import read_number
 _COMPOUND: Final = 4  # letters of each part of a word that has a month before it
 _YEAR: Final = 4  # digits of a number that counts nothing
 _LEADING: Final = 5  # words before the name of a target
+_ENDED: Final = re.compile(r"\w\.[a-z][a-z0-9]{1,4}$")  # a name with its ending
+_RECIPIENT: Final = 6  # words of “for the new auditor”
 _LONGEST: Final = 60  # words of a clause whose topic is looked for
 _BEHIND_TEXT: Final = ("into", "out", "but", "aside", "mentioned")
 _MARKS: Final = (",", ";", "?", "!")
@@ -130,7 +132,13 @@ class ClauseReader:
             aside = self.words.at("aside", tokens, at) if at else 0
             if at and token.text in self.words.sets["recipient"]:
                 aside = aside or int(tokens[at - 1].text in self.words.sets["packed"])
-            if aside and not (said.speaks or noun.tokens or said.target.end):
+            step, test = self._held(tokens, at)
+            if said.speaks or noun.tokens or said.target.end:
+                if many := self._for_whom(tokens, at):
+                    at += many
+                    continue
+                aside = aside or (0 if step else self.words.at("meanwhile", tokens, at))
+            elif aside:
                 given, at = True, at + aside  # "i want to send all songs to her"
                 continue
             if many := self.words.at("but", tokens, at):
@@ -145,13 +153,23 @@ class ClauseReader:
                 said.last = one.last or token.end
                 at = len(tokens)
                 break
-            step, test = self._held(tokens, at)
             if not step and not noun.newest and (step := self._ranked(tokens, at, noun)):
+                said.marked(token)
+                at += step
+                continue
+            if test is not None and self._is_before(tokens, at, at + step, noun, said):
+                noun.tests.append(test)  # “the songs and the duplicate note”
                 said.marked(token)
                 at += step
                 continue
             if token.text in self.copied and at + 1 < len(tokens):  # “the copy of the plan”, and not of all
                 of = tokens[at + 1].text in self.words.sets["copy_of"]
+                alone = bool(said.nouns) and not noun.tokens
+                alone = alone and tokens[at + 1].text in self.words.sets["thing"]
+                if alone and self.sets.of(token):
+                    noun.tokens.append(token)  # “the plan and the copy one”
+                    at += 2
+                    continue
                 if of and test is not None:
                     end_noun()
                     noun.tests.append(test)
@@ -191,7 +209,8 @@ class ClauseReader:
                 )
             ):
                 within_one = 0  # “those in songs in a new folder”, “those in songs go to old”
-            if within_one and ((at and placing) or self._is_new(tokens, at + within_one)):
+            points = said.pronoun and not (noun.names or said.nouns) and self._is_verb(tokens[0])
+            if within_one and ((at and (placing or points)) or self._is_new(tokens, at + within_one)):
                 into, folder = (
                     max(into, out),
                     folder if not (said.nouns or noun.tokens or said.pronoun) else "",
@@ -261,6 +280,16 @@ class ClauseReader:
         said.nouns = [one for one in said.nouns if one.names or one.folder]
         said.end = tokens[at - 1].end if at else 0
         return said
+
+    def _for_whom(self, tokens: Sequence[SaidWord], at: int) -> int:
+        """How many words before a name say for whom it is made: “for the auditor as m.zip”."""
+        if not (at and self.targeted and tokens[at].text in self.words.sets["recipient"]):
+            return 0
+        for place in range(at + 2, min(at + _RECIPIENT, len(tokens))):
+            if self.words.at("into", tokens, place):
+                between = tokens[at + 1 : place]
+                return 0 if any(self.sets.is_whole(one.text) for one in between) else place - at
+        return 0
 
     def _whole(self, tokens: Sequence[SaidWord]) -> Iterator[SaidWord]:
         """The words, those of a name with blanks in it as one: “lux (1).pdf”."""
@@ -474,7 +503,7 @@ class ClauseReader:
             named = at < len(tokens) and self.is_fresh(tokens[at])
             return (TextPlace(*tokens[at][1:3]), step + 1) if named else (NO_PLACE, 0)
         ends = (*_MARKS, *self.words.sets["going_on"], *self.words.sets["recipient"])
-        if at >= len(tokens) or tokens[at].text in ends:
+        if at >= len(tokens) or tokens[at].text in ends or self._is_filler(tokens[at]):
             packed = [one for one in tokens[first:at] if one.text in self.words.sets["packed"]]
             if packed and step == 1 and not packed[0].text.startswith("zip"):  # “to archive” is a name
                 return TextPlace(packed[0].start, packed[0].end), step
@@ -546,13 +575,23 @@ class ClauseReader:
         token = tokens[at]
         if token.text in (*_MARKS, *self.words.sets["going_on"]) or self._is_filler(token):
             return True
+        if _ENDED.search(tokens[at - 1].text) or self.words.at("meanwhile", tokens, at):
+            return True
         leads = ("into", "out", "but", "aside", "only", "there")
         if any(self.words.at(name, tokens, at) for name in leads) or self._held(tokens, at)[0]:
             return True
         return self._is_nothing(token) and token.text not in self.words.sets["folder"]
 
+    def resumed(self, tokens: Sequence[SaidWord]) -> int:
+        """Where the verb stands behind what leads to it: “Ada wants the songs so zip them”; 0 for nowhere."""
+        leads = self.words.sets["resuming"]
+        verbs = (at for at in range(1, len(tokens)) if self._is_verb(tokens[at]))
+        return next((at for at in verbs if tokens[at - 1].text in leads), 0)
+
     def verb(self, tokens: Sequence[SaidWord]) -> int:
         """Where the verb stands, where no word before it names a file: “my boss says i may delete …”."""
+        if at := self.resumed(tokens):
+            return at
         verbs = (at for at, one in enumerate(tokens) if self._is_verb(one))
         at = next(verbs, 0)
         return at if not any(self.sets.of(one) for one in tokens[:at]) else 0
@@ -628,6 +667,14 @@ class ClauseReader:
         place = token.text in others | self.own
         return place or (not inside and self._is_verb(token))
 
+    def _is_before(self, tokens: Sequence[SaidWord], at: int, end: int, noun: Noun, said: Said) -> bool:
+        """Whether what must hold is said before the name of the files of which it must, behind others."""
+        if noun.tokens or not said.nouns or not at or end >= len(tokens):
+            return False
+        leads = self.words.sets["joins"] | self.words.sets["one"] | {",", "the"}
+        named = not self._is_nothing(tokens[end], inside=True) and bool(self.sets.of(tokens[end]))
+        return named and tokens[at - 1].text in leads
+
     def _names(self, token: SaidWord, noun: Noun) -> bool:
         """Whether a word that says nothing elsewhere names a file: its whole name does, and a verb does
         behind “the” or “all”."""
@@ -656,9 +703,10 @@ class ClauseReader:
         """What a clause tells something of: “downloads is a mess”."""
         tells = (at for at, one in enumerate(tokens) if one.text in self.words.sets["tells"])
         said = [one for one in tokens[: next(tells, 0)] if one.text not in self.words.sets["some"]]
+        tokens = [one for one in tokens if one.text not in self.words.sets["some"]]
         ends = range(1, len(tokens) if len(tokens) <= _LONGEST else 0)  # each is read to its end
         wanted = (self.read(tokens[at:]) for at in ends)  # “she wants all our letters”
-        found = (one for one in wanted if any(noun.all or noun.one for noun in one.nouns))
+        found = (one for one in wanted if any(noun.all or noun.one for noun in one.nouns) or one.tests)
         return next((one for one in (self.read(said), *found) if one.nouns and not one.left), None)
 
 

@@ -100,6 +100,7 @@ class DescribedFiles:
         self.kept = [one for one in self.clauses.all if not free(one.place, kept) or self._is_ban(one)]
         fresh = self._fresh() if makes else NO_PLACE
         self.target = next((one for one in (fresh, target) if one.end), self._named_target())
+        self.folder = ""  # where they go, if that is here and said in other words
         self.terms = {at: self._terms(at) for at in range(len(self.clauses.all))}
 
     def chosen(self, most: int, *, changed: str) -> FilledInput | None:
@@ -166,6 +167,8 @@ class DescribedFiles:
 
     def _says_itself(self, token: SaidWord) -> bool:
         """Whether a word is a path or a pattern, or means all files."""
+        if token.text[:1] == "." and self.sets.of(token):
+            return True
         exact = token.quoted or "." in token.text or "/" in token.text or "*" in token.text
         if exact and (self.sets.is_whole(token.text) or "*" in token.text):
             return True
@@ -190,7 +193,7 @@ class DescribedFiles:
         gets a name with an ending those that have it too. copied: only copies."""
         said = self.clauses.said(self.target) if self.target.end else ""
         ending = f".{said.rpartition('.')[2].casefold()}" if "." in said and not said.endswith(".zip") else ""
-        folder = self.sets.folder(said.casefold()) if said and self.into else ""
+        folder = self.folder or (self.sets.folder(said.casefold()) if said and self.into else "")
         out = {path for one in self.kept for path in self._left_out(one)}
         files = [
             one.path

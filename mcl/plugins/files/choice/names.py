@@ -17,6 +17,7 @@ from mcl.values.slots import read_pattern
 
 _TYPO: Final = 0.85
 _READ: Final = 300  # files that are read for what they say of themselves
+_SHORT: Final = 4  # letters of a word that is said short
 _COMPOUND: Final = 4  # letters that the first part of a compound has
 
 
@@ -52,6 +53,9 @@ class NamedSets:
         if whole or token.quoted:
             yield from whole
             return
+        if text[:1] == "(":  # of a copy: “the (1) one”
+            yield from (one.path for one in self.files if text in base(one.path))
+            return
         parts = [one for one in text.replace("’", "'").split("-") if one]
         if (numbered := re.fullmatch(r"([^\W\d_]{3,})(\d+)", text)) and "*" not in read_pattern(text):
             parts = list(numbered.groups())
@@ -68,7 +72,8 @@ class NamedSets:
 
     def _by_part(self, text: str) -> Iterator[str]:
         if text.startswith("*") or (text.startswith(".") and len(text) > 1):
-            yield from self._of_kind(text)
+            kind = list(self._of_kind(text))
+            yield from kind or (one.path for one in self.files if one.path.casefold().endswith(text))
             return
         if text not in self.words.sets["no_kind"] and (kind := list(self._of_kind(text))):
             yield from kind
@@ -87,7 +92,7 @@ class NamedSets:
         if not found:
             ways = (self._compounds(folded(plain), whole=whole) for whole in (True, False))
             found = next(filter(None, ways), [])
-            found = found or self._misspelled(plain)
+            found = found or self._misspelled(plain) or self._shortened(folded(plain))
         yield from found
 
     def _of_kind(self, text: str) -> Iterator[str]:
@@ -108,6 +113,17 @@ class NamedSets:
         there = {part for one in self.files for part in _parts(one.path) if part[0] == folded(word)[:1]}
         close = difflib.get_close_matches(folded(word), sorted(there), 1, _TYPO)
         return [one.path for one in self.files if close and close[0] in _parts(one.path)]
+
+    def _shortened(self, word: str) -> list[str]:
+        """The files with a word in the path that is said short: “stats” of “statistics”."""
+        short = word.removesuffix("s")
+        if len(short) < _SHORT or not word.isalpha():
+            return []
+        return [
+            one.path
+            for one in self.files
+            if any(part.startswith(short) and len(part) > len(word) + 1 for part in _parts(one.path))
+        ]
 
     def _stems_in(self, path: str) -> frozenset[str]:
         if path not in self._stems:

@@ -31,6 +31,8 @@ from mcl.plugins.files.selection import day_of, named_day, suffix
 
 _NAME: Final = "name"  # the input that says what one file is to be called
 _ONE: Final = re.compile(r"[^s]er$")  # of one letter, behind “the”
+_LODGED: Final = 2  # words of a folder that is said with the one it lies in
+_NEAR: Final = 24  # characters of “a subfolder called”
 _POINTED: Final = 20  # characters of “that one photo”
 
 
@@ -50,7 +52,7 @@ class Selection(NamedTuple):
 class _Goal:
     """What the clauses of a goal say. aside: where those stand that say what stays, or only what counts;
     topic: what one tells something of; stopped: a word of it says what is not understood; beside: what is
-    made lies where the files do."""
+    made lies where the files do; wished: a clause with a verb was read."""
 
     said: list[tuple[Clause, Said]] = field(default_factory=list)
     but: list[Said] = field(default_factory=list)
@@ -61,6 +63,7 @@ class _Goal:
     parent: str = ""
     stopped: bool = False
     beside: bool = False
+    wished: bool = False
 
 
 class Selections:
@@ -76,15 +79,29 @@ class Selections:
     # ---- its clauses
 
     def _read(self) -> _Goal:
-        goal, done, kept = _Goal(), False, False
-        for clause in self.clauses.all:
+        goal, done, kept, widened = _Goal(), False, False, False
+        for clause in self._units():
             tokens = tokens_of(self.clauses.prose, *clause.place)
-            if (left := self.reader.kept(tokens, clause, after=kept)) is not None:
+            led = self.words.at("widening", tokens, 0)
+            if led == len(tokens):  # “incl.”
+                widened = True
+                goal.aside.append(clause.place)
+                continue
+            self._retarget(clause, tokens, goal)
+            if goal.said and self.clauses.does(clause) and self._narrows(clause, tokens, goal):
+                goal.said, done = [], False
+            wide = (widened or led) and self._widens(tokens[led:], goal)
+            widened = False
+            if wide or (
+                tokens[-1:] and tokens[-1].text in self.words.sets["too"] and self._widens(tokens[:-1], goal)
+            ):
+                goal.aside.append(clause.place)
+            elif (left := self.reader.kept(tokens, clause, after=kept)) is not None:
                 kept = True
                 goal.stopped = goal.stopped or bool(left.left)
                 goal.but.append(left)
                 goal.aside.append(self._with_joined(clause))
-            elif many := self.words.at("only", tokens, 0):
+            elif (many := self.words.at("only", tokens, 0)) and not self._is_wish(tokens[many:]):
                 one = self.reader.read(tokens[many:])
                 if one.nouns and not one.left and self.reader.known(one):
                     goal.only.append(one)
@@ -110,8 +127,78 @@ class Selections:
                 goal.stopped = goal.stopped or told  # what is not so of files may leave them out
                 goal.aside += [clause.place] if told else []
             else:
-                done = self._take(clause, tokens, goal) or done
+                leads = (
+                    tokens[:1] and tokens[0].text in self.clauses.words.summing
+                )  # “tidy x, the old can go”
+                done = (self._take(clause, tokens, goal) and not leads) or done
         return goal
+
+    def _units(self) -> Iterator[Clause]:
+        """The clauses, those together that commas part and that only say from when files are: “from may, june
+        and july”."""
+        units: list[Clause] = []
+        for clause in self.clauses.all:
+            before = units[-1] if units else None
+            between = self.clauses.prose[before.place.end : clause.place.start].strip() if before else ""
+            if (
+                before is not None
+                and between == ","
+                and self._dates(before, last=True)
+                and self._dates(clause)
+            ):
+                units[-1] = Clause(
+                    TextPlace(before.place.start, clause.place.end), before.joined, before.begins
+                )
+            else:
+                units.append(clause)
+        yield from units
+
+    def _dates(self, clause: Clause, *, last: bool = False) -> bool:
+        """Whether a clause says nothing but from when files are; last: ends so."""
+        tokens = tokens_of(self.clauses.prose, *clause.place)
+        one = self.reader.read(tokens[-1:] if last else tokens)
+        says_more = one.nouns or one.pronoun or one.everything or one.target.end or one.left or one.but
+        return bool(one.tests) and not says_more and (last or not self.clauses.does(clause))
+
+    def _retarget(self, clause: Clause, tokens: Sequence[SaidWord], goal: _Goal) -> None:
+        """Where what is only told seems to say where files go, and the wish behind it does, that counts: “the
+        train to Rome is in downloads, put it in trips”."""
+        if goal.target.end and not goal.wished and self.clauses.does(clause):
+            one = self.reader.read(tokens)
+            if one.target.end and not one.left and not one.nouns:
+                goal.target, goal.parent = NO_PLACE, ""
+        goal.wished = goal.wished or self._is_wish(tokens)
+
+    def _sums_up(self, tokens: Sequence[SaidWord]) -> bool:
+        """Whether a clause only says that something is done: “tidy a bit”."""
+        some = self.words.sets["some"] | self.words.sets["one"] | self.words.sets["doing"]
+        return tokens[0].text in self.clauses.words.summing and all(one.text in some for one in tokens[1:])
+
+    def _is_wish(self, tokens: Sequence[SaidWord]) -> bool:
+        """Whether words begin with a verb of the skill: “just move the songs”."""
+        return (
+            bool(tokens) and tokens[0].text in self.reader.own and self.clauses.words.is_verb(tokens[0].text)
+        )
+
+    def _widens(self, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
+        """Whether words only say that files in a folder count too, of those that are meant wherever they
+        lie: “(old too)”, “incl. the one in photos/old”."""
+        one = self.reader.read(tokens)
+        places = [noun.folder for noun in one.nouns if not noun.tokens]
+        places += [self.sets.folder(noun.tokens[0].text) for noun in one.nouns if self._is_folder(noun)]
+        return bool(goal.said and places and not (one.left or one.tests)) and len(places) == len(one.nouns)
+
+    def _narrows(self, clause: Clause, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
+        """Whether a clause with a verb says which of those that clauses before it only tell of are meant:
+        “there are two of lux in songs, bin the (1) one”."""
+        one = self.reader.read(tokens)
+        told = any(self.clauses.does(other) for other, _ in goal.said)
+        named = bool(one.nouns) and all(noun.tokens for noun in one.nouns) and self.reader.known(one)
+        stays = self.reader.kept(tokens, clause, after=False) is not None
+        if told or stays or one.left or one.there or one.target.end or not named:
+            return False
+        before = {path for _, said in goal.said for path in self._all_of(said)}
+        return set(self._all_of(one)) < before
 
     @property
     def kept(self) -> list[TextPlace]:
@@ -141,7 +228,7 @@ class Selections:
             return False
         one = self.reader.read(tokens)
         goal.beside = goal.beside or one.beside
-        if one.left and (main or does):
+        if one.left and (main or does or self.reader.resumed(tokens)):
             one = self.reader.read(tokens[self.reader.verb(tokens) :])
         inside = next((noun.folder for noun in one.nouns if not noun.tokens), "")
         behind = (
@@ -151,7 +238,7 @@ class Selections:
             goal.parent = inside  # “to a folder july, inside photos”
             return False
         if one.left:
-            goal.stopped = goal.stopped or does
+            goal.stopped = goal.stopped or (does and not self._sums_up(tokens))
             goal.topic = goal.topic or self.reader.topic(tokens)
             return False
         goal.but += one.but
@@ -317,6 +404,9 @@ class Selections:
         named = [one for one in noun.tokens if one.text not in self.words.sets["folder"]]
         path = self.sets.folder(named[0].text) if len(named) == 1 else ""
         whole = bool(path) and named[0].text.rstrip("/") == path.casefold()
+        if not path and len(named) == _LODGED and (path := self.sets.folder(named[0].text)):
+            above = path.rpartition("/")[0]  # “the north project”, in projects
+            return bool(stems(folded(base(above))) & stems(folded(named[1].text)))
         return whole or (bool(path) and len(named) < len(noun.tokens))
 
     def _several(self, noun: Noun, count: int, *, bounded: bool) -> bool:
@@ -414,16 +504,39 @@ class FileChoice:
             stopped = goal.stopped and self._changed == "write"
             return [FilledInput(STAYS, one) for one in goal.aside] if stopped else None
         beside = found.paths[0].rpartition("/")[0] if goal.beside and len(found.paths) == 1 else ""
-        parent = goal.parent or beside
+        parent = goal.parent or beside or self._above(found, selections)
         filled = [FilledInput(slot.name, found.place, found.paths, found.unsure)]
         filled += [FilledInput("", one) for one in found.read]
         if found.target.end and into not in request.slots:
             name = self._clauses.said(found.target)
+            if folder := self._folder_of(name, parent):
+                called = list(self._named(folder))
+                return [*filled, *(called or [FilledInput(into, found.target, (folder,))])]
             path = f"{parent}/{name.rstrip('/')}" + "/" * ("." not in name and bool(self._into))
             filled.append(FilledInput(into, found.target, (path,), plain=not parent))
         if not found.target.end:
             filled += list(self._named(parent)) or self._placed_in(goal)
         return filled
+
+    def _above(self, found: Selection, selections: Selections) -> str:
+        """The one folder in which all of the files lie, where they go to a folder below it."""
+        below = selections.words.sets["subfolder"]
+        before = tokens_of(self._request.prose, max(0, found.target.start - _NEAR), found.target.start)
+        name = self._clauses.said(found.target)
+        folders = {path.rpartition("/")[0] for path in found.paths}
+        if not self._into or "/" in name.rstrip("/") or not any(one.text in below for one in before):
+            return ""
+        return folders.pop() if len(folders) == 1 else ""
+
+    def _folder_of(self, name: str, parent: str) -> str:
+        """The folder here that words mean which say what lies there: “the other invoices”."""
+        sets = self._reader.words.sets
+        said = [one for one in name.casefold().split() if one not in sets["one"] | {"the"}]
+        told = [one for one in said if one not in sets["vague"]]
+        if not self._into or len(told) == len(said) or "/" in name:
+            return ""
+        told = [one for one in told if one not in sets["old"]]
+        return parent if not told else self._reader.sets.folder(told[0]) if len(told) == 1 else ""
 
     def _placed_in(self, goal: _Goal) -> list[FilledInput]:
         """The folder here that a clause names to which the files go, which says more than that."""
@@ -443,12 +556,16 @@ class FileChoice:
         goal = selections.goal
         kept = [*selections.kept, *goal.aside]
         looked = DescribedFiles(self._reader, goal.target, kept, into=bool(self._into), makes=bool(made))
+        meant = self._folder_of(self._clauses.said(goal.target), goal.parent) if goal.target.end else ""
+        looked.folder = meant if looked.target == goal.target else ""
         found = looked.chosen(slot.most, changed=self._changed)
         if found is None:
             return []
         filled = [found._replace(slot=slot.name), *(FilledInput("", one) for one in (*looked.read, *kept))]
         if made and looked.target.end and made not in self._request.slots:
             name = self._clauses.said(looked.target)
+            if looked.folder:
+                return [*filled, FilledInput(made, looked.target, (looked.folder,))]
             above = found.values[0].rpartition("/")[0] if goal.beside and "." in name else ""
             filled.append(FilledInput(made, looked.target, (f"{above}/{name}",), plain=not above))
         return filled

@@ -21,10 +21,12 @@ from mcl.values.numbers import read_number
 from mcl.values.periods import MONTHS
 
 _TOKEN: Final = re.compile(
-    r"\"[^\"\n]+\"|“[^”\n]+”|«[^»\n]+»|(?<!\w)['‘][^'’\n]{2,}['’](?!\w)|[^\s,;!?()\"“”«»]+|[,;!?]"
+    r"\"[^\"\n]+\"|“[^”\n]+”|«[^»\n]+»|(?<!\w)['‘][^'’\n]{2,}['’](?!\w)|\(\d{1,2}(?:\)|$)|[^\s,;!?()\"“”«»]+|[,;!?]"
 )
 _ALIKE: Final = 0.8
 _SLIP: Final = 3  # letters of a word that may be one
+_MONTH_LONG: Final = 31
+_DAY_OF: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th|:?e|:a)?")
 _YEAR: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _NUMBER: Final = re.compile(r"\d[\d .,]*\d|\d")
 _STATED: Final = re.compile(r"^[^\W\d][\w ]{0,30}:[ \t]+([^\W\d_]+)", re.MULTILINE)
@@ -47,7 +49,8 @@ def tokens_of(prose: str, start: int, end: int) -> list[SaidWord]:
         quoted = len(word) > 2 and word[0] in "\"“«'‘"
         text = word[1:-1] if quoted else word.rstrip(".:") or word
         first = match.start() + quoted
-        found.append(SaidWord(text.strip().casefold(), first, first + len(text), quoted))
+        said = f"{text.rstrip(')')})" if word[0] == "(" else text.strip().casefold()
+        found.append(SaidWord(said, first, first + len(text), quoted))
     return found
 
 
@@ -182,6 +185,8 @@ def _days(tokens: Sequence[SaidWord], place: int, today: date, *, led: bool) -> 
     if month is not None:
         return many, *_months(today.year - (month > today.month), month, 3)
     word = tokens[place].text if place < len(tokens) else ""
+    if day := _said_day(tokens, place, today, led=led):
+        return day[0], day[1], day[1]
     if word in said.sets["months" if led else "bare_months"]:
         number = MONTHS[in_english(word)]
         after = tokens[place + 1].text if place + 1 < len(tokens) else ""
@@ -191,6 +196,32 @@ def _days(tokens: Sequence[SaidWord], place: int, today: date, *, led: bool) -> 
     if led and re.fullmatch(r"((?:19|20)\d\d)(?:-(0[1-9]|1[0-2]))?(?:-(\d\d))?", word):
         days = _named_days(word)
         return (1, *days) if days is not None else None
+    return None
+
+
+def _said_day(tokens: Sequence[SaidWord], place: int, today: date, *, led: bool) -> tuple[int, date] | None:
+    """How many words say a day of a month, and the last such day: “2 november”, “November 2nd”; led: also
+    “the 25th”."""
+    pair = [one.text for one in tokens[place : place + 2]]
+    if led and pair and (digits := _DAY_OF.fullmatch(pair[0])) and not pair[0].isdigit():
+        if pair[1:] and pair[1] in words().sets["months"]:
+            led = False
+        days = (today - timedelta(days=back) for back in range(_MONTH_LONG if led else 0))
+        if found := next((one for one in days if one.day == int(digits[1])), None):
+            return 1, found
+    if len(pair) < 2:
+        return None
+    for number, month in (pair, pair[::-1]):
+        digits = _DAY_OF.fullmatch(number)
+        if digits is None or month not in words().sets["months"]:
+            continue
+        for year in (today.year, today.year - 1):
+            try:
+                found = date(year, MONTHS[in_english(month)], int(digits[1]))
+            except ValueError:
+                return None
+            if found <= today:
+                return 2, found
     return None
 
 
