@@ -127,10 +127,11 @@ def _of_another_wish(told: Sequence[str], clauses: Clauses) -> bool:
     return any(within(place, _further(clauses)) for _, place in _pairs(told))
 
 
-def _further(clauses: Clauses) -> list[TextPlace]:
-    """The wishes behind the first clause that wants something."""
+def _further(clauses: Clauses, inputs: Sequence[TextPlace] = ()) -> list[TextPlace]:
+    """The wishes behind the first clause that wants something; what only says where the result goes, which is
+    one of the inputs, is none."""
     first = next((one.place.start for one in clauses.all if clauses.does(one)), 0)
-    return [one for one in clauses.wishes(()) if one.start > first]
+    return [one for one in clauses.wishes((), (), inputs) if one.start > first]
 
 
 def _verbs(skill: Skill) -> set[str]:
@@ -163,7 +164,8 @@ def _read(request: GoalRequest, skill: Skill, clauses: Clauses) -> Sequence[Fill
     chooser, filler = names.chooser(request, skill, clauses), names.filler(skill.id)
     if filler is not None and not (request.slots or request.answers):
         said = [_said(one, clauses, chooser) for one in clauses.all]
-        filled, wishes = filler(request.prose, said, names), _further(clauses)
+        filled = filler(request.prose, said, names)
+        wishes = _further(clauses, [one.place for one in filled if one.values])
         if wishes and (
             not any(one.values for one in filled) or any(within(one.place, wishes) for one in filled)
         ):

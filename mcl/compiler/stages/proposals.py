@@ -102,7 +102,8 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
         near += [own, *(one for one in others if reads(one.id))]
     uses = files.uses(own) if own is not None else {}
     several = own is not None and any(one.most > 1 and uses.get(one.name) == "there" for one in own.slots)
-    if own is not None and several and "new" in uses.values() and files.there is not None:
+    makes_one = several and "new" in uses.values() and files.there is not None
+    if own is not None and makes_one and reads(own.id) is None:
         # What puts files together may put their rows together.
         makes = (one for one in choosing.ranked(found, 0.0) if "new" in files.uses(one).values())
         near = [*(one for one in makes if one.id != own.id and reads(one.id)), *near]
