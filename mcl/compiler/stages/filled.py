@@ -21,6 +21,7 @@ STAYS: Final = "!"  # no slot: the words say what is left out, of a goal that is
 _BESIDE: Final = ("pattern", "folder", "scope", "days", "find", "replacement", "prefix", "how", "language")
 _SURE: Final = 0.97
 _FILLED: Final = "@filled"
+_READ: Final = "@read="  # of a skill: that its own reader, and no chooser of files, says what fills it
 
 
 class SaidClause(NamedTuple):
@@ -105,7 +106,7 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
             kept = () if reads or placed else [one for one in files.found if one.partition("=")[0] in many]
             needed = {slot.name for slot in skill.slots if slot.required} | (set() if reads else many)
             if (
-                (needed or (reads and any(told)))
+                (needed or (f"{_READ}{skill.id}" in files.found and any(told)))
                 and told >= needed
                 and not _of_another_wish(read, clauses)
                 and not _unsure(request, read, clauses)
@@ -132,6 +133,11 @@ def _further(clauses: Clauses, inputs: Sequence[TextPlace] = ()) -> list[TextPla
     one of the inputs, is none."""
     first = next((one.place.start for one in clauses.all if clauses.does(one)), 0)
     return [one for one in clauses.wishes((), (), inputs) if one.start > first]
+
+
+def _says_of_what(wish: TextPlace, clauses: Clauses) -> bool:
+    """Whether a wish is more than a verb: "pls fix" says nothing of its own."""
+    return any(not clauses.words.is_verb(one) for one in clauses.content(wish, clauses.filler))
 
 
 def _verbs(skill: Skill) -> set[str]:
@@ -165,7 +171,8 @@ def _read(request: GoalRequest, skill: Skill, clauses: Clauses) -> Sequence[Fill
     if filler is not None and not (request.slots or request.answers):
         said = [_said(one, clauses, chooser) for one in clauses.all]
         filled = filler(request.prose, said, names)
-        wishes = _further(clauses, [one.place for one in filled if one.values])
+        further = _further(clauses, [one.place for one in filled if one.values])
+        wishes = [one for one in further if _says_of_what(one, clauses)]
         if wishes and (
             not any(one.values for one in filled) or any(within(one.place, wishes) for one in filled)
         ):
@@ -174,6 +181,7 @@ def _read(request: GoalRequest, skill: Skill, clauses: Clauses) -> Sequence[Fill
             before = [one for one in said if one.place.start < first]
             filled = filler(request.prose[:first], before, names) or filled
         if filled:
+            request.files.found[f"{_READ}{skill.id}"] = (skill.id,)
             return filled
     return chooser.chosen() if chooser is not None else None
 
