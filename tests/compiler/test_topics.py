@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("goal", "skill", "field", "value"),
     [
-        ("Rörmokaren är bokad. Kryssa den i todo.txt", "list-edit", "line", "Rörmokaren"),
+        ("Rörmokaren är bokad. Kryssa den i todo.txt", "list-edit", "line", "call the plumber"),
         ("the firewood is ordered, mark that as done in todo.txt", "list-edit", "line", "order firewood"),
         ("I bought the milk. Take it off shopping.txt", "list-edit", "line", "milk"),
         ("We're out of butter, put it on shopping.txt", "note-write", "note", "butter"),

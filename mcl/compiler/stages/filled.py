@@ -173,15 +173,13 @@ def _read(request: GoalRequest, skill: Skill, clauses: Clauses) -> Sequence[Fill
         filled = filler(request.prose, said, names)
         further = _further(clauses, [one.place for one in filled if one.values])
         wishes = [one for one in further if _says_of_what(one, clauses)]
-        said_here = {one.slot for one in filled if one.values and not within(one.place, wishes)}
-        if wishes and (not said_here or any(within(one.place, wishes) for one in filled)):
-            # What a further wish says may hide what the first does, or say more than that; where the first
-            # says less without it, it is none: "write back to Bo. say tuesday is fine".
+        takes = [one.place for one in filled if one.slot and one.values]
+        wishes = [one for one in wishes if not any(within(place, [one]) for place in takes)]
+        if wishes and (not takes or any(within(one.place, wishes) for one in filled)):
+            # What a further wish says may hide what the first does, or be understood beside it.
             first = clauses.ended(TextPlace(0, wishes[0].start)).end
             before = [one for one in said if one.place.start < first]
-            alone = filler(request.prose[:first], before, names)
-            if said_here <= {one.slot for one in alone if one.values}:
-                filled = alone or filled
+            filled = filler(request.prose[:first], before, names) or filled
         if filled:
             request.files.found[f"{_READ}{skill.id}"] = (skill.id,)
             return filled
