@@ -342,6 +342,7 @@ class _Wish:
         said = skill is None or not asks or self._names_a_path(outcome, asked)
         if said and skill and not skill.takes_any and not self._is_misread(skill, outcome, asked):
             return ()
+        answers = skill is not None and skill.takes_goal and not skill.takes_any
         asked, other = replace(asked, skill=""), tuple[str, ...]()
         words = asked.prose if said else self._without_asides(asked.prose)
         for path in filter(None, (self._place_of(folder=one, most=1) for one in (False, True))):
@@ -355,7 +356,7 @@ class _Wish:
                 if isinstance(made, Compiled) and (takes or self._is_about(skill, made, path)):
                     if skill.takes_goal or not self._asks_of(asked.prose):
                         return (prose, skill.id)
-                    other = other or ((prose, skill.id) if looks else ())
+                    other = other or ((prose, skill.id) if looks and not answers else ())
         return other
 
     def _without_asides(self, words: str) -> str:
