@@ -19,6 +19,7 @@ from mcl.model.protocol import Model, takes_all
 
 _HEARD: Final = 0.005  # how sure a choice by what a file holds must be
 _SAID: Final = 0.2  # and one by its verb
+_LIKE: Final = 0.05  # and by words that say no more than what may be left out
 _LIKELY: Final = 0.5  # and by the name of a file
 _FEW: Final = 2  # words of what only sums up
 _COLON: Final = re.compile(r":\s")
@@ -113,6 +114,13 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     # What is asked of files that are named comes before what is asked of all there is.
     of_files = [one for one in choosing.ranked(found, 0.0) if one.takes_goal and files.uses(one)]
     near = [*(one for one in of_files if reads(one.id) and not choosing.is_sure(found)), *near]
+    # Words alone that fill what may be left out say little for a skill that nothing else speaks for.
+    heard = dict(found.shares)
+    near = [
+        one
+        for one in near
+        if heard.get(one.id, 0.0) >= _LIKE or any(slot.required or slot.most > 1 for slot in one.slots)
+    ]
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
 
