@@ -540,6 +540,11 @@ def noted(kit: Kit, core: Core) -> object:
     return Clauses("add up x.csv and add the sum to a.md", skill, Rules.of(core).coverage).wishes([])
 
 
+def summed_up(kit: Kit, core: Core) -> object:
+    """Whether a first clause only sums up what the next says."""
+    return "tidy" in Rules.of(core).coverage.summing
+
+
 def sent_too(kit: Kit, core: Core) -> object:
     """What comes of a goal of two verbs for a skill that says both of itself."""
     folder = kit.folder / f"both{next(kit.made)}" / "order"
@@ -563,6 +568,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("coverage", "numerals", '"zzz"'), handed_on("order paper at most two", "paper at most two"), ()),
     (("coverage", "adding", '"zzz"'), sent_too, ()),
     (("coverage", "noting", '"zzz"'), noted, ()),
+    (("coverage", "summing", '"zzz"'), summed_up, ()),
     (("coverage", "signing", '"zzz"'), wants_signature, ()),
     (("promise", "question.second", '"So?"'), planned("order paper and send it"), ()),
     (("promise", "question.open", '"So?"'), planned("order paper every monday"), ()),

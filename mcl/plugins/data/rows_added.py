@@ -27,6 +27,8 @@ from mcl.values.durations import read_seconds
 ENDINGS: Final = (".csv", ".tsv", ".tab")
 _PARTS: Final = (re.compile(r"\s*[;\t]\s*"), re.compile(r",\s+"), re.compile(r"\s*,\s*"))
 _SOME_DAY: Final = date(2000, 1, 1)
+_YEAR: Final = re.compile(r"\d{4}")
+_HALF_A_YEAR: Final = 183  # days
 _LONGEST: Final = 5  # words of a cell
 _AMOUNT: Final = re.compile(r"\s*(?:[^\W\d_]+\s+)?(-?\d[\d ]*(?:[.,]\d+)?)(?:\s*[^\W\d_]+\.?)?\s*")
 _END: Final = re.compile(r"[.!?](?=\s|$)|\n")
@@ -89,8 +91,11 @@ def _told(
     """The cells of a row that is told in words, each once: “fika today, 150 kr out”; none where some cell is
     not told, or some word is none's."""
     files = [one for one in names if "." in prose[slice(*one)]]
+    led = [one for file in files if (one := _led_into(prose, file.start))]
     words = [  # “hours” may be a column of hours.csv as well
-        one for one in linked_words(prose, schema) if not _stands_in(one, files if one.sure > 1 else names)
+        one
+        for one in linked_words(prose, schema)
+        if not _stands_in(one, [*led, *(files if one.sure > 1 else names)])
     ]
     if (corrected := _corrected(prose, words)) is None:
         return []
@@ -101,7 +106,7 @@ def _told(
     ]
     used = {at for one in times for at in range(one.start, one.end)}
     dates = [one for one in schema.columns if one.kind == "date"]
-    days = [one.first for one in times if one.first and one.first == one.last]
+    days = [_nearest(one.first, one.said, today) for one in times if one.first and one.first == one.last]
     if not len(days) == len(times) == len(dates) <= 1:
         return []
     cells = {column.place: str(day) for column, day in zip(dates, days, strict=True)}
@@ -161,6 +166,13 @@ def _told(
         cells[untold[0].place], left = prose[start:end], []
     whole = len(cells) == len(schema.columns) and not [at for at in left if not is_known(plain[at])]
     return [cells[one.place] for one in schema.columns] if whole else []
+
+
+def _nearest(day: date, said: str, today: date) -> date:
+    """A day that is said without its year, as the one that is nearest."""
+    if _YEAR.search(said) or (today - day).days <= _HALF_A_YEAR:
+        return day
+    return date(day.year + 1, day.month, min(day.day, 28) if day.month == 2 else day.day)
 
 
 def _corrected(prose: str, words: Sequence[LinkedWord]) -> list[LinkedWord] | None:
@@ -277,11 +289,15 @@ def _places(prose: str, table: NamedTable) -> Iterator[TextPlace]:
     yield from (inner for _, inner in quotes_of(prose))
     yield from (TextPlace.of(one) for one in re.finditer(r"[^\s,;]+(?:[,;][^\s,;]+)+", prose))
     verb = pattern("adds").search(prose)
-    link = re.compile(rf"\s+(?:{pattern('into').pattern})\s*$", re.IGNORECASE).search(
-        prose, 0, table.place.start
-    )
-    if verb is not None and link is not None and verb.end() < link.start():
-        yield TextPlace(verb.end(), link.start())
+    link = _led_into(prose, table.place.start)
+    if verb is not None and link is not None and verb.end() < link.start:
+        yield TextPlace(verb.end(), link.start)
+
+
+def _led_into(prose: str, start: int) -> TextPlace | None:
+    """The words that lead to the name of a table that begins here: “in”, “to the end of”."""
+    led = re.compile(rf"\s+(?:{pattern('into').pattern})\s*$", re.IGNORECASE).search(prose, 0, start)
+    return TextPlace.of(led) if led is not None else None
 
 
 def _row(said: str, schema: TableSchema, rows: Sequence[Row], delimiter: str, today: date) -> str:
