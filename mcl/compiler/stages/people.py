@@ -50,7 +50,7 @@ def _beside(paths: Iterable[str], read: Callable[[str], str]) -> Iterator[_Besid
     of_kind = (path for path in paths if path.casefold().endswith(_READ))
     for _, path in zip(range(_MOST_FILES), of_kind, strict=False):
         listed = path.casefold().endswith(_LISTS)
-        for line in read(path).splitlines():
+        for line in (one for one in read(path).splitlines() if "@" in one):
             told = _ADDRESS.findall(line)
             if len(told) == 1:
                 sure = listed or (path.casefold().endswith(".eml") and _HEAD.match(line) is not None)

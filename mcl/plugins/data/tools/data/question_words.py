@@ -134,6 +134,7 @@ class QuestionWords:
         self.words, self.schema, self.today, self.before = words, schema, today, before
         self.plain = [one.word for one in words]
         self.used: set[int] = set()
+        self._meant: dict[tuple[str, ...], ColumnLink | None] = {}
         self.asked = TableQuestion()
         self.mentions: list[tuple[int, SchemaColumn, int]] = []
         self.terms: list[tuple[int, Term]] = []
@@ -277,6 +278,11 @@ class QuestionWords:
 
     def link_of(self, words: tuple[str, ...]) -> ColumnLink | None:
         """The columns that these words mean, all of them together."""
+        if words not in self._meant:
+            self._meant[words] = self._link_of(words)
+        return self._meant[words]
+
+    def _link_of(self, words: tuple[str, ...]) -> ColumnLink | None:
         columns, length = self.schema.columns, len(words)
         parted = tuple(each for one in words for each in words_in(one))
         same = [one for one in columns if one.words == parted]

@@ -66,9 +66,10 @@ class SchemaColumn:
         return self.kind == "number" and self.rising and self.cells >= _READINGS and bool(meter)
 
 
-def things_of(words: Sequence[str]) -> frozenset[str]:
+@lru_cache(maxsize=50_000)
+def things_of(words: tuple[str, ...]) -> frozenset[str]:
     """What words are about: all of them together, else each run of them."""
-    whole = members_of("things", tuple(words))
+    whole = members_of("things", words)
     if whole or len(words) < 2:
         return whole
     return frozenset(one for run in runs(words, 3) for one in members_of("things", run))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from executor.core.tables import table_beside
 from executor.core.words import unaccented
@@ -15,6 +15,7 @@ _ENDINGS: Final = (
     *("ar", "er", "or", "en", "et", "na", "ad", "at", "an", "n", "t", "s", "e", "a", "r", "y"),
 )
 Phrase = tuple[str, ...]
+_One = TypeVar("_One")
 
 
 def lexicon() -> Mapping[str, Any]:
@@ -35,27 +36,42 @@ def phrases(name: str) -> Mapping[str, tuple[Phrase, ...]]:
     return {first: tuple(sorted(some, key=len, reverse=True)) for first, some in found.items()}
 
 
+@cache
+def _family(name: str) -> Mapping[str, tuple[tuple[int, str, Phrase], ...]]:
+    """The phrases of a family by their first word, each with its member and that one’s rank."""
+    found: dict[str, list[tuple[int, str, Phrase]]] = {}
+    for rank, member in enumerate(lexicon()[name]):
+        for first, some in phrases(f"{name}.{member}").items():
+            found.setdefault(first, []).extend((rank, member, one) for one in some)
+    return {first: tuple(some) for first, some in found.items()}
+
+
+def _begun(there: Mapping[str, tuple[_One, ...]], word: str) -> tuple[_One, ...]:
+    return (*there.get(word, ()), *there.get(f"*{word[:2]}", ()))
+
+
+def _stands(phrase: Phrase, words: Sequence[str], at: int) -> bool:
+    return len(phrase) <= len(words) - at and all(map(_fits, phrase, words[at : at + len(phrase)]))
+
+
 def length_of(name: str, words: Sequence[str], at: int) -> int:
     """How many words from a place on are a phrase of a list, the longest; 0 for none."""
-    there = phrases(name)
-    best = 0
-    for phrase in (*there.get(words[at], ()), *there.get(f"*{words[at][:2]}", ())):
-        if best < len(phrase) <= len(words) - at and all(map(_fits, phrase, words[at : at + len(phrase)])):
-            best = len(phrase)
-    return best
+    return max((len(one) for one in _begun(phrases(name), words[at]) if _stands(one, words, at)), default=0)
 
 
 def member_of(family: str, words: Sequence[str], at: int) -> tuple[str, int]:
     """The member of a family with the longest phrase from a place on, and its length; ("", 0) for none."""
-    found = [(length_of(f"{family}.{one}", words, at), one) for one in lexicon()[family]]
-    length, name = max(found, key=lambda one: one[0])
-    return (name, length) if length else ("", 0)
+    there = _begun(_family(family), words[at])
+    found = [(len(one), -rank, member) for rank, member, one in there if _stands(one, words, at)]
+    length, _, name = max(found, default=(0, 0, ""))
+    return name, length
 
 
 @lru_cache(maxsize=50_000)
 def members_of(family: str, words: Phrase) -> frozenset[str]:
     """All members of a family that have just these words."""
-    return frozenset(one for one in lexicon()[family] if length_of(f"{family}.{one}", words, 0) == len(words))
+    there = _begun(_family(family), words[0])
+    return frozenset(member for _, member, one in there if len(one) == len(words) and _stands(one, words, 0))
 
 
 _CONTENT: Final = ("named", "things")
@@ -118,6 +134,7 @@ def stems(word: str) -> frozenset[str]:
     return frozenset((word, *left))
 
 
+@lru_cache(maxsize=100_000)
 def alike(one: str, other: str) -> bool:
     """Are two words one but for their endings?"""
     return one == other or (min(len(one), len(other)) > 2 and not stems(one).isdisjoint(stems(other)))
