@@ -20,7 +20,7 @@ def test_a_family_is_the_skill_as_it_is_installed(family: Family) -> None:
     skill = development.shipped().by_id[family.name]
     assert {verb for verb, _, _ in family.templates} == set(skill.verbs)
     shown = {(slot.name, slot.options) for slot in family.slots}
-    by_code = {REPEATS, FIRST, *LISTED, *PLACED, "then"}
+    by_code = {REPEATS, FIRST, *LISTED, *PLACED, "then", "scope"}
     assert shown == {(slot.name, slot.options) for slot in skill.slots if slot.name not in by_code}
 
 

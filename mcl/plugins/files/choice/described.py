@@ -14,7 +14,8 @@ from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.files.choice.clauses import NO_PLACE, ClauseReader, is_copy
-from mcl.plugins.files.choice.looking import Described, WeightedWord, looking_in
+from mcl.plugins.files.choice.looking import Described, WeightedWord, empty_words, looking_in
+from mcl.plugins.files.choice.searched import mark_said
 from mcl.plugins.files.choice.words import SaidWord, tokens_of
 from mcl.values.numbers import read_number
 
@@ -34,12 +35,6 @@ def _asks() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'])(?:{said})(?!\w)", re.IGNORECASE)
 
 
-@functools.cache
-def empty_words() -> frozenset[str]:
-    """Words that say nothing of a file."""
-    return frozenset(table_beside(__file__)["empty"].split())
-
-
 def terms_of(tokens: Sequence[SaidWord], weight: float = 1.0) -> Iterator[WeightedWord]:
     """The words that may describe a file."""
     for one in tokens:
@@ -51,8 +46,6 @@ def terms_of(tokens: Sequence[SaidWord], weight: float = 1.0) -> Iterator[Weight
 def read_located(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The file that is looked for, where all that is said of it describes one alone."""
     asked = _asks().search(prose) if len(prose) <= _LONGEST else None
-    from mcl.plugins.files.choice.searched import mark_said  # which knows this module
-
     if asked is None or mark_said(prose) is not None:
         return ()
     looking = looking_in(names, names.text)

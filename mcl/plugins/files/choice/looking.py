@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
+from executor.core.tables import table_beside
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.word_forms import folded, forms, stems
 from mcl.plugins.files.choice.names import NamedSets, base
@@ -24,6 +25,12 @@ _SHORTEST: Final = 3  # letters of a part of a compound
 _PART: Final = 0.7  # what such a part counts
 _MORE: Final = 4  # letters that a form of a word has more
 _TOLD: Final = 6  # files between which a person chooses
+
+
+@cache
+def empty_words() -> frozenset[str]:
+    """Words that say nothing of a file."""
+    return frozenset(table_beside(__file__, "described")["empty"].split())
 
 
 class WeightedWord(NamedTuple):

@@ -14,8 +14,7 @@ from executor.core.tables import table_beside
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace
-from mcl.plugins.files.choice.described import empty_words
-from mcl.plugins.files.choice.looking import looking_in
+from mcl.plugins.files.choice.looking import empty_words, looking_in
 from mcl.plugins.files.choice.names import NamedSets
 from mcl.plugins.files.choice.searched import as_written, pattern_of, thing_said
 from mcl.plugins.files.choice.words import Facts, SaidWord, tokens_of, when, words

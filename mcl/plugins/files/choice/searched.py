@@ -14,8 +14,7 @@ from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.compiler.stages.word_forms import folded, stems
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, within
-from mcl.plugins.files.choice.described import empty_words
-from mcl.plugins.files.choice.looking import looking_in
+from mcl.plugins.files.choice.looking import empty_words, looking_in
 from mcl.plugins.files.choice.names import NamedSets, base
 from mcl.plugins.files.choice.words import SaidWord, tokens_of
 
@@ -82,9 +81,11 @@ def _mentioned(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
         return ()
     place = TextPlace(thing[0].start, thing[-1].end)
     named = next(iter(naming))
+    folder = where.removesuffix("/**")
+    slot, where = ("folder", folder) if folder != where else ("pattern", where)
     return (
         FilledInput("text", place, (text or prose[slice(*place)],)),
-        FilledInput("pattern", TextPlace(named.start, named.end), (where,)),
+        FilledInput(slot, TextPlace(named.start, named.end), (where,)),
         *(FilledInput("", one.place) for one in clauses),
     )
 
