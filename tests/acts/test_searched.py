@@ -42,7 +42,8 @@ def looked_for(goal: str, home: Home) -> tuple[str, str]:
     made = mcl.compile_goal(goal, home=home)
     assert isinstance(made, Compiled), made
     said = {one.name: one.value for one in made.intent.frame.objects}
-    return said.get("text") or said.get("code", ""), said.get("pattern") or said.get("scope", "")
+    below = f"{said['folder']}/**" if said.get("folder", ".") != "." else ""
+    return said.get("text") or said.get("code", ""), said.get("pattern") or said.get("scope") or below
 
 
 @pytest.mark.parametrize(
