@@ -23,6 +23,7 @@ TEXTS = {
     "minutes/2026-10-05.md": "# Minutes 2026-10-05\n\nNew chairs for at most 3000 kr.\n",
     "minutes/2026-11-02.md": "# Minutes 2026-11-02\n\nTickets cost 120 kr.\n",
     "letters/school.txt": "To the school office\n\nEmma is on holiday.\n",
+    "letters/bank.txt": "To the bank\n\nA new card, please.\n",
     "mails/tap.eml": "From: Rolf Ek <rolf@ek.example>\nSubject: Kitchen tap\n\nIt costs 1450 kr.\n",
     "contract.md": "# Contract with Nord\n\nNotice: three months.\nEnds 2026-12-31.\n",
 }
@@ -151,3 +152,8 @@ def test_nothing_is_deleted_of_which_more_is_said_than_a_file_says(home: Home) -
 def test_one_file_is_not_taken_where_several_are_meant(home: Home, goal: str) -> None:
     _, said = chosen(goal, home)
     assert said.get("files") != "contract.md"
+
+
+def test_a_whole_folder_is_not_one_file_in_it_that_somebody_is_named_in(home: Home) -> None:
+    skill, said = chosen("zip the whole letters folder as l.zip, Emma needs it before lunch", home)
+    assert (skill, said["files"]) == ("files-zip", "letters")

@@ -15,6 +15,7 @@ from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.files.choice.clauses import NO_PLACE, ClauseReader, is_copy
 from mcl.plugins.files.choice.looking import Described, WeightedWord, empty_words, looking_in
+from mcl.plugins.files.choice.names import base
 from mcl.plugins.files.choice.searched import mark_said
 from mcl.plugins.files.choice.words import SaidWord, tokens_of
 from mcl.values.numbers import read_number
@@ -23,6 +24,7 @@ _BESIDE: Final = 0.5  # what a word of another clause counts
 _CLEAR: Final = 1.25  # times what the next describes, that one is clearly meant
 _SURE: Final = 1.6  # and of what is to be gone
 _NEXT: Final = 1.1  # times what the one behind as many as are said does
+_TWO: Final = 2  # words that name a file, beside a folder that is named
 _ALONE: Final = 2  # times what any other does, where one word describes it
 _NEARLY: Final = 0.75  # of the words for what is to be gone, what must describe it
 _LEAST: Final = 2  # words that describe a file
@@ -105,7 +107,7 @@ class DescribedFiles:
             return None
         copied = changed != "" and any(self._is_copied(one) for at in self.terms for one in self._tokens(at))
         found = self._found([one for terms in self.terms.values() for one in terms], copied=copied)
-        if not found or not (is_told(found) or copied):
+        if not found or not (is_told(found) or copied) or (found[0].named < _TWO and self._is_of_folder()):
             return None
         gone = changed == "write"
         if gone and not (copied or self._is_all(found[0].path)):
@@ -125,6 +127,17 @@ class DescribedFiles:
     def read(self) -> list[TextPlace]:
         """Where clauses stand that describe the files, or say where they go."""
         return [one.place for at, one in enumerate(self.clauses.all) if self.terms[at] or self._is_beside(at)]
+
+    def _is_of_folder(self) -> bool:
+        """Whether what is done is done to a folder that is named: “zip labb for Bo”."""
+        does = (at for at, one in enumerate(self.clauses.all) if self.clauses.does(one) and self.terms[at])
+        first = next((self.terms[at][0].word for at in does), None)
+        if first is None:
+            return False
+        before = [one for at in self.terms for one in self._tokens(at) if one.end <= first.start]
+        inside = before and before[-1].text in self.reader.words.sets["within"]
+        folders = (base(one.path).casefold() for one in self.sets.names.entries if one.folder)
+        return not inside and first.text in folders
 
     def _is_beside(self, at: int) -> bool:
         """Whether a clause says where they go, or which of two alike is meant."""
