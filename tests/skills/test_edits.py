@@ -194,6 +194,12 @@ def test_what_several_may_be_is_asked_with_what_is_there(home: Home, bundled: Mo
             "Sanna\n21 december: Bo Ek\n",
         ),
         (
+            "skriv in en rad till underst i home/rota.txt: 14 december: Ylva",
+            "home/rota.txt",
+            "Sanna\n",
+            "Sanna\n14 december: Ylva\n",
+        ),
+        (
             "append app/notes.md to flyers/rules.txt",
             "flyers/rules.txt",
             "dogs.\n",

@@ -162,3 +162,42 @@ def test_what_files_come_to_is_asked_of_where_they_are_then(home: Home, bundled:
 def test_what_is_added_stands_behind_a_colon(home: Home, bundled: Model, folder: Path) -> None:
     made = wished(home, bundled, "tick the dentist in todo.txt and add a new one: send the wood back")
     assert len(made) == 2
+
+
+@pytest.mark.parametrize(
+    ("goal", "skill", "target"),
+    [
+        (
+            "put the adobe receipts in a folder of their own inside receipts, call it adobe, the rest stay",
+            "files-move",
+            "receipts/adobe/",
+        ),
+        (
+            "lägg adobekvittona i en egen mapp inne i receipts, döp den till adobe, resten får ligga kvar",
+            "files-move",
+            "receipts/adobe/",
+        ),
+        (
+            "gör en mapp som heter adobe inne i receipts och lägg dit adobekvittona. resten får ligga kvar",
+            "files-move",
+            "receipts/adobe/",
+        ),
+        (
+            "copy the adobe receipts into receipts/adobe, that folder doesn't exist yet so create it",
+            "files-copy",
+            "receipts/adobe",
+        ),
+    ],
+)
+def test_a_folder_that_is_told_beside_is_where_files_go(
+    home: Home, bundled: Model, folder: Path, goal: str, skill: str, target: str
+) -> None:
+    (made, slots), *more = wished(home, bundled, goal)
+    assert (made, slots["target"], more) == (skill, [target], [])
+    assert sorted(slots["files"]) == ["receipts/adobe-10.txt", "receipts/adobe-11.txt"]
+
+
+def test_what_is_said_behind_a_text_is_no_part_of_it(home: Home, bundled: Model, folder: Path) -> None:
+    goal = "Draft a mail to maja@nord.example, subject Logs, and say: Hi Maja, all is in the zip. Yours, Bo. "
+    (skill, slots), *_ = wished(home, bundled, f"{goal}Don't send it, I want to read it once more tomorrow.")
+    assert (skill, slots["message"]) == ("mail-draft", ["Hi Maja, all is in the zip. Yours, Bo."])

@@ -3,7 +3,7 @@ meant, which files. It is kept with what else was found, so that a replay reads 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from mcl.compiler.stages.clauses import Clause, Clauses
@@ -108,7 +108,7 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
             if (
                 (needed or (f"{_READ}{skill.id}" in files.found and any(told)))
                 and told >= needed
-                and not _of_another_wish(read, clauses)
+                and not _of_another_wish(read, clauses, uses)
                 and not _unsure(request, read, clauses)
                 and not any("" in files.found[one] for one in kept)
             ):
@@ -123,9 +123,16 @@ def _unsure(request: GoalRequest, told: Sequence[str], clauses: Clauses) -> bool
     return any("" in request.files.found.get(one, ()) for one in said)
 
 
-def _of_another_wish(told: Sequence[str], clauses: Clauses) -> bool:
-    """Whether words that are to fill a slot, or stand beside it, say a further wish: one behind the first."""
-    return any(within(place, _further(clauses)) for _, place in _pairs(told))
+def _of_another_wish(told: Sequence[str], clauses: Clauses, uses: Mapping[str, str]) -> bool:
+    """Whether words that are to fill a slot, or stand beside it, say a further wish: one behind the first.
+    That is none if one of both says what it is done to, and the other where that goes: "make a folder x and
+    put the songs there", "put the songs in a folder of their own, call it x"."""
+    further = _further(clauses)
+    places = [(uses.get(slot, ""), within(place, further)) for slot, place in _pairs(told) if slot]
+    goes = {behind for use, behind in places if use == "folder"}
+    taken = {behind for use, behind in places if use == "there"}
+    together = len(goes) == len(taken) == 1 and goes != taken
+    return not together and any(within(place, further) for _, place in _pairs(told))
 
 
 def _further(clauses: Clauses, inputs: Sequence[TextPlace] = ()) -> list[TextPlace]:

@@ -72,7 +72,7 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
         read.append(FilledInput("file", target.around, target.paths, unsure=len(target.paths) != 1))
     if given or note.end <= note.start:
         return (FilledInput("note", verb, (), unsure=True), *read)
-    if (line := _like_others(prose, scope, target, names)) is not None:
+    if (line := _like_others(prose, scope, note, target, names)) is not None:
         return (FilledInput("note", note, (line,)), *read) if line else ()
     if (source := _source(prose[slice(*note)], names)) and target is not None:
         return (FilledInput("note", note, plain=True), FilledInput("sources", note, (source,)), *read)
@@ -86,7 +86,9 @@ def _lines(prose: str, scope: TextPlace, note: TextPlace) -> str:
     return re.sub(table("add")["between"], "\n", said) if several else said
 
 
-def _like_others(prose: str, scope: TextPlace, target: _Target | None, names: FileNames) -> str | None:
+def _like_others(
+    prose: str, scope: TextPlace, note: TextPlace, target: _Target | None, names: FileNames
+) -> str | None:
     """A line for somebody and a day, where all lines of the list are such: “7 december: Fatima”. "" where the
     day has one already; None where it is no such list, or a day or name is not said."""
     text = names.text(target.paths[0]) if target is not None and len(target.paths) == 1 else ""
@@ -100,8 +102,11 @@ def _like_others(prose: str, scope: TextPlace, target: _Target | None, names: Fi
         return ""
     own = {one["month"] for one in there if _month(one["month"]) == month} or {said[0]["month"]}
     apart = [TextPlace.of(said[0]), target.place, target.around]
-    words = said_words(prose, [scope], empty_words() | frozenset(table("add")["unnamed"].split()))
-    called = [prose[slice(*at)] for _, at in words if free(at, apart)]
+    empty = empty_words() | frozenset(table("add")["unnamed"].split())
+    for place in (note, scope):  # what stands around what is written says the name only where that does not
+        words = said_words(prose, [place], empty)
+        if called := [prose[slice(*at)] for _, at in words if free(at, apart)]:
+            break
     if not 0 < len(called) <= _LONGEST_NAME:
         return None
     return f"{day} {next(iter(own))}: {' '.join(one[:1].upper() + one[1:] for one in called)}"
