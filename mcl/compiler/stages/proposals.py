@@ -94,28 +94,29 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     """The skill whose inputs what stands in the files here says; beside one that takes a goal as it was said,
     and that no file answers, also one that is not near."""
     own, main, files = _skill(found), choosing.clauses.main, choosing.request.files
-    near = [] if choosing.is_sure(found) else choosing.ranked(found, _HEARD if own is not None else 0.0)
+    every, heard, sure = choosing.ranked(found, 0.0), dict(found.shares), choosing.is_sure(found)
+    least = _HEARD if own is not None else 0.0
+    near = [one for one in every if not sure and heard[one.id] >= least]
     reads = files.there.filler if files.there is not None else lambda _: None
     reading = own is not None and (own.takes_goal or edits(own)) and reads(own.id) is not None
     if own is not None and reading and any(map(choosing.clauses.does, choosing.clauses.all)):
         # What seems to be read, or added to, may be changed.
-        others = (one for one in choosing.ranked(found, 0.0) if edits(one) or one.takes_goal)
+        others = (one for one in every if edits(one) or one.takes_goal)
         near += [own, *(one for one in others if reads(one.id))]
     uses = files.uses(own) if own is not None else {}
     several = own is not None and any(one.most > 1 and uses.get(one.name) == "there" for one in own.slots)
     makes_one = several and "new" in uses.values() and files.there is not None
     if own is not None and makes_one and reads(own.id) is None:
         # What puts files together may put their rows together.
-        makes = (one for one in choosing.ranked(found, 0.0) if "new" in files.uses(one).values())
+        makes = (one for one in every if "new" in files.uses(one).values())
         near = [*(one for one in makes if one.id != own.id and reads(one.id)), *near]
     asks = own is None or not own.takes_goal or main is None or _says(choosing, own, main)
     if not (asks or files.there is None or files.answering(choosing.request.prose)):
-        near += [one for one in choosing.ranked(found, 0.0) if reads(one.id)]
+        near += [one for one in every if reads(one.id)]
     # What is asked of files that are named comes before what is asked of all there is.
-    of_files = [one for one in choosing.ranked(found, 0.0) if one.takes_goal and files.uses(one)]
-    near = [*(one for one in of_files if reads(one.id) and not choosing.is_sure(found)), *near]
+    of_files = [one for one in every if one.takes_goal and files.uses(one)]
+    near = [*(one for one in of_files if reads(one.id) and not sure), *near]
     # Words alone that fill what may be left out say little for a skill that nothing else speaks for.
-    heard = dict(found.shares)
     near = [
         one
         for one in near

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from executor.core.tables import table_beside
 from mcl.compiler.stages.clauses import Clause
 from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
@@ -17,24 +15,17 @@ from mcl.plugins.files.choice.clauses import NO_PLACE, ClauseReader, is_copy
 from mcl.plugins.files.choice.looking import Described, WeightedWord, empty_words, looking_in
 from mcl.plugins.files.choice.names import base
 from mcl.plugins.files.choice.searched import mark_said
-from mcl.plugins.files.choice.words import SaidWord, tokens_of
+from mcl.plugins.files.choice.words import SaidWord, pattern_beside, tokens_of
 from mcl.values.numbers import read_number
 
 _BESIDE: Final = 0.5  # what a word of another clause counts
 _CLEAR: Final = 1.25  # times what the next describes, that one is clearly meant
 _SURE: Final = 1.6  # and of what is to be gone
 _NEXT: Final = 1.1  # times what the one behind as many as are said does
-_TWO: Final = 2  # words that name a file, beside a folder that is named
 _ALONE: Final = 2  # times what any other does, where one word describes it
 _NEARLY: Final = 0.75  # of the words for what is to be gone, what must describe it
 _LEAST: Final = 2  # words that describe a file
 _LONGEST: Final = 600  # characters of a goal
-
-
-@functools.cache
-def _asks() -> re.Pattern[str]:
-    said = table_beside(__file__)["asks"]
-    return re.compile(rf"(?<![\w'])(?:{said})(?!\w)", re.IGNORECASE)
 
 
 def terms_of(tokens: Sequence[SaidWord], weight: float = 1.0) -> Iterator[WeightedWord]:
@@ -47,7 +38,7 @@ def terms_of(tokens: Sequence[SaidWord], weight: float = 1.0) -> Iterator[Weight
 
 def read_located(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The file that is looked for, where all that is said of it describes one alone."""
-    asked = _asks().search(prose) if len(prose) <= _LONGEST else None
+    asked = pattern_beside(__file__, "asks").search(prose) if len(prose) <= _LONGEST else None
     if asked is None or mark_said(prose) is not None:
         return ()
     looking = looking_in(names, names.text)
@@ -107,7 +98,7 @@ class DescribedFiles:
             return None
         copied = changed != "" and any(self._is_copied(one) for at in self.terms for one in self._tokens(at))
         found = self._found([one for terms in self.terms.values() for one in terms], copied=copied)
-        if not found or not (is_told(found) or copied) or (found[0].named < _TWO and self._is_of_folder()):
+        if not found or not (is_told(found) or copied) or (found[0].named < _LEAST and self._is_of_folder()):
             return None
         gone = changed == "write"
         if gone and not (copied or self._is_all(found[0].path)):

@@ -3,12 +3,11 @@ july”, “in how many of the minutes is Hanna named”, “the three latest re
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from executor.core.tables import table_beside
 from mcl.compiler.stages.file_names import FileNames
@@ -17,8 +16,9 @@ from mcl.model.cues import TextPlace
 from mcl.plugins.files.choice.looking import empty_words, looking_in
 from mcl.plugins.files.choice.names import NamedSets
 from mcl.plugins.files.choice.searched import as_written, pattern_of, thing_said
-from mcl.plugins.files.choice.words import Facts, SaidWord, tokens_of, when, words
+from mcl.plugins.files.choice.words import Facts, SaidWord, pattern_beside, tokens_of, when, words
 
+_pattern = partial(pattern_beside, __file__)
 _LONGEST: Final = 300  # characters of a goal
 
 
@@ -30,16 +30,6 @@ def read_counted(prose: str, clauses: Sequence[SaidClause], names: FileNames) ->
 def read_ranked(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """A pattern for the files of which the newest or largest are wanted."""
     return _read("ranks", prose, clauses, names, least=0)
-
-
-@functools.cache
-def _table() -> dict[str, Any]:
-    return table_beside(__file__)
-
-
-@functools.cache
-def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w'])(?:{_table()[name]})(?!\w)", re.IGNORECASE)
 
 
 def _read(
@@ -87,7 +77,7 @@ class _Narrowing:
 
     def __init__(self, sets: NamedSets, today: date | None) -> None:
         self.sets, self.today = sets, today
-        self.empty = {*_table()["empty"].split(), *empty_words()}
+        self.empty = {*table_beside(__file__)["empty"].split(), *empty_words()}
 
     def read(self, prose: str, tokens: Sequence[SaidWord]) -> _Told | None:
         """What is said; None where a word says what is not understood."""

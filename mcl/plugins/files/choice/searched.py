@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from executor.core.tables import table_beside
@@ -16,8 +17,9 @@ from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, within
 from mcl.plugins.files.choice.looking import empty_words, looking_in
 from mcl.plugins.files.choice.names import NamedSets, base
-from mcl.plugins.files.choice.words import SaidWord, tokens_of
+from mcl.plugins.files.choice.words import SaidWord, pattern_beside, tokens_of
 
+_pattern = partial(pattern_beside, __file__)
 _LONGEST: Final = 300  # characters of a goal
 _MOST_FILES: Final = 300
 _LONGEST_PATTERN: Final = 480  # characters
@@ -100,7 +102,7 @@ def _open_boxes(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
     tokens = tokens_of(prose, 0, len(prose))
     named = {path: one for one in tokens for path in lists if path in sets.of(one)}
     if not named and len(lists) == 1:
-        called = [one for one in tokens if one.text in set(_table()["todo"].split())]
+        called = [one for one in tokens if one.text in set(table_beside(__file__)["todo"].split())]
         named = dict.fromkeys(lists, called[0]) if called else {}
     if len(named) != 1:
         return ()
@@ -126,7 +128,7 @@ def _texts_of(token: SaidWord, sets: NamedSets) -> frozenset[str]:
 
 def thing_said(tokens: Sequence[SaidWord]) -> tuple[list[SaidWord], list[SaidWord]]:
     """What is mentioned, few words, and what stands behind it; none where it is more."""
-    bare, until = set(_table()["bare"].split()), set(_table()["until"].split())
+    bare, until = set(table_beside(__file__)["bare"].split()), set(table_beside(__file__)["until"].split())
     tokens = [one for one in tokens if one.text not in ("?", "!", ",", ";")]
     first = next((at for at, one in enumerate(tokens) if one.text not in bare), len(tokens))
     last = next((at for at in range(first, len(tokens)) if tokens[at].text in until), len(tokens))
@@ -169,18 +171,8 @@ def _named(files: Sequence[str]) -> str:
 
 
 @functools.cache
-def _table() -> dict[str, Any]:
-    return table_beside(__file__)
-
-
-@functools.cache
-def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w'])(?:{_table()[name]})(?!\w)", re.IGNORECASE)
-
-
-@functools.cache
 def _marks() -> re.Pattern[str]:
-    table = _table()
+    table = table_beside(__file__)
     marks = "|".join(table["marks"].split())
     return re.compile(
         rf"(?<![\w./-])(?P<mark>{marks})(?P<end>{table['ends']})?(?![\w/-]|\.\w)(?!{table['lists']})",
@@ -224,7 +216,9 @@ class _Scope(NamedTuple):
                 folder = sets.folder(token.text) if _is_name(token.text, sets) else ""
                 one = frozenset[str]() if folder or ends else _called(token, sets)
                 out_here = limit is not None and (whole or token.start >= limit.start())
-                led = {each.text for each in tokens[max(0, at - 2) : at]} & set(_table()["inside"].split())
+                led = {each.text for each in tokens[max(0, at - 2) : at]} & set(
+                    table_beside(__file__)["inside"].split()
+                )
                 if not (ends or folder or (one and (out_here or led))):
                     continue
                 places.append(TextPlace(token.start, token.end))
@@ -269,7 +263,7 @@ def _lies(path: str, folders: Sequence[str], endings: Sequence[str]) -> bool:
 
 def _endings(word: str) -> tuple[str, ...]:
     """The endings of files in a language, by its name or one of them."""
-    languages: dict[str, str] = _table()["languages"]
+    languages: dict[str, str] = table_beside(__file__)["languages"]
     if word in languages:
         return tuple(languages[word].split())
     plain = word.removeprefix("*").removeprefix(".")

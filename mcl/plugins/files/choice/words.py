@@ -95,6 +95,12 @@ class Words:
 
 
 @cache
+def pattern_beside(module: str, name: str) -> re.Pattern[str]:
+    """Whole words of the table of a module, by its ``__file__``, whatever their case."""
+    return re.compile(rf"(?<![\w'])(?:{table_beside(module)[name]})(?!\w)", re.IGNORECASE)
+
+
+@cache
 def words() -> Words:
     """The words, read once."""
     table = dict(table_beside(__file__))
