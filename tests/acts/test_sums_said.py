@@ -57,6 +57,15 @@ def test_numbers_that_no_words_join_are_no_sum(home: Home, goal: str) -> None:
         ("if sixty of us pay 150 each and the hall takes 2500 off us, what's left", "60 * 150 - 2500"),
         ("we sold 90 cakes at 2.50 apiece and the flour cost 61.40. what have we made?", "90 * 2.50 - 61.40"),
         ("18000 plus 25 % moms, va blir det", "18000 plus 25 %"),
+        (
+            "jag fick 9000, minus 3500 i hyra, 640 för kort och 200 för mobilen, vad är kvar",
+            "9000 - 3500 - 640 - 200",
+        ),
+        ("what's 1000 minus 200 and 300", "1000 - 200 - 300"),
+        ("12 h * 55 eur + 19% mwst = ?", "12 * 55 + 19 %"),
+        ("vi är 30 som betalar 150 kr var och lokalen tar 1800, vad blir över", "30 * 150 - 1800"),
+        ("a backup of 450 GB took 5 hours, how many GB per minute", "450 / (5 * 60)"),
+        ("bilen drog 31 liter på 420 km, hur många liter per mil", "31 / (420 / 10)"),
     ],
 )
 def test_what_is_taken_off_and_the_unit_that_is_asked_for_are_computed(

@@ -116,6 +116,8 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     # What is asked of files that are named comes before what is asked of all there is.
     of_files = [one for one in every if one.takes_goal and files.uses(one)]
     near = [*(one for one in of_files if reads(one.id) and not sure), *near]
+    # What was chosen, and reads all that it must be told, does not give way to a file.
+    near += [own] if own is not None and own.gives_way and reads(own.id) and own not in near else []
     # Words alone that fill what may be left out say little for a skill that nothing else speaks for.
     near = [
         one

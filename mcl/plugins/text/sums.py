@@ -58,11 +58,13 @@ def read_sum(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Seq
     if not 1 < len(figures) <= _MOST or _OTHER.search(prose):
         return ()
     whole = prose[figures[0].place.start : figures[-1].place.end]
-    said = whole if _is_sum(whole) else _shared(prose, figures) or _chained(prose, figures)
+    plain = _is_sum(whole) and not (pattern("sums", "minus").search(whole) and _joins(whole))
+    rate = "" if plain else _rate(prose, figures)
+    said = whole if plain else _shared(prose, figures) or rate or _chained(prose, figures)
     if not _is_sum(said):
         worded = any(not prose[one.place.start].isdigit() for one in figures)
         return [FilledInput("expression", TextPlace(0, len(prose)))] if asked and worded else ()
-    said += _converted(prose, figures)
+    said += "" if rate else _converted(prose, figures)
     place = TextPlace(figures[0].place.start, figures[-1].place.end)
     read = [
         one.place
@@ -181,14 +183,58 @@ def _shared(prose: str, figures: Sequence[_Figure]) -> str:
     return f"{rest[0].text} / {among.text}" if among is not None else ""
 
 
+def _joins(between: str) -> bool:
+    """Whether words only join a number to the one before: “and”, a comma."""
+    bare = pattern("sums", "joined").sub(" ", between)
+    return not pattern("sums", "plus").search(bare) and (bare != between or ", " in between)
+
+
+def _rate(prose: str, figures: Sequence[_Figure]) -> str:
+    """How much there is of one thing for each of another: “how many km per hour”, of a way and a time; ""
+    where that is not asked."""
+    asked = pattern("sums", "rate").search(prose)
+    if asked is None or len(figures) != 2 or any(one.percent for one in figures):
+        return ""
+    units = [one[0].strip() if (one := _WORD.match(prose, each.place.end)) else "" for each in figures]
+    among = [
+        (at, made) for at, unit in enumerate(units) if (made := _in_unit(unit, asked["each"])) is not None
+    ]
+    if len(among) != 1:
+        return ""
+    at, made = among[0]
+    what, other = asked["what"], units[1 - at]
+    if what and other and not (what.casefold() == other.casefold() or _in_unit(other, what) == ""):
+        return ""
+    many = f"({figures[at].text} {made})" if made else figures[at].text
+    return f"{figures[1 - at].text} / {many}"
+
+
+def _in_unit(given: str, wanted: str) -> str | None:
+    """What makes of so many of one unit those of another, "" where they are the same; None where nothing
+    does."""
+    names = [(one["wanted"], one["given"], one["as"]) for one in table("sums")["units"]]
+    same = (name for wants, gives, _ in names for name in (wants, gives))
+    if given and any(all(re.fullmatch(name, one, re.I) for one in (given, wanted)) for name in same):
+        return ""
+    if given and given.casefold() == wanted.casefold():
+        return ""
+    fits = (
+        made
+        for wants, gives, made in names
+        if re.fullmatch(wants, wanted, re.I) and re.fullmatch(gives, given, re.I)
+    )
+    return next(fits, None)
+
+
 def _chained(prose: str, figures: Sequence[_Figure]) -> str:
     """Each number with what is done with it; "" where no words say that."""
-    said = figures[0].text + " %" * figures[0].percent
+    said, sign = figures[0].text + " %" * figures[0].percent, ""
     for before, one in pairwise(figures):
         lead = prose[max(0, before.place.start - _NEAR) : before.place.start]
         between = prose[before.place.end : one.place.start]
         behind = prose[one.place.end : one.place.end + 12]
-        sign = _sign(prose, lead, between, behind, before, one)
+        if sign != "-" or one.percent or not _joins(between):
+            sign = _sign(prose, lead, between, behind, before, one)
         if not sign:
             return ""
         said += f" {sign} {one.text}" + " %" * one.percent
@@ -199,10 +245,12 @@ def _sign(prose: str, lead: str, between: str, behind: str, before: _Figure, one
     found = {
         name for name in ("plus", "minus", "over", "times", "of") if pattern("sums", name).search(between)
     }
-    spent = not (one.percent or pattern("sums", "each").search(behind))
+    apiece = pattern("sums", "apiece").match(behind.lstrip())
+    spent = not (one.percent or apiece or pattern("sums", "each").search(behind))
     if spent and pattern("sums", "spent").search(between) and pattern("sums", "rest").search(prose):
         found |= {"minus"}
-    found -= {"plus"} if "minus" in found else set()
+    divides = "over" in found and _joins(pattern("sums", "over").sub(" ", between))
+    found -= {"plus"} if "minus" in found or divides else set()
     if one.percent:
         if pattern("sums", "off").match(behind.lstrip()) or "minus" in found:
             return "-"
@@ -210,7 +258,7 @@ def _sign(prose: str, lead: str, between: str, behind: str, before: _Figure, one
         return "+" if added else ""
     if before.percent:
         return "of" if "of" in found else ""
-    each = pattern("sums", "each").search(lead + between) or pattern("sums", "each").search(behind)
+    each = apiece or any(pattern("sums", "each").search(one) for one in (lead + between, behind))
     if "times" in found or (each and not found & {"minus", "over"}):
         return "*"
     if "plus" in found and (len(between.split()) > _FEW or pattern("sums", "each").search(prose)):
