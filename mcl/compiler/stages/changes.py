@@ -47,8 +47,9 @@ def corrected(
     settled = {field: text for field, text in request.answers.items() if field.startswith(PROMISE)}
     for change in request.changes:
         answers = {**settled, **change.fields}
-        asked = replace(request, prose=change.words, slots={}, answers=answers, changes=())
-        part = extract(asked, one, bundle, model, rules, look_up, keys, declared, all_slots=False)
+        with request.files.beside(change.words) as files:
+            asked = replace(request, prose=change.words, slots={}, answers=answers, changes=(), files=files)
+            part = extract(asked, one, bundle, model, rules, look_up, keys, declared, all_slots=False)
         read = _Change(change, _manner(change.words, model, rules), classified.skill).of(read, part)
     return read
 
