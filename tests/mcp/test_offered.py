@@ -268,7 +268,9 @@ def test_a_goal_that_cannot_be_compiled_is_refused_with_the_reason(
 def test_other_calls_are_answered_while_a_goal_is_compiled_and_a_plan_runs(office: Office) -> None:
     """A watched file keeps a plan running until it is written to; meanwhile goals are compiled and tools are
     called."""
-    id = office.accepted("watch the file notes/one.txt")
+    watched = office.workspace / "watched.txt"
+    watched.touch()
+    id = office.accepted("watch the file watched.txt")
     client = office.clients["legacy"]
     seen: list[str] = []
 
@@ -292,11 +294,12 @@ def test_other_calls_are_answered_while_a_goal_is_compiled_and_a_plan_runs(offic
                 others.start_soon(compile)
                 others.start_soon(look)
             while "run" not in seen:
-                with (office.workspace / "notes/one.txt").open("a") as file:
+                with watched.open("a") as file:
                     file.write("more\n")
                 await anyio.sleep(0.1)
 
     office.portal.call(at_once)
+    watched.unlink()
     assert seen[-1] == "run"
 
 
