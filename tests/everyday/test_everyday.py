@@ -220,6 +220,7 @@ def test_questions_are_answered_by_their_slot_from_the_facts() -> None:
     assert answer_to(asked("slot.path"), facts) == "todo.txt"
     assert answer_to(asked("slot.new_name"), facts) == "att-gora.txt"
     assert answer_to(asked("slot.colour"), facts) is None
+    assert answer_to(asked("slot.target"), {"file": "todo.txt", "to": "archive"}) == "archive"
     assert answer_to(asked("promise.x", "leave it out", "TODO.txt"), facts) == "TODO.txt"
     assert answer_to(asked("verb"), facts) is None
 
