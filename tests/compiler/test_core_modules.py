@@ -996,6 +996,22 @@ def test_where_it_reads_of_both_files_its_digest_is_of_both(home: Home, tmp_path
     assert len({lacking, newer["coverage"].digest, alone["coverage"].digest, shipped["coverage"].digest}) == 4
 
 
+@pytest.mark.parametrize(
+    ("setting", "phrases"),
+    [
+        ("two things | so", ("two things", "so")),
+        ("(two | a) (job | odd  job) |so", ("two job", "two odd job", "a job", "a odd job", "so")),
+        ("don't forget ( | to) | bye", ("don't forget", "don't forget to", "bye")),
+        ("(1) | the (2) | :) | ( | it", ("(1)", "the (2)", ":)", "(", "it")),
+        (" | ", ()),
+    ],
+)  # fmt: skip
+def test_a_phrase_with_brackets_is_each_way_to_say_it(
+    kit: Kit, setting: str, phrases: tuple[str, ...]
+) -> None:
+    assert kit.core(("coverage", "reasons", setting))["coverage"].phrases("reasons") == phrases
+
+
 def test_a_mistake_in_the_file_is_told_at_its_place(kit: Kit, home: Home) -> None:
     file = own(home, "pipeline", "limits.max_prose")
     file.write_text(file.read_text().replace("limits.rounds=3", "limits.rounds=many"))

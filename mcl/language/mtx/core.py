@@ -4,6 +4,7 @@ prompts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,6 +23,19 @@ MODULES = (
     *("confidence", "constraint", "coverage", "frame", "pipeline", "pre_resolve", "predicate", "promise"),
     *("step", "unknown", "verb"),
 )
+
+
+_PHRASE = re.compile(r"(?:\([^()]*\)|[^|])+")
+_GROUP = re.compile(r"\(([^()]*\|[^()]*)\)")
+
+
+def _ways(phrase: str) -> list[str]:
+    """A phrase with each of the words between brackets in turn, the last bracket turning fastest."""
+    group = _GROUP.search(phrase)
+    if group is None:
+        return [" ".join(phrase.split())]
+    before, after = phrase[: group.start()], phrase[group.end() :]
+    return [way for one in group[1].split("|") for way in _ways(f"{before}{one.strip()}{after}")]
 
 
 @dataclass(frozen=True)
@@ -88,8 +102,10 @@ class CoreModule:
         return words
 
     def phrases(self, key: str) -> tuple[str, ...]:
-        """A setting that is a list of phrases, separated by `|`. Raises SkillError NO_SETTING."""
-        return tuple(phrase.strip() for phrase in self.text(key).split("|") if phrase.strip())
+        """A setting that is a list of phrases, separated by `|`, each way to say one in turn: "(two | some)
+        (things | jobs)" are four. Raises SkillError NO_SETTING."""
+        phrases = (" ".join(one.split()) for one in _PHRASE.findall(self.text(key)))
+        return tuple(way for phrase in phrases if phrase for way in _ways(phrase))
 
     def family(self, prefix: str) -> dict[str, str]:
         """The settings below `prefix.`, by what follows it, in order of declaration. A module that has some
