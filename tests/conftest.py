@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import ctypes
 import gc
 import os
@@ -133,35 +132,6 @@ def shared() -> Path:
     if not place.is_dir():
         pytest.skip(f"no vectors here: {place} does not exist (set MCL_SHARED)")
     return place
-
-
-@pytest.fixture(scope="session")
-def _read_before() -> dict[tuple[object, ...], object]:
-    return {}
-
-
-@pytest.fixture
-def skills_read_once(monkeypatch: pytest.MonkeyPatch, _read_before: dict[tuple[object, ...], object]) -> None:
-    """Skills, their plans and core modules are parsed once, though each test's home has an empty cache."""
-    from mcl.language.mtx import files as load
-    from mcl.language.plans import template
-
-    parsed, planned = load._checked, template._checked
-
-    def file(path: Path, name: str, data: bytes) -> Any:
-        key = ("file", name, data)
-        if key not in _read_before:
-            _read_before[key] = parsed(path, name, data)
-        return _read_before[key]
-
-    def plan(path: Path, data: bytes, scope: Any) -> Any:
-        key = ("plan", scope.digest, data)
-        if key not in _read_before:
-            _read_before[key] = planned(path, data, scope)
-        return copy.deepcopy(_read_before[key])
-
-    monkeypatch.setattr(load, "_checked", file)
-    monkeypatch.setattr(template, "_checked", plan)
 
 
 @pytest.fixture

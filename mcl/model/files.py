@@ -202,12 +202,20 @@ class _Seen:
     mtime_ns: int
     sha256: str
 
+    def is_of(self, stat: os.stat_result) -> bool:
+        """Whether the file has changed in neither size nor time since."""
+        return (self.size, self.mtime_ns) == (stat.st_size, stat.st_mtime_ns)
+
+
+_checked: dict[str, _Seen] = {}  # by this process, whatever the home
+
 
 def open_model_file(path: Path, *, home_path: Path | None) -> ModelFile:
     """Check the file at `path`, from memory of an earlier check where nothing changed.
 
-    home_path: where that memory is kept; None: nothing is remembered. A file with its digest beside it in
-    `<path>.sha256` (the bundled model) need not be loaded in a child process when the digest is right.
+    home_path: where that memory is kept beside that of this process; None: nowhere. A file with its digest
+    beside it in `<path>.sha256` (the bundled model) need not be loaded in a child process when the digest is
+    right.
     Raises ModelError: MODEL_MISSING, MODEL_NOT_GGUF, MODEL_VERSION, MODEL_TRUNCATED, MODEL_BROKEN,
     MODEL_ARCHITECTURE, MODEL_KIND, MODEL_SPLIT.
     """
@@ -222,20 +230,21 @@ def open_model_file(path: Path, *, home_path: Path | None) -> ModelFile:
     known = _recall(home_path)
     if not S_ISREG(stat.st_mode):
         raise ModelError("MODEL_MISSING", "this is no file", place=str(path), fix=_GIVE)
-    seen = known.get(str(path))
     # Hashing a large model takes seconds: as long as size and time of change are those of the last check, its
     # digest is too.
-    if seen and (seen.size, seen.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
+    if (seen := known.get(str(path))) and seen.is_of(stat):
         return ModelFile(path, seen.sha256)
-    check_kind(path, read_header(path))
-    digest = file_digest(path)
-    # llama.cpp ends the process on some damage that a header does not show. So an unknown file is loaded once
-    # in a child, which may die; the bundled one is known by its digest.
-    if _published_digest(path) != digest:
-        _load_apart(path)
-    known[str(path)] = _Seen(stat.st_size, stat.st_mtime_ns, digest)
+    if (seen := _checked.get(str(path))) is None or not seen.is_of(stat):
+        check_kind(path, read_header(path))
+        digest = file_digest(path)
+        # llama.cpp ends the process on some damage that a header does not show. So an unknown file is loaded
+        # once in a child, which may die; the bundled one is known by its digest.
+        if _published_digest(path) != digest:
+            _load_apart(path)
+        seen = _checked[str(path)] = _Seen(stat.st_size, stat.st_mtime_ns, digest)
+    known[str(path)] = seen
     _remember(home_path, known)
-    return ModelFile(path, digest)
+    return ModelFile(path, seen.sha256)
 
 
 def check_kind(path: Path, header: GgufHeader) -> None:

@@ -1,9 +1,15 @@
 """From a path to a model that answers."""
 
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mcl.core.errors import ModelError
 from mcl.model.protocol import Model
+
+if TYPE_CHECKING:
+    from mcl.model.files import ModelFile
+    from mcl.model.llama.weights import Weights
 
 # A chat model of fewer weights writes into every key that its grammar offers: limits that nobody set.
 _FILLS_LIMITS = 1_000_000_000
@@ -21,7 +27,7 @@ def load_model(path: Path | None, *, home_path: Path | None, spaced: bool = Fals
     from mcl.model.llama.weights import Weights
 
     file = open_model_file(path or bundled_path(), home_path=home_path)
-    weights = Weights(file.path)
+    weights = Weights(file.path) if path else _bundled(file)
     cache = home_path / "cache" / "prefix" if home_path else None
     # Each kind of model is imported when it is asked for: a cold start pays for one of them only.
     if form_of(weights) is None:
@@ -35,6 +41,14 @@ def load_model(path: Path | None, *, home_path: Path | None, spaced: bool = Fals
     return EncoderModel(
         weights, digest=file.digest, cache=vectors, shipped=_shipped(file.digest) if path is None else b""
     )
+
+
+@lru_cache(maxsize=1)
+def _bundled(file: "ModelFile") -> "Weights":
+    """The bundled model, mapped once a process: it is small, and asked for again and again."""
+    from mcl.model.llama.weights import Weights
+
+    return Weights(file.path)
 
 
 def shipped_path() -> Path:

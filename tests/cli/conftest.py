@@ -108,7 +108,6 @@ def mcl(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    skills_read_once: None,
 ) -> Shell:
     """A shell in a folder with two notes, and an empty home."""
     folder = tmp_path / "work"

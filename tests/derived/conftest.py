@@ -69,7 +69,7 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, skills_read_once: None) -> Iterator[Shelf]:
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
     monkeypatch.setenv("MCL_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     with open_home(tmp_path / "home") as home:

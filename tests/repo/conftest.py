@@ -46,7 +46,6 @@ def shop(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    skills_read_once: None,
 ) -> Shop:
     """Commands in that repository; nobody is at a terminal."""
     shutil.copytree(built, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("home"))

@@ -35,7 +35,6 @@ def yard(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    skills_read_once: None,
 ) -> Yard:
     """The repository; commands are run in it."""
     shutil.copytree(laid_out, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("home"))

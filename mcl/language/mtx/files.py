@@ -67,17 +67,26 @@ class Cache:
         if self.folder is None:
             head, body = make()
             return read(head, lambda: body)
-        path = self._path(kind, version, source)
+        key = _key(kind, version, source)
+        path = f"{self.folder}/{key}.json"
+
+        def given(values: bytes) -> Read:
+            head, body = values.split(b"\n")
+            return read(json.loads(head), lambda: json.loads(body))
+
         try:
-            head_line, body_line = read_own(path).split(b"\n")
-            return read(json.loads(head_line), lambda: json.loads(body_line))
+            return given(read_own(path))
         except (OSError, *BAD_VALUE):
-            head, body = make()
-        values = b"\n".join(json.dumps(value, separators=(",", ":")).encode() for value in (head, body))
+            values = _made.get(key) or b"\n".join(
+                json.dumps(value, separators=(",", ":")).encode() for value in make()
+            )
         if len(values) < MAX_ENTRY:
             with contextlib.suppress(OSError):
                 write_own(Path(path), values)
-        return read(head, lambda: body)
+        _made[key] = values
+        while len(_made) > _MOST_MADE:
+            _made.pop(next(iter(_made)))
+        return given(values)
 
     def has(self, kind: str, version: str, source: bytes) -> bool:
         """Whether there is an entry for these bytes, good or not."""
@@ -86,12 +95,20 @@ class Cache:
     def forget(self, kind: str, version: str, source: bytes) -> None:
         """Drop an entry that says something else than its source."""
         if self.folder is not None:
+            _made.pop(_key(kind, version, source), None)
             with contextlib.suppress(OSError):
                 Path(self._path(kind, version, source)).unlink()
 
     def _path(self, kind: str, version: str, source: bytes) -> str:
-        key = hashlib.sha256(f"{kind}\0{version}\0".encode() + source).hexdigest()
-        return f"{self.folder}/{key}.json"
+        return f"{self.folder}/{_key(kind, version, source)}.json"
+
+
+def _key(kind: str, version: str, source: bytes) -> str:
+    return hashlib.sha256(f"{kind}\0{version}\0".encode() + source).hexdigest()
+
+
+_MOST_MADE = 1024
+_made: dict[str, bytes] = {}  # by this process, for any folder: for another home nothing is parsed again
 
 
 @dataclass(frozen=True)
