@@ -64,6 +64,7 @@ def test_rows_are_also_those_of_which_a_cell_is_empty(home: Home) -> None:
         ("everyone in clients.csv with a no for paid, put their rows in a new file late.csv", "late.csv"),
         ("lägg raderna för Oslo ur clients.csv i en ny fil oslo.csv, med rubriker", "oslo.csv"),
         ("copy the Oslo rows in clients.csv to oslo.csv, headings at the top", "oslo.csv"),
+        ("lägg Oslo-raderna ur clients.csv i oslo.csv, behåll första raden med rubrikerna", "oslo.csv"),
     ],
 )
 def test_rows_that_are_meant_are_written_to_a_new_table(home: Home, goal: str, new: str) -> None:
@@ -134,6 +135,13 @@ def table_after(goal: str, home: Home) -> str:
         ("Olle came by with his money, put him down as paid on the staff list", f"{OLLE}no", f"{OLLE}yes"),
         ("Olle swishade nyss! sätt yes på honom i staff.csv", f"{OLLE}no", f"{OLLE}yes"),
         ("Hooray, Mia gave me it all last night. Change her to yes on the staff list", "12,no", "12,yes"),
+        (
+            "Mia ringde igår, hennes telefon är 070-111 22 33 nu. ändra det i staff.csv",
+            "Sand,,",
+            "Sand,070-111 22 33,",
+        ),
+        ("Mia paid on Friday so put her down as yes on the staff list", "12,no", "12,yes"),
+        ("Amend staff.csv. For Mia we have 12 as hours. With Tuesday's shift it is 14", "12,no", "14,no"),
         ("remove Mia Sand from staff.csv", "Mia Sand,,2003-09-09,12,no\n", ""),
         ("ta bort raden för Ada ur staff.csv", "Ada Berg,070-555 01 22,1971-03-02,12,yes\n", ""),
     ],
@@ -152,6 +160,14 @@ BOOK = "date,what,way,amount\n2026-05-01,fees,in,400\n2026-05-02,tea,out,50\n202
         ("enter in book.csv: tea on 12 May 2026, 60 kr out", "2026-05-12,tea,out,60\n"),
         ("skriv upp i book.csv: tea 2026-05-12 60 kr", "2026-05-12,tea,out,60\n"),
         ("add a row to book.csv: 2026-05-12, cake, out, 60", "2026-05-12,cake,out,60\n"),
+        (
+            "popped in on the way home, 60 kr on tea. put it in book.csv for 12 May 2026, way out",
+            TEA,
+        ),
+        (
+            "på vägen hem, sextio kronor för tea. skriv in det i book.csv 12 maj 2026, out som vanligt",
+            TEA,
+        ),
         ("put another line in the cash book. 12 May 2026. tea. 60 out. no, I have no receipt", TEA),
         ("skriv upp i kassan tea 2026-05-12 40 nej vänta 60 var det, out", TEA),
         ("add to the accounts: tea, 2026-05-12, 60", TEA),

@@ -148,6 +148,11 @@ CASH = "date,what,way,amount\n2026-05-01,fees,in,400\n2026-05-02,tea,out,50\n202
         ("be honest w me how much went out in may in cash.csv. dont tell Bo i paid for the tea", ("50",)),
         ("how much more went out in june than in may in cash.csv", ("50",)),
         ("hur mycket mer gick ut i juni än i maj enligt cash.csv", ("50",)),
+        ("hur mycket gick ut i maj? kolla i cash.csv, det känns som allt bara försvinner", ("50",)),
+        ("add up all that went out in cash.csv and tell me how bad it is", ("150",)),
+        ("how much came in, everything in cash.csv. The last column says what it was if Bo knew", ("400",)),
+        ("hur mycket blir kvar i cash.csv om man tar det som kom in och drar av det som gick ut", ("250",)),
+        ("what is the total of cash.csv, the rent ones don't count", ("450",)),
     ],
 )
 def test_both_ways_and_both_sides_are_told(goal: str, numbers: tuple[str, ...], home: Home) -> None:
@@ -162,12 +167,15 @@ def test_both_ways_and_both_sides_are_told(goal: str, numbers: tuple[str, ...], 
 
 
 def test_what_a_table_answers_is_asked_of_it_and_not_converted_or_counted(home: Home) -> None:
+    Path("calls.json").write_text('[{"name": "Eve", "paid": false}, {"name": "Bo", "paid": true}]')
     Path("notes.txt").write_text("Ada asks who has paid; the guest list says who still has not.\n")
     for goal in (
         "who on the guest list still hasn't paid? names please",
         "visa de två yngsta gästerna i guests.csv, yngst överst",
         "hur många ord har jag i words.csv?",
         "i need the guests of guests.csv who paid as csv, in paid.csv",
+        "which of the calls are not paid yet? it's in calls.json",
+        "give me late.csv out of calls.json, just the calls with paid false. The boss opens only Excel",
     ):
         made = mcl.compile_goal(goal, home=home)
         assert isinstance(made, Compiled)

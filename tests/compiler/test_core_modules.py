@@ -540,6 +540,13 @@ def noted(kit: Kit, core: Core) -> object:
     return Clauses("add up x.csv and add the sum to a.md", skill, Rules.of(core).coverage).wishes([])
 
 
+def gone_on(kit: Kit, core: Core) -> object:
+    """Whether what goes on with a question is a further wish."""
+    skill, words = find_skills(skill_folders(None)).get("table-ask"), Rules.of(core).coverage
+    goals = ("add up x.csv and tell me how much", "add up the fees, read x.csv")
+    return [Clauses(one, skill, words).wishes([]) for one in goals]
+
+
 def summed_up(kit: Kit, core: Core) -> object:
     """Whether a first clause only sums up what the next says."""
     return "tidy" in Rules.of(core).coverage.summing
@@ -567,6 +574,8 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("constraint", "behind.most", '"zzz"'), handed_on("order paper 50 tops", "paper 50 tops"), ()),
     (("coverage", "numerals", '"zzz"'), handed_on("order paper at most two", "paper at most two"), ()),
     (("coverage", "adding", '"zzz"'), sent_too, ()),
+    (("coverage", "goes.on", '"zzz"'), gone_on, ()),
+    (("coverage", "goes.on.in", '"zzz"'), gone_on, ()),
     (("coverage", "noting", '"zzz"'), noted, ()),
     (("coverage", "summing", '"zzz"'), summed_up, ()),
     (("coverage", "signing", '"zzz"'), wants_signature, ()),

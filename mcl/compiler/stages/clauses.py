@@ -279,9 +279,15 @@ class Clauses:
 
     def _asks_on(self, start: int) -> bool:
         """Whether a clause of a goal that is taken as it was said goes on with what its skill does: "show the
-        biggest first", or with no verb of a wish."""
-        text = self.prose[start:]
-        return not self._heads(text) or _first_word(text) in self.own_words
+        biggest first", says that it is to be told or where it stands, or has no verb of a wish."""
+        text, words = self.prose[start:], self.words
+        head, led = _first_word(text), words.goes_on_in.match(text)
+        own = head in self.own_words or words.stem(head) in self.own_words
+        if own or words.goes_on.match(text) or not self._heads(text):
+            return True
+        clause = self.clause_of(TextPlace(start, start + 1))
+        behind = TextPlace(start + led.end(), clause.end) if led else clause
+        return led is not None and len(list(islice(self.content(behind, self.filler), _LABEL + 1))) <= _LABEL
 
     def makes(self, span: Span) -> bool:
         """Whether a word in the clause before a name says that something is put there."""

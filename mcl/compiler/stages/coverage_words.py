@@ -87,6 +87,8 @@ class CoverageWords:
     telling: re.Pattern[str]
     also: re.Pattern[str]
     questions: re.Pattern[str]
+    goes_on: re.Pattern[str]
+    goes_on_in: re.Pattern[str]
     bounds: re.Pattern[str]
     repeats: re.Pattern[str]
     adverb: re.Pattern[str]
@@ -150,6 +152,8 @@ class CoverageWords:
             wanting=any_of(module.phrases("wants")),
             telling=any_of(module.phrases("tells")),
             also=any_of(module.phrases("also")),
+            goes_on=any_of(module.phrases("goes.on")),
+            goes_on_in=any_of(module.phrases("goes.on.in")),
             questions=compiled(rf"{said('questions')}(?!\w)"),
             bounds=compiled(
                 rf"(?<!\w){bounds}\s+(?:\w+\s+){{0,2}}[$€£]?(?:\d|{said('numerals')}\b)"
@@ -212,10 +216,10 @@ class CoverageWords:
         """A wish whose verb stands behind what it is done to, as an order: "biljetten flyttar du dit"; ""
         where it is none."""
         verb, rest = self.pointing.inverted(text)
-        stem = self._stem(verb.casefold())
+        stem = self.stem(verb.casefold())
         return f"{stem} {rest}" if stem else ""
 
-    def _stem(self, verb: str) -> str:
+    def stem(self, verb: str) -> str:
         """A verb as an order, of a form that tells: "flyttar" is "flytta"; "" where it is none."""
         stems = (verb.removesuffix(ending) for ending in ("r", "er", "ar") if verb.endswith(ending))
         return next((one for one in stems if len(one) > 1 and one in self.inflected), "")

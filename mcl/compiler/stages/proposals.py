@@ -124,6 +124,9 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
         for one in near
         if heard.get(one.id, 0.0) >= _LIKE or any(slot.required or slot.most > 1 for slot in one.slots)
     ]
+    if any(files.only_look(one.tools) for one in near) and files.answering(choosing.request.prose):
+        # What a file that is here answers is not looked for elsewhere.
+        near = [one for one in near if one.takes_goal or heard.get(one.id, 0.0) >= _SAID or edits(one)]
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
 
@@ -134,14 +137,15 @@ def _by_question(choosing: Choosing, found: Found) -> Classified | None:
     skill, clauses, looks = _skill(found), choosing.clauses, choosing.request.files.only_look
     if skill is None or clauses.main is None or looks(skill.tools) or any(map(clauses.does, clauses.all)):
         return None
-    question = clauses.said(clauses.main.place)
+    question, answering = clauses.said(clauses.main.place), choosing.request.files.answering
+    if skill.takes_goal and answering(choosing.request.prose):
+        return None
     if choosing.rules.coverage.questions.match(question) is None:
         return None
     asked = choosing.by_model(question)
     if not isinstance(asked, Classified) or not looks(asked.skill.tools):
         return None
-    answered = asked.skill.gives_way and choosing.request.files.answering(choosing.request.prose)
-    return None if answered else asked
+    return None if asked.skill.gives_way and answering(choosing.request.prose) else asked
 
 
 def _by_answering_file(choosing: Choosing, found: Found) -> Classified | None:

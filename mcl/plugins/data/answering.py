@@ -5,6 +5,7 @@ A folder of texts that say the same of each thing is one of them.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
@@ -29,12 +30,13 @@ _LEAST: Final = 3  # what must be said of a table
 _WHOLE: Final = 2  # the same where all that is asked is about it
 _NEAR: Final = 1  # less is said of one that may be meant too
 _LONGEST: Final = 1 << 10  # characters of a question
+_PATH: Final = re.compile(r"\[[\w*-]*\](?:\.\w|\s)")  # of a JSON file: people[0].name
 
 
 def answering(prose: str, at: str, workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:
     """The tables that the words of a goal can be read against, for which most speaks; none where little does,
     and no other where the path of one is in the goal. at: when it was said."""
-    if len(prose) > _LONGEST:
+    if len(prose) > _LONGEST or _PATH.search(prose):
         return ()
     bench, today = Bench(workspace, FixedClock(at), "read", 0, ""), date.fromisoformat(at[:10])
     spoken: list[tuple[SpokenOf, TableSchema]] = []

@@ -147,6 +147,7 @@ def _scope(prose: str, clauses: Sequence[SaidClause], verbs: str) -> list[TextPl
     begins = pattern(verbs)
     does = [at for at, one in enumerate(clauses) if one.does or begins.match(prose, one.place.start)]
     does = [at for at in does if not clauses[at].keeps]
+    does = does or [at for at, one in enumerate(clauses) if begins.search(prose, *one.place)][:1]
     if not does or begins.search(prose, *clauses[does[0]].place) is None:
         return []
     last = does[1] if len(does) > 1 else len(clauses)
@@ -257,6 +258,10 @@ def _strange(words: Sequence[_Word], hits: Sequence[_Hit]) -> list[_Word]:
     return [one for one in left if free(one.place, [hit.place for hit in hits])]
 
 
+def _says_day(word: _Word) -> bool:
+    return pattern("weekday").fullmatch(word.word) is not None
+
+
 def _is_told(word: _Word, scope: Sequence[TextPlace], new: _New) -> bool:
     """Whether a word only tells how it came, before the clause with the new value: “she gave me her money
     last night, so put her down as yes”. A name there, but for a first word, may be somebody else's."""
@@ -284,7 +289,7 @@ def _edit(words: Sequence[_Word], scope: Sequence[TextPlace], new: _New, table: 
     no = [one for one in words if pattern("negated").fullmatch(one.said)]
     no = [one for one in no if known and free(one.place, [hit.place for hit in hits])]
     strange = _strange([one for one in left if one not in (*named, *no)], hits)
-    strange = [one for one in strange if not _is_told(one, scope, new)]
+    strange = [one for one in strange if not (_is_told(one, scope, new) or _says_day(one))]
     if any(one.said[0].isupper() or not columns for one in strange):
         return None  # of another row, or of another column
     column = table.schema.columns[columns.pop()] if columns else _column(new, hits, table)
@@ -376,7 +381,8 @@ def _hits(words: Sequence[_Word], table: _Table) -> Iterator[_Hit]:
         time = next((one for one in times if one.start == at and dated), None)
         if time is not None:
             rows = frozenset(row for (row, _), day in days.items() if day and time.holds(day.date()))
-            if rows or not length_of("periods.today", [one.word for one in words], at):  # when it is said
+            said = [one.word for one in words]
+            if rows or not any(length_of(f"periods.{day}", said, at) for day in ("today", "yesterday")):
                 yield _Hit(_span(words[at : time.end]), frozenset(dated), rows)
             at = time.end
             continue

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Final
@@ -23,13 +24,15 @@ from mcl.plugins.data.tools.data.schema import SchemaColumn, TableSchema, schema
 from mcl.plugins.data.tools.data.table import delimiter_of, parsed, read_date, read_number
 from mcl.plugins.data.tools.data.words import alike, is_known, length_of, members_of
 from mcl.values.durations import read_seconds
+from mcl.values.numbers import read_number as read_words
 
 ENDINGS: Final = (".csv", ".tsv", ".tab")
 _PARTS: Final = (re.compile(r"\s*[;\t]\s*"), re.compile(r",\s+"), re.compile(r"\s*,\s*"))
 _SOME_DAY: Final = date(2000, 1, 1)
 _YEAR: Final = re.compile(r"\d{4}")
 _HALF_A_YEAR: Final = 183  # days
-_LONGEST: Final = 5  # words of a cell
+_LONGEST: Final = 5  # words of a cell, or of a number
+_SMALL: Final = 12  # up to which a number in words may be something else
 _AMOUNT: Final = re.compile(r"\s*(?:[^\W\d_]+\s+)?(-?\d[\d ]*(?:[.,]\d+)?)(?:\s*[^\W\d_]+\.?)?\s*")
 _END: Final = re.compile(r"[.!?](?=\s|$)|\n")
 _TIDY: Final = " \t\n\"'“”"
@@ -99,7 +102,7 @@ def _told(
     ]
     if (corrected := _corrected(prose, words)) is None:
         return []
-    words = corrected
+    words = _in_figures(corrected)
     plain = [one.word.word for one in words]
     times = [
         one for one in Periods(plain, [one.word.said for one in words], today).found() if not one.bare_year
@@ -107,9 +110,9 @@ def _told(
     used = {at for one in times for at in range(one.start, one.end)}
     dates = [one for one in schema.columns if one.kind == "date"]
     days = [_nearest(one.first, one.said, today) for one in times if one.first and one.first == one.last]
-    if not len(days) == len(times) == len(dates) <= 1:
+    if len(days) != len(times) or not len(set(days)) == len(dates) <= 1:
         return []
-    cells = {column.place: str(day) for column, day in zip(dates, days, strict=True)}
+    cells = {column.place: str(day) for column, day in zip(dates, days, strict=False)}
     amounts = {one.place: one for one in schema.columns if one.kind == "number"}
     lengths = [one for one in amounts.values() if "hours" in one.things]
     if len(lengths) == 1 and (long := _length(plain, used)):
@@ -141,16 +144,19 @@ def _told(
     aside = (TextPlace.of(one) for one in pattern("speaker").finditer(prose))
     apart = [*usual, *map(TextPlace.of, leads), *(one for one in aside if not _has_any(spoken, one))]
     left = [at for at in left if not _stands_in(words[at], apart)]
+    taken = set[int]()
     for column in (one for one in schema.columns if one.says_kinds and not one.says_yes):
         own = [at for at in left if not length_of("weak", plain, at) or _is_apart(at, words)]
         found = [(value, hit) for value in column.values if (hit := _said_of(value, own, plain))]
-        found = found or _begun(column, own, plain)
+        called = [one for one in found if any(_is_named(words, at, column) for at in one[1])]
+        found = called or found or _begun(column, own, plain)
         if len(found) > 1 and len({len(value) for value, _ in found}) == 1:
             return []
         way = _way(column, [plain[at] for at in own])
         best = max(found, key=lambda one: len(one[0]), default=(way, []) if way else None)
         if best is not None:
             cells[column.place] = column.values[best[0]]
+            taken |= {*best[1]}
             left = [at for at in left if at not in best[1]]
     for column in schema.columns:  # what all rows with these values say alike
         if column.place not in cells:
@@ -164,7 +170,9 @@ def _told(
     if len(untold) == 1 and left and left == list(range(left[0], left[-1] + 1)) and len(left) <= _LONGEST:
         start, end = words[left[0]].word.start, words[left[-1]].word.start + len(words[left[-1]].word.said)
         cells[untold[0].place], left = prose[start:end], []
-    whole = len(cells) == len(schema.columns) and not [at for at in left if not is_known(plain[at])]
+    told = {words[at].word.clause for at in {*used, *taken}}  # in others stands how it came
+    strange = [at for at in left if not is_known(plain[at]) and words[at].word.clause in told]
+    whole = len(cells) == len(schema.columns) and not strange
     return [cells[one.place] for one in schema.columns] if whole else []
 
 
@@ -186,6 +194,27 @@ def _corrected(prose: str, words: Sequence[LinkedWord]) -> list[LinkedWord] | No
         left = [
             one for one in left if one is not before[-1] and not match.start() <= one.word.start < match.end()
         ]
+    return left
+
+
+def _in_figures(words: Sequence[LinkedWord]) -> list[LinkedWord]:
+    """The words with each large number that is said in words as one of them: “eight hundred”."""
+    left: list[LinkedWord] = []
+    at = 0
+    while at < len(words):
+        for many in range(min(_LONGEST, len(words) - at), 0, -1):
+            run = words[at : at + many]
+            number = (
+                read_words(" ".join(one.word.word for one in run)) if run[0].word.word.isalpha() else None
+            )
+            if number is not None and number > _SMALL and run[0].word.clause == run[-1].word.clause:
+                word = replace(run[0].word, number=number, said=f"{number:f}")
+                left.append(run[0]._replace(word=word, columns=(), sure=1))
+                break
+        else:
+            many = 1
+            left.append(words[at])
+        at += many
     return left
 
 
@@ -238,6 +267,12 @@ def _tells(one: int, other: int, rows: Sequence[Row]) -> bool:
         found.setdefault(row[one], []).append(row[other])
     repeated = [some for some in found.values() if len(some) > 1]
     return len(repeated) > 1 and all(len(set(some)) == 1 for some in repeated)
+
+
+def _is_named(words: Sequence[LinkedWord], at: int, column: SchemaColumn) -> bool:
+    """Whether the word before names the column that a value is to stand in: “category car”."""
+    before = words[at - 1] if at else None
+    return before is not None and before.sure > 1 and before.columns == (column.place,)
 
 
 def _begun(

@@ -28,6 +28,7 @@ from mcl.plugins.data.tools.data.schema import TableSchema, schema_in
 
 _ENDINGS: Final = (".csv", ".tsv", ".tab")
 _FILE: Final = re.compile(r"[^\s,;:!?\"“”()=+]*\w\.(?:csv|tsv|tab)(?!\w)", re.IGNORECASE)
+_JSON: Final = re.compile(r"[^\s,;:!?\"“”()=+]*\w\.jsonl?(?!\w)", re.IGNORECASE)
 _NAMED: Final = re.compile(r"[\w-]+\.\w{2,5}(?!\w)")
 _WORDS: Final = re.compile(r"[^\W_][\w./-]*")
 _BREAK: Final = re.compile(r"[,;:.!?](?=\s|$)|[()\n]")
@@ -195,7 +196,8 @@ def _is_led(prose: str, start: int) -> bool:
 def _rows_taken(prose: str, said: Sequence[TextPlace], names: FileNames) -> list[FilledInput]:
     """The table, the question and the new table, where some rows of the one are wanted in the other; nothing
     where the goal says more."""
-    named = [one for one in tables_named(prose, names) if not free(one.place, said)]
+    others = [_named(TextPlace.of(match), match[0], names) for match in _JSON.finditer(prose)]
+    named = [one for one in (*tables_named(prose, names), *others) if not free(one.place, said)]
     there = {one.path: one for one in named if one.there}
     new = {one.path: one for one in named if not one.there}
     table = next(iter(there.values())) if len(there) == len(new) == 1 else None

@@ -346,8 +346,12 @@ class _Reader(RowWords, FigureWords):
         return self._empty(at) or self.schema.is_own(self.plain[at])
 
     def _files(self) -> None:
-        """Names of files say nothing of the rows."""
+        """Names of files say nothing of the rows, nor does “from my hours”, of hours.csv."""
         for at, one in enumerate(self.words):
+            led = length_of("from_own", self.plain, at - 2) if at > 1 else 0
+            if led == 2 and self.schema.is_own(one.word):
+                self.used.add(at)
+                self.named.add(at)
             if re.search(r"\w\.(?:csv|tsv|tab|json|jsonl|ndjson|md|txt|log)$", one.word) or (
                 "/" in one.word and self.schema.path.casefold().startswith(one.word)
             ):
@@ -355,8 +359,18 @@ class _Reader(RowWords, FigureWords):
                 self.named.add(at)
 
     def _asides(self) -> None:
-        """What only says when, or why, somebody asks: “before I book anything for December, …”."""
+        """What only says when, or why, somebody asks: “before I book anything for December, …”; or how the
+        table is written."""
         for at in range(len(self.words)):
+            if length_of("headings", self.plain, at):
+                lead = at
+                while lead - 1 in self._clause(at) and length_of("to_headings", self.plain, lead - 1):
+                    lead -= 1
+                self._use(lead, at + 1 - lead)
+                self.named.update(range(lead, at + 1))
+            if self._explains(at):
+                self.used.update(self._clause(at))
+                self.named.update(self._clause(at))
             self._use(at, length_of("asides", self.plain, at))
             if length_of("secret", self.plain, at) and self._clause(at)[0] == at:
                 self.used.update(self._clause(at))
@@ -377,6 +391,16 @@ class _Reader(RowWords, FigureWords):
             for place in self._told_beside(at):
                 self.used.add(place)
                 self.named.add(place)
+
+    def _explains(self, at: int) -> bool:
+        """Whether a clause from here on says how a column is to be read, beside others that ask."""
+        clause = self._clause(at)
+        behind = [one for one in clause if one > at]
+        column = length_of("column", self.plain, at) or (self.link(at) is not None and clause[0] == at)
+        says = any(length_of("explains", self.plain, one) for one in behind[:2])
+        why = any(length_of("explained", self.plain, one) for one in behind[1:])
+        asks = any(self.asks_at(one) for one in range(len(self.words)) if one not in clause)
+        return bool(column and says and why and asks and not any(map(self._begins_question, clause)))
 
     def _told_beside(self, at: int) -> range:
         """Where somebody tells beside what is asked what somebody does, or how it is: “I will talk to them”,

@@ -517,7 +517,7 @@ class RowWords(QuestionWords):
             if self.schema.is_own(one.word) or (length_of("people", self.plain, at) and not owns):
                 continue
             beside = at + 1 in self.value_places and not self._forbidden(at)
-            if (one.clause not in linked and not everything) or beside:
+            if (one.clause not in linked and not everything and not self._is_only(at)) or beside:
                 continue  # an aside; that ancient Acme
             if self._is_aside(one.clause) or self._is_paid(at) or self._is_no_row(at):
                 continue
@@ -548,12 +548,29 @@ class RowWords(QuestionWords):
     def _is_aside(self, clause: int) -> bool:
         """Whether a clause beside the one that asks says nothing of which rows are meant."""
         asking = {one.clause for at, one in enumerate(self.words) if self.asks_at(at)}
+        own = [at for at, one in enumerate(self.words) if one.clause == clause]
+        if (asking or self.asked.tests) and clause not in asking and self._is_about_other(own):
+            return True
         if not asking or clause in asking:
             return False
-        own = [at for at, one in enumerate(self.words) if one.clause == clause]
         bounds = any(length_of(name, self.plain, at) for name in ("negation", "just") for at in own)
         tests = self.value_places.intersection(own) or any(self._superlative(at)[0] for at in own)
         return not (bounds or tests or any(length_of("has", self.plain, at) for at in own[:2]))
+
+    def _is_only(self, at: int) -> bool:
+        """Whether a name is all that is meant: “only the Acme ones”."""
+        before = [one for one in range(max(0, at - 2), at) if self.words[one].clause == self.words[at].clause]
+        only = any(length_of("just", self.plain, one) for one in before)
+        return only and self.words[at].said[0].isupper() and not self._is_aside(self.words[at].clause)
+
+    def _is_about_other(self, own: Sequence[int]) -> bool:
+        """Whether a clause tells something of somebody or something that the table has nothing of, such as
+        “the treasurer opens only Excel”."""
+        links = [self.link(at) for at in own if not self._empty(at)]
+        owned = self.words[own[0]].said.casefold().endswith(("'s", "’s"))
+        begins = length_of("owners", self.plain, own[0]) or owned
+        speaks = any(one is not None and one.sure > 1 for one in links) or self.value_places.intersection(own)
+        return bool(len(own) > 2 and begins and not speaks and not self.schema.is_own(self.plain[own[1]]))
 
     def _is_no_row(self, at: int) -> bool:
         """Whether what is left out is none of the rows: a blank form, or nothing that is named."""

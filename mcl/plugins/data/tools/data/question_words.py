@@ -78,7 +78,14 @@ def words_of(said: str, schema: TableSchema) -> list[QuestionWord]:
 def _parts_of(one: QuestionWord, schema: TableSchema) -> Sequence[QuestionWord]:
     """A word, or the two of a compound that are both about something: “matbudgeten”."""
     word = one.word
-    if word in schema.known_words or is_known(word) or not word.isalpha():
+    if word in schema.known_words or is_known(word):
+        return [one]
+    first, _, last = word.rpartition("-")
+    if first in schema.known_words and (schema.is_own(last) or length_of("rows", (last,), 0)):  # “ICA-köp”
+        at = one.start + len(first) + 1
+        heads = one.said[: len(first)], one.said[len(first) + 1 :]
+        return [replace(one, word=first, said=heads[0]), replace(one, word=last, said=heads[1], start=at)]
+    if not word.isalpha():
         return [one]
     for at in range(3, len(word) - 2):
         first, last = word[:at], word[at:]
@@ -211,10 +218,11 @@ class QuestionWords:
         return int(named) if length else None
 
     def _negated(self, at: int) -> bool:
-        behind = self.words[at + 1 : at + 2]
-        length = length_of("negation_behind", self.plain, at + 1) if behind else 0
+        ones = at + 1 + (self.plain[at + 1 : at + 2] in (["ones"], ["one"]))
+        behind = self.words[ones : ones + 1]
+        length = length_of("negation_behind", self.plain, ones) if behind else 0
         if length and behind[0].clause == self.words[at].clause:
-            self._use(at + 1, length)
+            self._use(ones, length)
         else:
             length = 0
         for there in range(at - 1, max(-1, at - NEAR), -1):

@@ -12,7 +12,7 @@ from typing import Final
 from executor.core.errors import ToolError
 from executor.core.words import unaccented
 from executor.tools.tool import Bench
-from mcl.plugins.data.tools.data.source import Kind, kind_of, kinds_of, open_rows
+from mcl.plugins.data.tools.data.source import JSON, Kind, json_rows, kind_of, kinds_of, open_rows
 from mcl.plugins.data.tools.data.table import parsed, read_number
 from mcl.plugins.data.tools.data.words import alike, lexicon, members_of, runs, words_in
 
@@ -163,7 +163,7 @@ def schema_of(path: str, bench: Bench, check: Callable[[], None], also: Sequence
 def schema_in(path: str, text: str) -> TableSchema | None:
     """The same of a text that holds a whole table; None where it is none."""
     try:
-        names, rows, comma = parsed(text, path)
+        names, rows, comma = (*json_rows(text, path), False) if path.endswith(JSON) else parsed(text, path)
     except ToolError:
         return None
     kinds = [kind_of([row[place] for row in rows], comma=comma) for place in range(len(names))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -19,6 +19,7 @@ from mcl.plugins.data.tools.data.table import MISSING, open_table, read_date, re
 
 Kind: TypeAlias = Literal["number", "date", "text", "empty"]
 
+JSON: Final = (".json", ".jsonl", ".ndjson")
 _SAMPLE: Final = 500  # rows that tell what a column holds
 _MOST_JSON: Final = 64 << 20  # bytes
 _MOSTLY: Final = 0.8
@@ -54,10 +55,9 @@ def open_rows(
             tables = [opened.enter_context(open_rows(one, bench, check)) for one in (path, *also)]
             yield _stacked(tables)
         return
-    if path.lower().endswith((".json", ".jsonl", ".ndjson")):
-        found = records(read_json(path, bench), path)
-        names = tuple(dict.fromkeys(name for one in found for name in one))[:_COLUMNS]
-        yield SourceRows(path, names, False, ([_cell(one.get(name)) for name in names] for one in found))
+    if path.lower().endswith(JSON):
+        names, cells = _of_records(records(read_json(path, bench), path))
+        yield SourceRows(path, names, False, iter(cells))
         return
     folder = is_folder(path, bench)
     if logs := logs_in(path, bench) if folder else [path] if path.casefold().endswith(ENDING) else []:
@@ -92,15 +92,29 @@ def _stacked(tables: Sequence[SourceRows]) -> SourceRows:
     return SourceRows(first.path, names, first.comma, rows())
 
 
+def json_rows(text: str, path: str) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The names of the columns and the rows of a text that is JSON. Raises ToolError BAD_JSON, NO_ROWS."""
+    return _of_records(records(_json_of(text, path), path))
+
+
+def _of_records(found: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, ...], list[list[str]]]:
+    names = tuple(dict.fromkeys(name for one in found for name in one))[:_COLUMNS]
+    return names, [[_cell(one.get(name)) for name in names] for one in found]
+
+
 def read_json(path: str, bench: Bench) -> Any:
     """What a JSON file holds; of JSON lines a list. Raises ToolError BAD_JSON, TOO_LARGE."""
     data, size = bench.workspace.read(path, _MOST_JSON)
     if size > _MOST_JSON:
         message = f"{path!r} has more than {_MOST_JSON:,} bytes"
         raise ToolError("TOO_LARGE", message, place=path, fix="take a smaller file")
+    return _json_of(data, path)
+
+
+def _json_of(data: bytes | str, path: str) -> Any:
     try:
-        text = data.decode("utf-8-sig")
-        if path.lower().endswith((".jsonl", ".ndjson")):
+        text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
+        if path.lower().endswith(JSON[1:]):
             return [_loaded(line) for line in text.splitlines() if line.strip()]
         return _loaded(text)
     except (ValueError, RecursionError) as problem:
