@@ -384,6 +384,11 @@ def test_a_mail_goes_to_the_address_that_stands_beside_a_name_here(
         ("svara på mejlet från Maria att 40 räcker", "40 räcker"),
         ("reply to hall.eml that we need 40", "we need 40"),
         ("write back to Maria. say forty will do", "forty will do"),
+        (
+            "reply to Maria - we take forty. You get them back clean.",
+            "we take forty. You get them back clean.",
+        ),
+        ("kan du svara Maria och skriva att 40 räcker?", "40 räcker"),
     ],
 )
 def test_an_answer_whose_words_are_said_needs_no_model(
@@ -421,6 +426,28 @@ def test_who_is_not_clear_is_asked(
     made = understood(home, bundled, goal)
     assert isinstance(made, Clarify), made
     [gap] = [one for one in made.intent.unknowns if one.field == "slot.to"]
+    assert tuple(gap.options) == options
+
+
+@pytest.mark.parametrize(
+    ("goal", "options"),
+    [
+        (
+            "draft a mail to Bo saying the tap drips again, i am so fed up with it",
+            ("the tap drips again", "the tap drips again, i am so fed up with it"),
+        ),
+        (
+            "skriv till Bo att det droppar igen, orkar inte bråka mer",
+            ("det droppar igen", "det droppar igen, orkar inte bråka mer"),
+        ),
+    ],
+)
+def test_whether_a_mood_is_a_part_of_a_text_is_asked(
+    home: Home, bundled: Model, people: Path, goal: str, options: tuple[str, ...]
+) -> None:
+    made = understood(home, bundled, goal)
+    assert isinstance(made, Clarify), made
+    [gap] = [one for one in made.intent.unknowns if one.field == "slot.message"]
     assert tuple(gap.options) == options
 
 

@@ -18,6 +18,9 @@ BILLS = {
 }
 PRICES = "| boat | day | week |\n|---|---|---|\n| raft | 450 | 1900 |\n| barge | 500 | 2100 |\n"
 
+ROTA = "3 maj: Vera\n10 maj: Sixten\n17 maj: Olof\n"
+NEWS = "# News\n\n## 2.1\n- boats can be swapped\n\n## 2.0\n- a new lake\n"
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -31,6 +34,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / path).write_text(text)
     (folder / "lake.md").write_text("Payment within 14 days.\n")
     (folder / "lake/website/prices.md").write_text(PRICES)
+    (folder / "vaktlista.txt").write_text(ROTA)
+    (folder / "NEWS.md").write_text(NEWS)
     monkeypatch.chdir(folder)
     return folder
 
@@ -72,6 +77,36 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "the bakery paid this morning, mark their bill paid with the date like the other one",
             "bills/2-lind.txt",
             BILLS["bills/2-lind.txt"].replace("unpaid", "paid 2026-11-27"),
+        ),
+        (
+            "sixten cant do the 10 may in vaktlista.txt, put Ebba instead",
+            "vaktlista.txt",
+            ROTA.replace("Sixten", "Ebba"),
+        ),
+        (
+            "Vera är sjuk den 3 maj, Ebba tar det istället. Ändra i vaktlistan",
+            "vaktlista.txt",
+            ROTA.replace("Vera", "Ebba"),
+        ),
+        (
+            "in NEWS.md where it says boats can be swapped change it to boats can be traded",
+            "NEWS.md",
+            NEWS.replace("swapped", "traded"),
+        ),
+        (
+            "the waffle line on the sign is silly. replace the whole line with: See the menu in menu.txt.",
+            "fair/sign.txt",
+            SIGN.replace("Waffles 40 kr", "See the menu in menu.txt."),
+        ),
+        (
+            "byt ut raden om kaffe i menu.txt mot: Kaffe med bulle 40",
+            "fair/menu.txt",
+            "Tea 20\nKaffe med bulle 40\nJuice 30\n",
+        ),
+        (
+            'news: new section 2.2 above 2.1, with the line "- oars are free"',
+            "NEWS.md",
+            NEWS.replace("## 2.1", "## 2.2\n- oars are free\n\n## 2.1"),
         ),
         (
             "markera räkningen från Ek som betald igår",

@@ -29,6 +29,7 @@ def stems(word: str, *, same: bool = True) -> frozenset[str]:
     found = {word, *(one for one in shorter if len(one) > 2)}
     found |= {f"{one}y" for one in shorter if word.endswith("ies")}
     found |= {f"{one}a" for one in shorter if word in (f"{one}or", f"{one}orna")}
+    found |= {f"{one}e" for one in shorter if word == f"{one}n" and one.endswith("ar")}  # "läkarn"
     return frozenset(found.union(*(forms().others.get(one, ()) for one in found if same)))
 
 

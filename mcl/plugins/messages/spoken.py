@@ -16,12 +16,13 @@ from mcl.model.cues import TextPlace, blanked, free
 
 _ADDRESS: Final = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _WORD: Final = re.compile(r"[^\W_]+(?:[-'’./][^\W_]+)*")
-_STOPS: Final = re.compile(r"[,;!?()\n\"“”]|\.(?=\s|$)|\s[-–]\s|:(?=\s|$)")
+_STOPS: Final = re.compile(r"[,;!?()\n\"“”]|\.(?=\s|$)|\s[-–—]\s|:(?=\s|$)")
 _HEADS: Final = {
     name: re.compile(rf"^{name}:(.*)$", re.IGNORECASE | re.MULTILINE) for name in ("from", "subject")
 }
 _OPENS: Final = re.compile(r"[.,;:!?\n–-]\s*$")  # what stands before a text that begins with a greeting
 _OWNERS: Final = re.compile(r"['’]?s$")
+_DASH: Final = re.compile(r"\s+[-–—]\s+")
 _SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))+")
 _TIDY: Final = " \t\n,;:.-–("
 _LONGEST_NAME: Final = 4  # words
@@ -134,8 +135,11 @@ def _filled(prose: str, names: FileNames, to: str, *, people: Filler | None = No
     elif not any(free(TextPlace.of(one), apart) for one in _pattern("about").finditer(prose)):
         found.append(FilledInput("headline", TextPlace.of(head)))
     if text is not None:
-        message, sure = _taken_back(prose[slice(*text.inner)])
-        found.append(FilledInput("message", text.inner, (message,), unsure=not sure))
+        message, sure = _taken_back(_unasked(prose, text.inner))
+        quoted = any(inner == text.inner for _, inner in quotes)
+        mood = None if quoted else re.compile(_table()["mood"], re.IGNORECASE).search(message)
+        values = (message,) if mood is None else (message[: mood.start()], message)
+        found.append(FilledInput("message", text.inner, values, unsure=not sure or len(values) > 1))
     if not any(free(TextPlace.of(one), apart) for one in _pattern("attach").finditer(prose)):
         found.append(FilledInput("file", TextPlace.of(head)))  # what is named is no attachment
     return (*found, *read)
@@ -257,9 +261,12 @@ def _bare(prose: str, begins: int) -> Iterator[re.Match[str]]:
 
 
 def _that(prose: str, start: int, apart: Sequence[TextPlace]) -> _Part | None:
-    """What stands behind “that” and whom it is to."""
+    """What stands behind “that” and whom it is to, or behind a dash, where it speaks to somebody."""
     lead = _pattern("that").search(prose, start, start + _NEAR)
-    if lead is None or not free(TextPlace.of(lead), apart) or _STOPS.search(prose, start, lead.start()):
+    if lead is None or _STOPS.search(prose, start, lead.start()):
+        lead = _DASH.match(prose, start)
+        lead = lead if lead is not None and _pattern("speaks").search(prose, lead.end()) else None
+    if lead is None or not free(TextPlace.of(lead), apart):
         return None
     inner = _ended(prose, lead.end(), apart)
     return _Part(TextPlace(lead.start(), inner.end), inner) if inner.end > inner.start else None
@@ -276,6 +283,14 @@ def _ended(prose: str, start: int, taken: Sequence[TextPlace]) -> TextPlace:
     if aside is not None and not _pattern("third").search(prose, start, min(end, aside.start())):
         end = min(end, aside.start())
     return _cut(prose, TextPlace(start, end), end)
+
+
+def _unasked(prose: str, inner: TextPlace) -> str:
+    """A text without the mark of the question that the goal is, where it asks for nothing itself."""
+    text = prose[slice(*inner)]
+    asked = _pattern("requests").match(prose) is not None and inner.end == len(prose.rstrip())
+    own = _pattern("asks").search(text) or _pattern("questions").match(text)
+    return text.rstrip("?") if asked and own is None and text.count("?") == 1 else text
 
 
 def _taken_back(text: str) -> tuple[str, bool]:
@@ -363,6 +378,7 @@ def _who(
         if not paths:
             continue
         more = joined.match(prose, place.end)
+        more = more if more is not None and free(TextPlace.of(more), apart) else None
         other = _who(prose, more.end(), apart, names) if more and len(paths) == 1 else None
         if other is not None and len(other[1]) == 1 and other[1] != paths:
             return TextPlace(place.start, other[0].end), (f"{paths[0]}, {other[1][0]}",)

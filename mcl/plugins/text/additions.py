@@ -11,9 +11,17 @@ from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import FilledInput, SaidClause
 from mcl.model.cues import TextPlace, free
 from mcl.plugins.text.answers import empty_words
-from mcl.plugins.text.said import is_table, is_text, named_files, pattern, said_words, table, texts
-from mcl.values.durations import in_english
-from mcl.values.periods import MONTHS
+from mcl.plugins.text.passages import read_passage
+from mcl.plugins.text.said import (
+    is_table,
+    is_text,
+    month_of,
+    named_files,
+    pattern,
+    said_words,
+    table,
+    texts,
+)
 
 _LISTS: Final = (".txt", ".md", ".list", ".todo")
 _NAME: Final = re.compile(r"[\w./-]*\w\.(?:txt|md|list|todo)(?!\w)", re.IGNORECASE)
@@ -36,7 +44,8 @@ class _Target(NamedTuple):
 def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The words that are written down, and the file; nothing where it is not clear that some are."""
     begun = _begun(prose, clauses)
-    if begun is None:
+    section = pattern("passage", "section").search(prose)
+    if begun is None or section or read_passage(prose, clauses, names):  # “put Bo instead” adds nothing
         return ()
     clause, verb, strong = begun
     at = clauses.index(clause)
@@ -94,13 +103,13 @@ def _like_others(
     text = names.text(target.paths[0]) if target is not None and len(target.paths) == 1 else ""
     lines = [_OF_DAY.fullmatch(one.strip()) for one in text.splitlines() if one.strip()]
     there = [one for one in lines if one is not None]
-    said = [one for one in pattern("add", "day").finditer(prose, *scope) if _month(one["month"])]
+    said = [one for one in pattern("add", "day").finditer(prose, *scope) if month_of(one["month"])]
     if target is None or len(there) < 2 or len(there) < len(lines) or len(said) != 1:
         return None
-    day, month = int(said[0]["day"]), _month(said[0]["month"])
-    if any((int(one["day"]), _month(one["month"])) == (day, month) for one in there):
+    day, month = int(said[0]["day"]), month_of(said[0]["month"])
+    if any((int(one["day"]), month_of(one["month"])) == (day, month) for one in there):
         return ""
-    own = {one["month"] for one in there if _month(one["month"]) == month} or {said[0]["month"]}
+    own = {one["month"] for one in there if month_of(one["month"]) == month} or {said[0]["month"]}
     apart = [TextPlace.of(said[0]), target.place, target.around]
     empty = empty_words() | frozenset(table("add")["unnamed"].split())
     for place in (note, scope):  # what stands around what is written says the name only where that does not
@@ -110,11 +119,6 @@ def _like_others(
     if not 0 < len(called) <= _LONGEST_NAME:
         return None
     return f"{day} {next(iter(own))}: {' '.join(one[:1].upper() + one[1:] for one in called)}"
-
-
-def _month(word: str) -> int:
-    """Which month a word is; 0 where it is none."""
-    return MONTHS.get(in_english(word), 0)
 
 
 def _source(said: str, names: FileNames) -> str:

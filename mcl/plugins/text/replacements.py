@@ -18,6 +18,7 @@ from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.text.answers import alike, empty_words, others
 from mcl.plugins.text.figures import VALUE, Figure, figures, kind_of
 from mcl.plugins.text.marked import read_marked
+from mcl.plugins.text.passages import read_passage
 from mcl.plugins.text.said import kept_places, named_files, pattern, said_words, table, texts
 from mcl.values.durations import in_english
 from mcl.values.periods import MONTHS
@@ -64,7 +65,8 @@ def read_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
 
 def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The old and the new words and the files; nothing where what stands in these leaves it open."""
-    return _read(prose, clauses, names) or read_marked(prose, clauses, names)
+    found = read_passage(prose, clauses, names) or _read(prose, clauses, names)
+    return found or read_marked(prose, clauses, names)
 
 
 def _read(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:

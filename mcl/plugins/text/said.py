@@ -12,6 +12,8 @@ from mcl.compiler.stages.file_names import FileNames
 from mcl.compiler.stages.filled import SaidClause
 from mcl.language.bm25 import WORD
 from mcl.model.cues import TextPlace, free
+from mcl.values.durations import in_english
+from mcl.values.periods import MONTHS
 
 _MOST_FILES: Final = 300
 _LONGEST_NAME: Final = 3  # words of a goal that name a file
@@ -73,6 +75,17 @@ def named_files(prose: str, names: FileNames) -> list[tuple[TextPlace, tuple[str
     if lists := tuple(path for path, name in plain if todo.fullmatch(name)):
         found += [(one, lists) for one in told]
     return sorted(found)
+
+
+def day_in(text: str) -> tuple[int, int] | None:
+    """The month and day that a text says first; None where it says none."""
+    found = (one for one in pattern("add", "day").finditer(text) if month_of(one["month"]))
+    return next(((month_of(one["month"]), int(one["day"])) for one in found), None)
+
+
+def month_of(word: str) -> int:
+    """Which month a word is; 0 where it is none."""
+    return MONTHS.get(in_english(word), 0)
 
 
 def kept_places(prose: str, clauses: Sequence[SaidClause], named: Sequence[TextPlace]) -> list[TextPlace]:
