@@ -164,7 +164,31 @@ def test_branches_and_commits_are_told_by_what_they_lack(home: Home, bundled: Mo
     assert "An idea" not in done(home, bundled, "what's landed on main since v1.0?")
     done(home, bundled, "merge bo's idea branch into main, then tag that v1.1-rc1. local only, no push")
     assert "An idea" in done(home, bundled, "which commits came after v1.0")
+    assert "First of all" not in done(home, bundled, "what commits went in since 1.0")
+    assert "First of all" not in done(home, bundled, "vad har committats sen v1.0")
     assert git(folder, "tag").split() == ["v1.0", "v1.1-rc1"]
+
+
+def test_a_branch_that_is_named_beside_the_wish_goes(home: Home, bundled: Model, folder: Path) -> None:
+    for name in ("bo/idea", "fix/door"):
+        git(folder, "branch", name)
+    done(home, bundled, "fix/door can go, main has all of it already. delete the branch")
+    done(home, bundled, "vi behöver inte bo/idea längre, ta bort grenen")
+    assert git(folder, "branch", "--format=%(refname:short)").split() == ["main"]
+    asked = understood(home, bundled, "delete the branch")
+    assert isinstance(asked, Clarify)
+
+
+def test_a_file_that_is_not_said_is_asked_for_and_nothing_is_written_into_a_folder(
+    home: Home, bundled: Model, folder: Path
+) -> None:
+    for goal in (
+        "please put a copy of that file in the docs folder",
+        "släng filen, den ligger bara i vägen",
+    ):
+        asked = understood(home, bundled, goal)
+        assert isinstance(asked, Clarify), goal
+        assert [one.field for one in asked.questions] == ["slot.files"], goal
 
 
 def branched(folder: Path, name: str) -> None:

@@ -63,8 +63,10 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     target = target or _unknown(prose, TextPlace(scope.start, end), names)
     if target is None and not strong:
         return ()
+    folders = {one.path for one in names.entries if one.folder}
     if target is not None and not all(
-        path.casefold().endswith(_LISTS) or "." not in path for path in target.paths
+        path.casefold().endswith(_LISTS) or ("." not in path and path.rstrip("/") not in folders)
+        for path in target.paths
     ):
         return ()
     note = _note(prose, scope, target, colon)

@@ -94,6 +94,11 @@ def read_drop(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
         what = TextPlace.of(told, "what")
         read = [FilledInput("", one) for one in idle]
         return [FilledInput("branch", what, _called(prose, what)), FilledInput("which", what), *read]
+    slashed = [one for one in _branches(prose, names) if "/" in prose[slice(*one)]]
+    if len(slashed) == 1 and _pattern("unnamed").search(prose) is not None:  # “fix/x is in, bin the branch”
+        branch = FilledInput("branch", slashed[0], _called(prose, slashed[0]))
+        read = [FilledInput("", one.place) for one in clauses if not one.keeps]
+        return [branch, FilledInput("which", slashed[0]), *read]
     if (bare := _pattern("unnamed").search(prose)) is not None:
         needless = [TextPlace.of(one) for one in _pattern("needless").finditer(prose)]
         return [FilledInput("branch", TextPlace.of(bare)), *(FilledInput("", one) for one in needless)]
@@ -363,9 +368,14 @@ def read_state(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
 
 
 def read_log(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
-    """Whose commits are meant, and whether just the last one."""
+    """Whose commits are meant, behind which version, and whether just the last one."""
     last = [TextPlace.of(one) for one in _pattern("lastone").finditer(prose)][:1]
     found = [FilledInput("count", one, ("1",)) for one in last]
+    after = re.compile(rf"(?<!\w)(?:{_table()['since']})\s+(?P<tag>{_VERSION.pattern})", re.I).search(prose)
+    if after is not None:
+        place = TextPlace.of(after, "tag")
+        found.append(FilledInput("after", place, (after["tag"],)))
+        found += [] if _branches(prose, names) else [FilledInput("branch", place)]
     for match in _pattern("author").finditer(prose):
         name = next(name for name, text in match.groupdict().items() if text)
         if not _pattern("nobody").fullmatch(match[name]):

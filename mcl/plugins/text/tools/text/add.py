@@ -19,7 +19,8 @@ _MARK: Final = re.compile(r"\s*(?:[-*+]\s+(?:\[[ xX]?\]\s*)?|\[[ xX]?\]\s*)")
 _TICK: Final = re.compile(r"\[[xX]\]")
 _PARTS: Final = re.compile(r"\s*,\s*(?:(?:and|och|o|å|n)\s+)?|\s+(?:and|och|o|å|n|&)\s+")
 _TABLES: Final = (".csv", ".tsv", ".tab")
-_SHORT: Final = 8  # words of an entry of a list at most
+_SHORT: Final = 5  # words of an entry of a list at most, where all are sentences
+_LONG: Final = 8  # and where they are not
 _THING: Final = 3  # words of a thing to buy, say
 
 
@@ -101,8 +102,8 @@ def _mark(there: Sequence[str]) -> str:
     """What stands before an entry: as before the last one; nothing in a list of plain lines."""
     if there and (found := _MARK.match(there[-1])):
         return _TICK.sub("[ ]", found[0])
-    plain = all(len(line.split()) <= _SHORT and not line.startswith("#") for line in there)
-    plain = plain and not all(line.rstrip().endswith((".", "!", "?")) for line in there)
+    longest = _SHORT if all(line.rstrip().endswith((".", "!", "?")) for line in there) else _LONG
+    plain = all(len(line.split()) <= longest and not line.startswith("#") for line in there)
     return "" if there and plain else "- "
 
 

@@ -24,9 +24,11 @@ async def run(args: Mapping[str, object], bench: Bench) -> dict[str, object]:
     path = plain_path(str(args.get("path", "")))
     only = _moments(args, bench)
     after, branch = str(args.get("after", "")), str(args.get("branch", "HEAD"))
-    of = f"{after}..{branch}" if after else branch
     count = int(str(args.get("count", _COUNT if not (only or after) else _MOST)))
     async with repository(bench.workspace, str(args.get("repo", "."))) as git:
+        if after and not await git.commit_of(after) and await git.commit_of(f"v{after}"):
+            after = f"v{after}"  # as people say the number of a version
+        of = f"{after}..{branch}" if after else branch
         author = str(args.get("author", ""))
         if args.get("mine"):
             author = await _own_address(git, author)
