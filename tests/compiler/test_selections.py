@@ -38,6 +38,7 @@ FILES = {
     "test_clocks_that_jump.py": ("-", "2026-11-02"),
 }
 BILLS = ("2026-03-04-power", "2026-09-12-power", "2026-10-02-water")
+POWER = ("bills/2026-03-04-power.txt", "bills/2026-09-12-power.txt")
 GENREP = ("ljud/genrep-2026-10-01.mp3", "ljud/genrep-2026-11-05.mp3")
 
 
@@ -338,5 +339,52 @@ def test_files_go_into_folders_by_date_or_copies_of_them(
 )
 def test_one_file_of_several_is_asked_about(folder: Path, home: Home, skill: str, goal: str) -> None:
     made = read(folder, home, skill, goal)
+    assert isinstance(made, Clarify)
+    assert [one.field for one in made.questions] == ["slot.files"]
+
+
+@pytest.mark.parametrize(
+    ("skill", "goal", "files", "target"),
+    [
+        ("files-move", "move the power bills from 2026 to old/, they annoy me", " ".join(POWER), "old"),
+        ("files-copy", "make a folder bo and put copies of DSC_1 DSC_2 and DSC_3 in there",
+         "shots/DSC_1.jpg shots/DSC_2.jpg shots/DSC_3.png", "bo"),
+        ("files-move", "first.txt and third.txt are done with, put them both in old",
+         "claims/first.txt claims/third.txt", "old"),
+        ("files-move", "the power bills are only in the way move them to old", " ".join(POWER), "old"),
+        ("files-zip", "zip up the shots folder for me, call it s.zip, need to hand it to bo before noon",
+         "shots", "s.zip"),
+        ("files-zip", "zip claims as c.zip for bo", "claims", "c.zip"),
+        ("files-zip", "packa hela mappen claims åt bo i c.zip", "claims", "c.zip"),
+        ("files-zip", "zip claims as c.zip for bo but not the third one",
+         "claims/first.txt claims/second.txt", "c.zip"),
+        ("files-zip", "zip the bills (march, september) as b.zip", " ".join(POWER), "b.zip"),
+        ("files-zip", "packa claims (first och third) i c.zip", "claims/first.txt claims/third.txt", "c.zip"),
+        ("files-copy", "copy third.txt so we have something to go by, it should be called fourth.txt and be "
+         "with the other claims", "claims/third.txt", "claims/fourth.txt"),
+        ("files-copy", "kopiera third.txt så vi har nåt till mötet, ska heta fourth.txt och ligga med dom "
+         "andra claims", "claims/third.txt", "claims/fourth.txt"),
+        ("files-delete", "setup.msi and talk.mp3 in temp can go. keep the rest",
+         "temp/setup.msi temp/talk.mp3", ""),
+    ],
+)  # fmt: skip
+def test_which_files_are_listed_told_before_or_packed_for_somebody(
+    folder: Path, home: Home, skill: str, goal: str, files: str | None, target: str
+) -> None:
+    made = read(folder, home, skill, goal)
+    assert sorted(slots(made, "files")) == sorted((files or "").split())
+    assert isinstance(made, Compiled if files else Clarify)
+    assert [one.strip("/") for name in ("target", "archive") for one in slots(made, name)] == [target] * bool(
+        target
+    )
+
+
+@pytest.mark.parametrize(
+    "goal", ["zip the bills (march, those of bo) as b.zip", "zip the bills (march, december) as b.zip"]
+)
+def test_a_list_in_brackets_that_is_not_all_understood_is_asked_about(
+    folder: Path, home: Home, goal: str
+) -> None:
+    made = read(folder, home, "files-zip", goal)
     assert isinstance(made, Clarify)
     assert [one.field for one in made.questions] == ["slot.files"]

@@ -3,6 +3,7 @@ meant, which files. It is kept with what else was found, so that a replay reads 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 STAYS: Final = "!"  # no slot: the words say what is left out, of a goal that is not understood
 # Inputs that would say the same in other ways.
 _BESIDE: Final = ("pattern", "folder", "scope", "days", "find", "replacement", "prefix", "how", "language")
+_FILE: Final = re.compile(r"\S+\.\w{1,5}(?!\w)")
 _SURE: Final = 0.97
 _FILLED: Final = "@filled"
 _READ: Final = "@read="  # of a skill: that its own reader, and no chooser of files, says what fills it
@@ -91,7 +93,9 @@ def filled_skill(request: GoalRequest, skills: Sequence[Skill], words: CoverageW
     """The first of some skills of which what stands in the files here says all that it must be told."""
     files, names = request.files, request.files.there
     if _FILLED not in files.found and names is not None:
-        said = {match[0] for match in WORD.finditer(request.prose.casefold())}
+        whole = Clauses(request.prose, None, words)
+        wished = (words.commanded(whole.said(one.place)) for one in whole.all)  # “a.zip can go”
+        said = {one for text in wished for one in WORD.findall(_FILE.sub(" ", text.casefold()))}
         for skill in skills:
             reads = names.filler(skill.id) is not None
             many = {slot.name for slot in skill.slots if slot.most > 1}

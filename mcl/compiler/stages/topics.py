@@ -31,7 +31,8 @@ def topics_of(core: Core) -> Topics:
     thing, few = rf"{none}(?P<thing>\S.*?)", r"(?:\s+(?!\d)\S+(?:\s+\S+){0,5})?"
     place = rf"(?P<place>{said('topic.at')}(?:\s+\S+){{1,4}}?)"
     says = rf"{said('topic.says')}(?!\s+{said('topic.says.not')})"
-    named = rf"(?P<thing>(?:{said('topic.named')}\s|\S*[^\W_]\.\w{{1,5}}(?!\S))(?:(?!\s{says}\s).)*)"
+    called = rf"(?:{said('topic.named')}\s|\S*[^\W_]\.\w{{1,5}}(?!\S))"
+    named = rf"(?P<thing>{called}(?:(?!\s{said('topic.says')}\s).)*)"
     clauses = (
         rf"{none}(?P<thing>\S+(?:\s+\S+){{0,2}})",
         named,

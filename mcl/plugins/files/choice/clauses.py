@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from typing import Final
@@ -46,7 +46,7 @@ class Noun:
     """A run of words that names files together. all, one, many: a word beside it says how many; tests: what
     must hold of them; newest: of how many of them the newest are meant, the oldest where it is negative;
     alone: what must hold of them is all that is said; head: of how many words “from” and the like stand
-    behind."""
+    behind; among: which of them are named behind it."""
 
     tokens: list[SaidWord] = field(default_factory=list)
     all: bool = False
@@ -57,6 +57,7 @@ class Noun:
     newest: int = 0
     alone: bool = False
     head: int = 0
+    among: list[Said] = field(default_factory=list)
 
     @property
     def names(self) -> bool:
@@ -134,7 +135,7 @@ class ClauseReader:
                 aside = aside or int(tokens[at - 1].text in self.words.sets["packed"])
             step, test = self._held(tokens, at)
             if said.speaks or noun.tokens or said.target.end:
-                if many := self._for_whom(tokens, at):
+                if many := self._for_whom(tokens, at) or self._for_somebody(tokens, at, noun, said):
                     at += many
                     continue
                 aside = aside or (0 if step else self.words.at("meanwhile", tokens, at))
@@ -264,6 +265,8 @@ class ClauseReader:
                 at += step
                 continue
             at += 1
+            if self._is_next(token, noun):
+                end_noun()
             if token.text == "," or token.text in self.words.sets["joins"]:
                 end_noun()
             elif not self._word(token, noun, said, commanded=at > 1 and self._is_verb(tokens[0])):
@@ -281,6 +284,14 @@ class ClauseReader:
         said.end = tokens[at - 1].end if at else 0
         return said
 
+    def item(self, tokens: Sequence[SaidWord]) -> Said:
+        """One of a list of files: by name, or from when it is; with a word left that says something else."""
+        if (days := when(tokens, 0, self.today, led=True)) and days[0] == len(tokens):
+            return Said(tests=[days[1]])
+        one = self.read(tokens)
+        known = (one.nouns or one.tests) and self.known(one) and not (one.but or one.target.end)
+        return one if known else replace(one, left=one.left or tokens[0].text)
+
     def _for_whom(self, tokens: Sequence[SaidWord], at: int) -> int:
         """How many words before a name say for whom it is made: “for the auditor as m.zip”."""
         if not (at and self.targeted and tokens[at].text in self.words.sets["recipient"]):
@@ -290,6 +301,34 @@ class ClauseReader:
                 between = tokens[at + 1 : place]
                 return 0 if any(self.sets.is_whole(one.text) for one in between) else place - at
         return 0
+
+    def _for_somebody(self, tokens: Sequence[SaidWord], at: int, noun: Noun, said: Said) -> int:
+        """How many words say for whom it is, behind a folder that is one or what is made: “zip x for Bo”."""
+        if not self.targeted or tokens[at].text not in self.words.sets["recipient"]:
+            return 0
+        last = noun.tokens[-1].text if len(noun.tokens) == 1 else ""
+        one = PLURAL.search(last) is None or any(
+            word.text in self.words.sets["folder"] for word in tokens[:at]
+        )
+        whole = one and last != "" and self.sets.folder(last) != ""
+        if not (whole or (said.target.end and said.target.end < tokens[at].start)):
+            return 0
+        leads = ("but", "only", "keep", "into", "widening")
+        ends = (
+            place
+            for place in range(at + 1, len(tokens))
+            if tokens[place].text in _MARKS
+            or self._is_new(tokens, place + 1)
+            or any(self.words.at(name, tokens, place) for name in leads)
+        )
+        return next(ends, len(tokens)) - at
+
+    def _is_next(self, token: SaidWord, noun: Noun) -> bool:
+        """Whether a word names another file than a noun, both by a number or a whole name: “a1 a2 and a3”."""
+        known = frozenset.intersection(*map(self.sets.of, noun.tokens)) if noun.tokens else frozenset()
+        sure = all(any(map(str.isdigit, one.text)) or "." in one.text for one in (*noun.tokens[-1:], token))
+        other = self.sets.of(token) if sure and len(known) == 1 else frozenset()
+        return len(other) == 1 and known.isdisjoint(other)
 
     def _whole(self, tokens: Sequence[SaidWord]) -> Iterator[SaidWord]:
         """The words, those of a name with blanks in it as one: “lux (1).pdf”."""
@@ -703,6 +742,8 @@ class ClauseReader:
         """What a clause tells something of: “downloads is a mess”."""
         tells = (at for at, one in enumerate(tokens) if one.text in self.words.sets["tells"])
         said = [one for one in tokens[: next(tells, 0)] if one.text not in self.words.sets["some"]]
+        if len(said) > 1 and said[-1].text in self.words.sets["subjects"]:
+            said = said[:-1]  # “the old songs they are in the way”
         tokens = [one for one in tokens if one.text not in self.words.sets["some"]]
         ends = range(1, len(tokens) if len(tokens) <= _LONGEST else 0)  # each is read to its end
         wanted = (self.read(tokens[at:]) for at in ends)  # “she wants all our letters”

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -20,7 +21,7 @@ from mcl.compiler.stages.repeats import PLACED
 from mcl.compiler.stages.request import GoalRequest
 from mcl.compiler.stages.word_forms import folded, stems
 from mcl.language.skills import Skill, Slot
-from mcl.model.cues import TextPlace
+from mcl.model.cues import TextPlace, free, within
 from mcl.plugins.files.choice.clauses import NO_PLACE, ClauseReader, Noun, Said
 from mcl.plugins.files.choice.described import DescribedFiles
 from mcl.plugins.files.choice.looking import looking_in
@@ -34,6 +35,8 @@ _ONE: Final = re.compile(r"[^s]er$")  # of one letter, behind “the”
 _LODGED: Final = 2  # words of a folder that is said with the one it lies in
 _NEAR: Final = 24  # characters of “a subfolder called”
 _POINTED: Final = 20  # characters of “that one photo”
+_BRACKETS: Final = re.compile(r"(?<=[^\s(]) ?\(((?:[^()\n]|\(\d{1,2}\))+)\)")
+_LEADS: Final = ("keep", "only", "but", "also", "widening", "aside", "naming", "into")
 
 
 class Selection(NamedTuple):
@@ -52,7 +55,8 @@ class Selection(NamedTuple):
 class _Goal:
     """What the clauses of a goal say. aside: where those stand that say what stays, or only what counts;
     topic: what one tells something of; stopped: a word of it says what is not understood; beside: what is
-    made lies where the files do; wished: a clause with a verb was read."""
+    made lies where the files do; wished: a clause with a verb was read; named: one says only what is
+    made; unsure: what is listed is not all understood."""
 
     said: list[tuple[Clause, Said]] = field(default_factory=list)
     but: list[Said] = field(default_factory=list)
@@ -64,6 +68,8 @@ class _Goal:
     stopped: bool = False
     beside: bool = False
     wished: bool = False
+    named: bool = False
+    unsure: bool = False
 
 
 class Selections:
@@ -114,9 +120,13 @@ class Selections:
                     goal.aside.append(self._with_joined(clause))  # “but the copy alone”, as was said
             elif kept and any(self.words.at("in_name", tokens, at) for at in (1, 2)):
                 goal.aside.append(self._with_joined(clause))  # “those without (1) or copy in the name”
-            elif done and self.words.at("naming", tokens, 0):
+            elif clause.place in self._brackets and self._lists(tokens, goal):
+                goal.aside.append(clause.place)
+            elif done and (named := self._is_naming(tokens)):
+                goal.named = True
                 goal.aside.append(clause.place)
                 goal.beside |= any(self.words.at("beside", tokens, at) for at in range(len(tokens)))
+                goal.parent = goal.parent or self._lies_with(tokens[named:])
             elif done and self.clauses.does(clause) and not self._places(tokens, goal):
                 break  # a wish of its own
             elif done and self.words.at(
@@ -133,11 +143,65 @@ class Selections:
                 done = (self._take(clause, tokens, goal) and not leads) or done
         return goal
 
+    def _is_naming(self, tokens: Sequence[SaidWord]) -> int:
+        """How many words of a clause say that what is made is called so: “call it”, “it should be called”."""
+        led = int(bool(tokens) and tokens[0].text in self.words.sets["pronouns"])
+        many = self.words.at("naming", tokens, 0) or self.words.at("naming", tokens, led)
+        return led + many if many else 0
+
+    def _lies_with(self, tokens: Sequence[SaidWord]) -> str:
+        """The folder of the files with which what is made is to lie: “… and be with the other minutes”."""
+        around = self.words.sets["one"] | self.words.sets["pronouns"] | self.words.sets["all"]
+        for at in range(len(tokens)):
+            led = self.words.at("alongside", tokens, at)
+            behind = [one for one in tokens[at + led :] if one.text not in around]
+            others = bool(behind) and behind[0].text in self.words.sets["others"]
+            if led and len(behind) > others and (path := self.sets.folder(behind[others].text)):
+                return path
+        return ""
+
+    @cached_property
+    def _brackets(self) -> list[TextPlace]:
+        """Where lists stand in brackets, without these: “the minutes (of May and June)”; none that begins as
+        what stays, or counts besides."""
+        found = []
+        for match in _BRACKETS.finditer(self.clauses.prose):
+            place = TextPlace(*match.span(1))
+            tokens = tokens_of(self.clauses.prose, *place)
+            joins = self.words.sets["joins"] | {","}
+            led = any(self.words.at(name, tokens, 0) for name in _LEADS)
+            if not led and any(one.text in joins for one in tokens) and free(place, self.clauses.quotes):
+                found.append(place)
+        return found
+
+    def _lists(self, tokens: Sequence[SaidWord], goal: _Goal) -> bool:
+        """Whether a list in brackets says which of the files just named are meant; one of which not all is
+        understood, or fits, leaves that open."""
+        noun = next((noun for _, one in goal.said[-1:] for noun in one.nouns[-1:] if noun.tokens), None)
+        parts: list[list[SaidWord]] = [[]]
+        for token in tokens:
+            if token.text == "," or token.text in self.words.sets["joins"]:
+                parts.append([])
+            else:
+                parts[-1].append(token)
+        read = [self.reader.item(part) for part in parts if part]
+        known = [one for one in read if not one.left]
+        if noun is None or not known:
+            return False
+        noun.among = known
+        goal.unsure = goal.unsure or len(known) < len(read)
+        return True
+
     def _units(self) -> Iterator[Clause]:
         """The clauses, those together that commas part and that only say from when files are: “from may, june
-        and july”."""
+        and july”; a list in brackets as one; what is told as one, where a wish that points at it goes on from
+        it without a mark."""
         units: list[Clause] = []
-        for clause in self.clauses.all:
+        for clause in (part for one in self.clauses.all for part in self._run_on(one)):
+            if held := next((one for one in self._brackets if within(clause.place, [one])), None):
+                if not units or units[-1].place != held:
+                    units.append(Clause(held))
+                continue
             before = units[-1] if units else None
             between = self.clauses.prose[before.place.end : clause.place.start].strip() if before else ""
             if (
@@ -152,6 +216,18 @@ class Selections:
             else:
                 units.append(clause)
         yield from units
+
+    def _run_on(self, clause: Clause) -> Iterator[Clause]:
+        """A clause, or what it tells and the wish behind that: “the old songs are in the way move them”."""
+        tokens = tokens_of(self.clauses.prose, *clause.place)
+        pointing = self.words.sets["several"] | self.words.sets["pronouns"]
+        for at in range(1, 0 if self.clauses.does(clause) else len(tokens) - 1):
+            if self._is_wish(tokens[at:]) and tokens[at + 1].text in pointing:
+                before = TextPlace(clause.place.start, tokens[at - 1].end)
+                yield Clause(before, clause.joined, clause.begins)
+                yield Clause(TextPlace(tokens[at].start, clause.place.end))
+                return
+        yield clause
 
     def _dates(self, clause: Clause, *, last: bool = False) -> bool:
         """Whether a clause says nothing but from when files are; last: ends so."""
@@ -280,6 +356,11 @@ class Selections:
         placed = bool(one.target.end) if not goal.target.end else again
         return same or (self.reader.targeted and placed) or (self.contents and again)
 
+    @property
+    def listed(self) -> bool:
+        """Whether a list says which files are meant."""
+        return any(noun.among for _, one in self.goal.said for noun in one.nouns)
+
     # ---- all of it
 
     def chosen(self) -> Selection | None:
@@ -302,16 +383,18 @@ class Selections:
         everything = any(one.everything for _, one in goal.said)
         if folder and goal.target.end and any(one.there for _, one in goal.said):
             goal.parent = goal.parent or folder  # “in projects … to the subfolder old there”
-        about = next((noun for noun in goal.topic.nouns if noun.tokens), None) if goal.topic else None
-        if about is not None and not any(noun.names for noun in nouns):
-            if self._is_folder(about):
-                folder = folder or self.sets.folder(about.tokens[0].text)
+        about = [noun for noun in goal.topic.nouns if noun.tokens] if goal.topic else []
+        if about and not any(noun.names for noun in nouns):
+            if self._is_folder(about[0]) and not (about[0].many or about[0].tests):
+                folder = folder or self.sets.folder(about[0].tokens[0].text)
             elif points or tests:
-                nouns.append(about)
+                nouns += about
         whole = [noun for noun in nouns if noun.tokens and self._is_folder(noun)]
         others = len(nouns) > len(whole)  # beside others one that is told more of is none: “årets protokoll”
         whole = [
-            noun for noun in whole if not (noun.many or noun.newest or (others and (noun.tests or noun.all)))
+            noun
+            for noun in whole
+            if not (noun.many or noun.newest or noun.among or (others and (noun.tests or noun.all)))
         ]
         wanted = [noun for noun in nouns if noun.names and noun not in whole]
         inside = tests or wanted or goal.but or goal.only or any(noun.tests for noun in whole)
@@ -319,7 +402,7 @@ class Selections:
             tests += [test for noun in whole for test in noun.tests]
             folder = self.sets.folder(whole[0].tokens[0].text) or folder
         elif whole:  # the folder itself
-            paths = (self.sets.folder(whole[0].tokens[0].text),) if goal.target.end else ()
+            paths = (self.sets.folder(whole[0].tokens[0].text),) if goal.target.end or goal.named else ()
             return Selection(place, paths, False, goal.target, tuple(self._all_read())) if paths else None
         if not wanted:
             if (
@@ -339,7 +422,7 @@ class Selections:
     def _selection(
         self, wanted: Sequence[Noun], tests: Sequence[Test], folder: str, place: TextPlace
     ) -> Selection:
-        goal, paths, unsure = self.goal, list[str](), False
+        goal, paths, unsure = self.goal, list[str](), self.goal.unsure
         excluded = {path for one in goal.but for path in self._all_of(one)}
         for noun in wanted:
             noun.folder = noun.folder or folder
@@ -351,15 +434,29 @@ class Selections:
             bounds = [*tests, *noun.tests]
             narrow = not noun.newest
             found = [path for path in self._files(noun, bounds, narrow=narrow) if path not in excluded]
+            if noun.among:
+                parts = [self._listed(one, found) for one in noun.among]
+                unsure = unsure or not all(parts)
+                found = list(dict.fromkeys(path for part in parts for path in part))
             if goal.only:
                 found = [path for path in found if path in kept]
             if noun.newest:
                 found = self._newest(found, noun.newest)
             several = len(found) == abs(noun.newest)
+            several = several or bool(noun.among)
             several = several or self._several(noun, len(found), bounded=bool(bounds or goal.only))
             unsure = unsure or not found or ((len(found) > 1 or noun.many > 1) and not several)
             paths += [path for path in found if path not in paths]
         return Selection(place, tuple(paths), unsure, goal.target, tuple(self._all_read()))
+
+    def _listed(self, said: Said, found: Sequence[str]) -> list[str]:
+        """Of some files those that one of a list means: the one that is called just so, where there is one;
+        by its own name, where it is none of them."""
+        paths = self._all_of(said)
+        there = [path for path in paths if path in found] or (paths if said.nouns else [])
+        words = " ".join(one.text for noun in said.nouns for one in noun.tokens)
+        exact = [path for path in there if folded(base(path).rpartition(".")[0]) == folded(words)]
+        return exact if len(exact) == 1 else there
 
     def _newest(self, paths: Sequence[str], many: int) -> list[str]:
         """So many of the files, the newest first; the oldest where it is negative."""
@@ -497,7 +594,8 @@ class FileChoice:
             kept = [FilledInput("", one) for one in selections.kept if not self._changed]
             return self._described(selections, self._single, _NAME) or kept or None
         found = selections.chosen()
-        if (found is None or found.unsure) and (told := self._described(selections, slot, into)):
+        doubt = found is None or (found.unsure and not selections.listed)
+        if doubt and (told := self._described(selections, slot, into)):
             return told
         named = any(self._names.in_words(request.prose))  # "a (1).jpg" is one name
         if found is None or (found.unsure and named) or len(found.paths) > slot.most:
@@ -507,6 +605,8 @@ class FileChoice:
         parent = goal.parent or beside or self._above(found, selections)
         filled = [FilledInput(slot.name, found.place, found.paths, found.unsure)]
         filled += [FilledInput("", one) for one in found.read]
+        if found.target.end and self._lie_there(found.paths, self._clauses.said(found.target)):
+            return filled  # “both in downloads can go”
         if found.target.end and into not in request.slots:
             name = self._clauses.said(found.target)
             if folder := self._folder_of(name, parent):
@@ -517,6 +617,11 @@ class FileChoice:
         if not found.target.end:
             filled += list(self._named(parent)) or self._placed_in(goal)
         return filled
+
+    def _lie_there(self, paths: Sequence[str], name: str) -> bool:
+        """Whether all files lie in the folder already in which they would be put."""
+        folder = self._reader.sets.folder(name.casefold()) if self._into else ""
+        return {path.rpartition("/")[0] for path in paths} == {folder} and folder != ""
 
     def _above(self, found: Selection, selections: Selections) -> str:
         """The one folder in which all of the files lie, where they go to a folder below it."""

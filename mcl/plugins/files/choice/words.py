@@ -290,9 +290,10 @@ def amount(tokens: Sequence[SaidWord], place: int) -> Read | None:
     number = read_number(tokens[at + many].text) if many and at + many < len(tokens) else None
     if number is None:
         return None
-    at += many + 1
-    if at < len(tokens) and tokens[at].text in said.sets["money"]:
-        at += 1
+    money = at + many + 1 < len(tokens) and tokens[at + many + 1].text in said.sets["money"]
+    if not money and tokens[at].text in said.sets["dated"] and _YEAR.fullmatch(tokens[at + many].text):
+        return None  # “the bills from 2025”
+    at += many + 1 + money
     bound = float(number)
 
     def test(facts: Facts) -> bool:
