@@ -22,7 +22,10 @@ TEXTS = {
     "minutes/2026-09-07.md": "# Minutes\n\nThe roof leaks again.\n",
     "minutes/2026-10-05.md": "# Minutes\n\nDecided: a barbecue on 12 June.\n",
     "brev/hyresvard.txt": "Hej,\n\nelementet i hallen är kallt.\n",
-    "brev/skola.txt": "Hej,\n\nEmma är ledig på fredag.\n",
+    "brev/skola.txt": "Hej,\n\nEmma är ledig på fredag.\n\nÄrende K-2041-7\n",
+    "songs/first.txt": "First\nKey: G-flat\n",
+    "songs/second.txt": "Second\nKey: A-flat\n",
+    "songs/third.txt": "Third\nKey: G-flat\n",
 }
 
 
@@ -141,3 +144,41 @@ def test_a_list_of_things_to_do_is_no_mark(home: Home) -> None:
     made = mcl.compile_goal("show me the whole todo list", home=home)
     assert isinstance(made, Compiled), made
     assert not {one.name for one in made.intent.frame.objects} & {"code", "pattern", "text"}
+
+
+@pytest.mark.parametrize(
+    ("goal", "found"),
+    [
+        ("which of the songs in songs are in g-flat", ("g-flat", "{songs/first.txt,songs/third.txt}")),
+        ("vilka av låtarna i songs går i a-flat", ("a-flat", "songs/second.txt")),
+        ("which files have the school's case number in them? K-2041-7", ("K-2041-7", "")),
+        ("vilka filer står ärendet i? K-2041-7", ("K-2041-7", "")),
+        ("where in the minutes did i write abt the roof", ("roof", "minutes/**")),
+    ],
+)
+def test_files_of_which_something_holds_are_looked_for_by_what_stands_in_them(
+    home: Home, goal: str, found: tuple[str, str]
+) -> None:
+    made = mcl.compile_goal(goal, home=home, skill="files-find", ai=False)
+    assert isinstance(made, Compiled), made
+    said = {one.name: one.value for one in made.intent.frame.objects}
+    below = f"{said['folder']}/**" if said.get("folder", ".") != "." else ""
+    assert (said["text"], said.get("pattern") or below) == found
+
+
+def test_what_no_line_of_the_files_meant_says_is_asked_about(home: Home) -> None:
+    made = mcl.compile_goal(
+        "which of the minutes is it where they raise the fee", home=home, skill="files-find", ai=False
+    )
+    assert isinstance(made, Clarify)
+    assert [one.field for one in made.questions] == ["slot.text"]
+
+
+@pytest.mark.parametrize(
+    "goal", ["which of the minutes are from october", "vilka av minutes är från oktober"]
+)
+def test_files_of_a_month_are_told(home: Home, goal: str) -> None:
+    made = mcl.compile_goal(goal, home=home, skill="files-recent", ai=False, at="2026-11-27T09:00:00Z")
+    assert isinstance(made, Compiled)
+    said = {one.name: one.value for one in made.intent.frame.objects}
+    assert (said["pattern"], said["count"]) == ("minutes/2026-10-05.md", "1")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from executor.core.errors import GlobError
@@ -111,8 +112,11 @@ class FileNames:
         )
 
     def answering(self, prose: str, at: str) -> tuple[str, ...]:
-        """The files that answer a goal that was said at a moment."""
-        return self.reads(prose, at, self.files)
+        """The files that answer a goal that was said at a moment: of the folder that it names, if it does."""
+        said = [one.casefold().strip("?!.,:;/") for one in prose.split()]
+        named = {two for one, two in pairwise(said) if one in _INSIDE and two in self._folders}
+        below = tuple(path for path in self.files if any(path.startswith(f"{one}/") for one in named))
+        return self.reads(prose, at, below if named else self.files)
 
     def meant(self, text: str, use: PathUse, most: int) -> Meant | None:
         """What words for a path mean, at most so many; None where they are to be taken as they are."""

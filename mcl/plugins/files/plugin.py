@@ -28,9 +28,9 @@ PLUGIN = Plugin(
     chooses="mcl.plugins.files.choice.selections:FileChoice",
     fills={
         "code-search": "mcl.plugins.files.choice.searched:read_searched_code",
-        "file-locate": "mcl.plugins.files.choice.described:read_located",
+        "file-locate": "mcl.plugins.files.choice.narrowed:read_located",
         "files-count": "mcl.plugins.files.choice.narrowed:read_counted",
-        "files-find": "mcl.plugins.files.choice.searched:read_searched",
+        "files-find": "mcl.plugins.files.choice.narrowed:read_found",
         "files-largest": "mcl.plugins.files.choice.narrowed:read_ranked",
         "files-recent": "mcl.plugins.files.choice.narrowed:read_ranked",
     },

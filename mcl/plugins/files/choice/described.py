@@ -36,7 +36,7 @@ def terms_of(tokens: Sequence[SaidWord], weight: float = 1.0) -> Iterator[Weight
             yield WeightedWord(one._replace(text=text), weight)
 
 
-def read_located(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+def read_described(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The file that is looked for, where all that is said of it describes one alone."""
     asked = pattern_beside(__file__, "asks").search(prose) if len(prose) <= _LONGEST else None
     if asked is None or mark_said(prose) is not None:
