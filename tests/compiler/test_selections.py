@@ -317,8 +317,12 @@ def test_new_names_are_told_one_by_one_or_by_a_piece(
     [
         ("put the photos in shots into a folder per year, but keep the originals", ("keep",)),
         ("lägg bilderna i shots i en mapp per år, men rör inte DSC_3.png", ()),
+        ("sort the photos in shots into shots/2025 and shots/2026 by when they were taken. "
+         "not DSC_3.png", ()),
+        ("shots is a mess. make a folder in it for each year, 2025 and 2026, and move each photo into the "
+         "right one going by the file date. leave DSC_3.png", ()),
     ],
-)
+)  # fmt: skip
 def test_files_go_into_folders_by_date_or_copies_of_them(
     folder: Path, home: Home, goal: str, kept: tuple[str, ...]
 ) -> None:

@@ -115,14 +115,15 @@ class NamedSets:
         return [one.path for one in self.files if close and close[0] in _parts(one.path)]
 
     def _shortened(self, word: str) -> list[str]:
-        """The files with a word in the path that is said short: “stats” of “statistics”."""
-        short = word.removesuffix("s")
-        if len(short) < _SHORT or not word.isalpha():
-            return []
+        """The files with a word in the path that is said short: “stats” of “statistics”, “group” of
+        “gruppbild”."""
+        said = {word.removesuffix("s"), *stems(word)} if word.isalpha() else ()
+        shorts = tuple(one for one in said if len(one) >= _SHORT)
         return [
             one.path
             for one in self.files
-            if any(part.startswith(short) and len(part) > len(word) + 1 for part in _parts(one.path))
+            if shorts
+            and any(part.startswith(shorts) and len(part) > len(word) + 1 for part in _parts(one.path))
         ]
 
     def _stems_in(self, path: str) -> frozenset[str]:

@@ -57,8 +57,8 @@ def read_found(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> S
     if cited := _cited(prose, clauses, names):
         return cited
     which = _Which.read(prose, clauses, names)
-    if which is None:
-        return ()
+    if which is None or (len(which.files) == 1 and read_described(prose, clauses, names)):
+        return ()  # where that one is, is asked
     if which.unread and not which.pattern:
         place = TextPlace(which.unread[0].start, which.unread[-1].end)
         return (FilledInput("text", place, ("",), unsure=True),)

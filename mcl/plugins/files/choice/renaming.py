@@ -28,6 +28,7 @@ _ANYTHING: Final = re.compile(  # “DSC_something”
     r"(?<=[\w-])(?:(?<![^\W_])(?:nåt|något|nånting|någonting|whatever|something|anything)|(?<![^\W_])[xn]{2,}|\*|#+|\.{3}|…)$",
     re.IGNORECASE,
 )
+_YEARS: Final = re.compile(r"(?:19|20)\d\d")
 _DAYED: Final = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?")
 
 
@@ -290,7 +291,12 @@ def read_tidying(prose: str) -> Iterator[Renaming]:
     if not said:
         return
     shaped = next(
-        (one for one in _found("shaped", prose) if one["path"] or one.start() < one.start("folder")), None
+        (
+            one
+            for one in _found("shaped", prose)
+            if one["path"] or one.start() < one.start("folder") or len(_YEARS.findall(one[0])) > 1
+        ),
+        None,
     )
     units = {
         name[0]
