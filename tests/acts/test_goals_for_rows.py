@@ -232,6 +232,22 @@ def test_what_is_not_clear_of_a_row_changes_none(home: Home, goal: str) -> None:
     assert table_after(goal, home) in ("", STAFF), goal
 
 
+@pytest.mark.parametrize(
+    ("goal", "rows"),
+    [
+        ("fix words.csv, Hund is in there twice", "hund,Hund\nbok,Buch\n"),
+        ("hund finns med dubbelt i words.csv, ta bort den ena raden", "hund,Hund\nbok,Buch\n"),
+    ],
+)
+def test_a_row_that_is_there_twice_is_kept_once(home: Home, goal: str, rows: str) -> None:
+    Path("words.csv").write_text("ord,tyska\nhund,Hund\nbok,Buch\nhund,Hund\n")
+    made = mcl.compile_goal(goal, home=home, skill="lines-unique")
+    if isinstance(made, Compiled):
+        mcl.accept(made.intent.id, home=home)
+        mcl.run(made.intent.id, people=AlwaysApprove(), home=home)
+    assert Path("words.csv").read_text() == f"ord,tyska\n{rows}", goal
+
+
 def test_of_what_is_not_named_nothing_is_taken_away(home: Home) -> None:
     made = mcl.compile_goal("delete the logs in logs. it is important that server.log stays", home=home)
     taken = [one.value for one in made.intent.frame.objects] if isinstance(made, Compiled) else []

@@ -142,12 +142,33 @@ def read_row_gone(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     )
 
 
+def read_doubled(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
+    """The table of which one row is there twice, and a cell of it is said, for a skill that keeps each line
+    once; nothing where other rows would go too."""
+    said = [one.place for one in clauses if not one.keeps]
+    twice = _places("doubled", prose, said)
+    asks = [place for name in ("removes", "changes") for place in _places(name, prose, said)]
+    spoken, found = words_in(prose), list[tuple[_Table, TextPlace]]()
+    for table in _tables(prose, said, names) if twice and asks else ():
+        lines = [table.lines[at] for at in table.at]
+        double = {tuple(table.rows[row]) for row, line in enumerate(lines) if lines.count(line) > 1}
+        cells = [words_in(one) for one in next(iter(double))] if len(double) == 1 else []
+        if any(cell and len("".join(cell)) > 1 and _has(spoken, cell) for cell in cells):
+            found.append((table, (*table.places, twice[0])[0]))
+    if len(found) != 1:
+        return ()
+    table, place = found[0]
+    read = (FilledInput("", one) for one in (*said, *twice))
+    return (FilledInput("file", place, (table.schema.path,)), FilledInput("result", place), *read)
+
+
 def _scope(prose: str, clauses: Sequence[SaidClause], verbs: str) -> list[TextPlace]:
     """The clauses up to the second wish, where the first says that something is changed."""
     begins = pattern(verbs)
     does = [at for at, one in enumerate(clauses) if one.does or begins.match(prose, one.place.start)]
     does = [at for at in does if not clauses[at].keeps]
-    does = does or [at for at, one in enumerate(clauses) if begins.search(prose, *one.place)][:1]
+    mends = pattern("mends") if verbs == "changes" else begins
+    does = does or [at for at, one in enumerate(clauses) if mends.search(prose, *one.place)][:1]
     if not does or begins.search(prose, *clauses[does[0]].place) is None:
         return []
     last = does[1] if len(does) > 1 else len(clauses)

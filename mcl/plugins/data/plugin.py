@@ -24,6 +24,7 @@ PLUGIN = Plugin(
         "people of rows": "mcl.plugins.data.people:read_people",
         "note-write": "mcl.plugins.data.rows_added:read_row",
         "folder-make": "mcl.plugins.data.rows_said:read_folders",
+        "lines-unique": "mcl.plugins.data.cells:read_doubled",
         "list-edit": "mcl.plugins.data.cells:read_row_gone",
         "table-ask": "mcl.plugins.data.told:read_tables",
         "table-join": "mcl.plugins.data.told:read_join",
