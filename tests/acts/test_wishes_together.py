@@ -146,3 +146,57 @@ def test_a_text_of_a_later_wish_that_begins_with_no_is_its_text(home: Home) -> N
     )
     (wish,) = made.intent.frame.further
     assert {one.name: one.value for one in wish.objects}["message"] == "No worries, we will manage"
+
+
+@pytest.fixture
+def lists(home: Home) -> Home:
+    """The same with two lists, some invoices and a folder with a download."""
+    Path("shopping.txt").write_text("milk\neggs\nmilk\n")
+    Path("todo.txt").write_text("[ ] order firewood\n[ ] call the plumber\n")
+    Path("downloads").mkdir()
+    Path("downloads/setup.exe").write_bytes(b"x")
+    Path("downloads/song.mp3").write_bytes(b"x")
+    Path("bills").mkdir()
+    for number, status in (("041", "unpaid"), ("042", "overdue"), ("043", "paid 2026-11-20")):
+        Path(f"bills/{number}-bakery.txt").write_text(f"Bill {number}\nStatus: {status}\n")
+    return home
+
+
+@pytest.mark.parametrize(
+    ("goal", "skills"),
+    [
+        ("plasters on the shopping list and tick off order firewood in todo.txt", "note-write list-edit"),
+        ("plåster på shopping.txt, å bocka av order firewood i todo.txt", "note-write list-edit"),
+        ("tidy downloads a bit: delete setup.exe and move song.mp3 to music", "files-delete files-move"),
+        ("copy the docs to a folder spare and make a spare.zip of it", "files-copy files-zip"),
+        ("milk is on shopping.txt twice, take one off, and add salt at the end", "lines-unique note-write"),
+        (
+            "The bakery has paid. In bills/041-bakery.txt change unpaid to paid, and add call Bo to todo.txt",
+            "text-replace note-write",
+        ),
+    ],
+)
+def test_the_first_of_two_wishes_is_read_as_if_it_were_alone(lists: Home, goal: str, skills: str) -> None:
+    made = compiled(goal, lists)
+    refs = [one.skill_ref.split("/")[3].split("@")[0] for one in made.intent.frame.further]
+    assert made.intent.compile_metadata is not None
+    assert " ".join([made.intent.compile_metadata.skill_id or "", *refs]) == skills
+
+
+def test_a_state_that_is_changed_is_that_of_the_text_which_has_it(lists: Home) -> None:
+    made = compiled("The bakery has paid at last. Change unpaid to paid on bills/041-bakery.txt", lists)
+    values = {one.name: one.value for one in made.intent.frame.objects}
+    assert values["files"] == "bills/041-bakery.txt"
+    assert values["new"].startswith(("paid", "Status: paid"))
+
+
+def test_the_place_at_the_end_of_a_list_is_no_file_of_the_wish_before(lists: Home) -> None:
+    made = compiled("kryssa order firewood i todo.txt, å sätt upp salt sist på shopping.txt", lists)
+    (wish,) = made.intent.frame.further
+    assert {one.name: one.value for one in wish.objects} == {"note": "salt", "file": "shopping.txt"}
+
+
+def test_one_of_two_that_are_alike_is_no_file_of_the_wish_before(lists: Home) -> None:
+    outcome = mcl.compile_goal("milk står på shopping.txt, ta bort den ena", home=lists)
+    removed = outcome.intent.frame.further if isinstance(outcome, Compiled) else ()
+    assert not any("files-delete" in one.skill_ref for one in removed)

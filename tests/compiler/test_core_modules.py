@@ -383,6 +383,7 @@ COVERED_BY = {
 # For each list of words by which a wish speaks of an earlier one what it is read in.
 SPOKEN_BY = {
     "pointing": "copy it",
+    "pointing.others": "ta bort den ena",
     "pointing.things": "copy the files to archive",
     "pointing.not": "copy the files in docs",
     "into.1": "show what is in it",
@@ -463,6 +464,17 @@ ABOUT_BY = {
     "topic.particles": "The song is old. get rid of it",
     "topic.last": "The song is old. throw it away",
     "topic.points": "The song is old. delete it",
+    "topic.takes": "take the songs, delete them",
+    "bare.verb": "honey on the list and send it",
+    "bare.verb.sv": "honung på listan",
+    "bare.at": "honey on the list and send it",
+    "bare.list": "honey on the list and send it",
+    "bare.list.sv": "honung på listan",
+    "bare.end": "honey on the list please",
+    "bare.not": "each song on the list",
+    "recast.1": "make a x.zip of it",
+    "recast.2": "gör en x.zip av den",
+    "recast.3": "skriv sen till te längst ner",
 }
 
 
@@ -552,6 +564,11 @@ def summed_up(kit: Kit, core: Core) -> object:
     return "tidy" in Rules.of(core).coverage.summing
 
 
+def fronted(text: str) -> Look:
+    """A look at a wish that says first where it is done."""
+    return lambda kit, core: Rules.of(core).coverage.commanded(text)
+
+
 def sent_too(kit: Kit, core: Core) -> object:
     """What comes of a goal of two verbs for a skill that says both of itself."""
     folder = kit.folder / f"both{next(kit.made)}" / "order"
@@ -579,6 +596,8 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("coverage", "noting", '"zzz"'), noted, ()),
     (("coverage", "summing", '"zzz"'), summed_up, ()),
     (("coverage", "signing", '"zzz"'), wants_signature, ()),
+    (("coverage", "front", '"zzz"'), fronted("on the second page swap a for b"), ()),
+    (("coverage", "front.nouns", '"zzz"'), fronted("on the shopping list put butter"), ()),
     (("promise", "question.second", '"So?"'), planned("order paper and send it"), ()),
     (("promise", "question.open", '"So?"'), planned("order paper every monday"), ()),
     (("constraint", "second preference", "preference"), goal("order paper and send it", item="paper"), ()),

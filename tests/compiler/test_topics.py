@@ -33,6 +33,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("i downloads ligger setup.exe, släng den", "files-delete", "files", "downloads/setup.exe"),
         ("song.mp3 is no longer needed, throw it away", "files-delete", "files", "downloads/song.mp3"),
         ("docs/api.md is a mess, make a copy of it called old.md", "files-copy", "files", "docs/api.md"),
+        ("butter on the shopping list please", "note-write", "note", "butter"),
+        ("get notes.md and delete it", "files-delete", "files", "notes.md"),
+        ("make a docs.zip out of docs", "files-zip", "archive", "docs.zip"),
     ],
 )
 def test_a_wish_is_about_what_the_clause_before_it_speaks_of(

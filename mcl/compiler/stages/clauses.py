@@ -121,7 +121,7 @@ class Clauses:
     def _goes_on(self, start: int, end: int) -> bool:
         """Whether what stands here is a clause of its own: a verb with what it is done to, or a ban."""
         lead = self.words.opening.match(self.prose, start, end)
-        text = self.words.pointing.turned(self.prose[lead.end() if lead else start : end])
+        text = self.words.turned(self.prose[lead.end() if lead else start : end])
         text = self.words.inverted(text) or text
         if self.words.forbids(text) or self.words.wants(text) or self.words.pointing.leading.match(text):
             return True
@@ -329,9 +329,16 @@ class Clauses:
     def main(self) -> Clause | None:
         """The clause that says what is wanted: the first that begins with a verb, or that says something and
         neither tells how things are nor bounds what is wanted."""
-        plain = [one for one in self.all if self._plain(one.place)]
+        plain = [one for one in self.all if self._plain(one.place) and not self.sums_up(one)]
         said = (one for one in plain if self._says_what(one))
         return next(said, next(iter(plain), next(iter(self.all), None)))
+
+    def sums_up(self, clause: Clause) -> bool:
+        """Whether a clause only sums up what is wanted behind its colon: "tidy downloads: delete x"."""
+        at = self.all.index(clause)
+        behind = self.all[at + 1] if at + 1 < len(self.all) else None
+        led = behind is not None and ":" in self.prose[clause.place.end : behind.place.start]
+        return led and behind is not None and self.does(behind) and self.head(clause) in self.words.summing
 
     def _says_what(self, clause: Clause) -> bool:
         text = self.said(clause.place)

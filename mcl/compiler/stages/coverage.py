@@ -103,6 +103,7 @@ class Coverage:
         if bans and not found and free(clause.place, (*self.limits, *self.before)):
             found.append(Uncovered(clause.place, "negation"))
         led = clause is self.clauses.all[0] and self.clauses.is_label(clause)
+        led = led or self.clauses.sums_up(clause)
         if not about and not found and not reason and not led and self._stands_alone(clause):
             found.append(Uncovered(clause.place, "clause"))
         # A word alone, such as "never" or "also", says nothing by itself.

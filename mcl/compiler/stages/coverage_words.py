@@ -4,7 +4,7 @@ which of their words need an answer."""
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final, NamedTuple, TypeAlias
 
 from mcl.compiler.stages.limit_words import LimitLeads
@@ -18,6 +18,7 @@ ASIDE: Final = "aside"
 KINDS: Final = ("negation", "amount", "time", "recurrence", "condition", "grouping", SECOND)
 FILLER: Final = "filler"
 MANNER: Final = "manner"
+_FRONT: Final = 7  # words before the verb of a wish that say where it is done
 
 WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _FORMS: Final = {  # what the module names by <…>
@@ -58,7 +59,8 @@ class CoverageWords:
     twin, kept: what speaks of a copy, and what then says that all others stay; signing: what wants a
     signature; asked, asked_if: before and of a condition that is only asked about; duty, mine: a duty,
     and whose it is; seeking: what looks for something; letter: what leads to a text that goes on to the
-    end. pointing: how a wish speaks of what an earlier one gives.
+    end. front: what leads to where a wish is done, before its verb; front_nouns: what is no verb there.
+    pointing: how a wish speaks of what an earlier one gives.
     """
 
     phrases: Mapping[str, tuple[WordRun, ...]]
@@ -108,6 +110,8 @@ class CoverageWords:
     mine: re.Pattern[str]
     seeking: re.Pattern[str]
     letter: re.Pattern[str]
+    front: re.Pattern[str]
+    front_nouns: frozenset[str]
     pointing: PointingWords
 
     @classmethod
@@ -185,6 +189,8 @@ class CoverageWords:
             mine=compiled(rf"(?:^|\b{said('persons')})\s*$"),
             seeking=compiled(rf"\b{said('seeking')}\b[^.;]*$"),
             letter=compiled(rf"(?<![\w/.-]){said('letter')}\s*:\s+(?![\"“])"),
+            front=compiled(rf"{said('front')}\s+"),
+            front_nouns=words("front.nouns"),
             pointing=PointingWords.of(module),
         )
 
@@ -204,13 +210,28 @@ class CoverageWords:
         """A wish with its verb at its beginning, as an order: "kopian kan du slänga" is "släng kopian"."""
         verb = text.partition(" ")[0]
         if self.is_verb(verb) and not self.noun.match(text, len(verb)):
-            return self.pointing.turned(text)  # "tell me which files can be deleted" is an order already
-        said = self.pointing.commanded(text)
+            return self.turned(text)  # "tell me which files can be deleted" is an order already
+        said = self.pointing.commanded(self.turned(text))
         first, _, rest = said.partition(" ")
         if said != text:
             stem = first.removesuffix("a")
             return f"{stem} {rest}" if stem in self.inflected else said
         return self.inverted(text) or said
+
+    def turned(self, text: str) -> str:
+        """A wish with the words behind it that say where it is done: "on the invoice swap a for b"."""
+        said, front = self.pointing.turned(text), self.front.match(text)
+        if said != text or front is None:
+            return said
+        words = list(islice(WORD.finditer(text, front.end()), _FRONT))
+        for before, verb in pairwise(words):
+            if self.pointing.nobody.match(text, before.start()):
+                break  # "on the list we have milk"
+            word = verb[0].casefold()
+            place = before[0].casefold() not in self.empty and word not in self.front_nouns
+            if place and word in self.verbs and not self.noun.match(text, verb.end()):
+                return f"{text[verb.start() :]} {text[: verb.start()].rstrip(' ,')}"
+        return text
 
     def inverted(self, text: str) -> str:
         """A wish whose verb stands behind what it is done to, as an order: "biljetten flyttar du dit"; ""

@@ -42,10 +42,12 @@ class SaidCondition:
 
 @dataclass(frozen=True)
 class PointingWords:
-    """The words of the module `coverage` for it. plain: what points by itself; things: what does so where
+    """The words of the module `coverage` for it. plain: what points by itself, where none of the
+    others stands behind it; things: what does so where
     nothing behind it says which; behind: what says which; conditions: by their kind. nouns: for what is
     pointed at, by what that is, in English and in Swedish; adverb, last: what stands behind the verb of a
-    wish, or at its end, and adds nothing; then: what ends a condition; places: what points at a folder,
+    wish, or at its end, and adds nothing; then: what ends a condition; nobody: what no thing begins
+    with; places: what points at a folder,
     behind what leads to its name; within: what leads to that of a file; answer: what means the answer to an
     earlier one; front: what says before a verb where that is done; things: what means a folder, a file;
     plural, swedish: of the words that point, those for several, and those of that language; alone: what
@@ -55,6 +57,7 @@ class PointingWords:
     inverted: what behind a thing says what is done with it."""
 
     plain: tuple[str, ...]
+    others: tuple[str, ...]
     alone: tuple[str, ...]
     things: tuple[str, ...]
     behind: tuple[str, ...]
@@ -75,6 +78,7 @@ class PointingWords:
     adverb: re.Pattern[str]
     last: re.Pattern[str]
     then: tuple[str, ...]
+    nobody: re.Pattern[str]
     plural: frozenset[str]
     swedish: frozenset[str]
 
@@ -83,6 +87,7 @@ class PointingWords:
         """Read them. Raises SkillError NO_SETTING."""
         return cls(
             module.phrases("pointing"),
+            module.phrases("pointing.others"),
             module.phrases("pointing.alone"),
             module.phrases("pointing.things"),
             module.phrases("pointing.not"),
@@ -111,6 +116,7 @@ class PointingWords:
             compiled(rf"^(\w+)\s+{either(module.phrases('adverbs.wish'))}(?=\s)"),
             compiled(rf"(?:[\s,]+{either(module.phrases('adverbs.wish'))})+$"),
             module.phrases("adverbs.then"),
+            compiled(rf"{either(module.phrases('turned.not'))}(?!\w)"),
             frozenset(module.text("noun.plural").split()),
             frozenset(module.text("noun.swedish").split()),
         )
@@ -119,13 +125,13 @@ class PointingWords:
     def _pointing(self) -> re.Pattern[str]:
         beside = rf"(?!\s+{either(self.behind)}(?!\w))"
         return compiled(
-            rf"(?<![\w-])(?:{either(self.plain)}(?![\w-])|{either(self.alone)}{self._ends}"
+            rf"(?<![\w-])(?:{either(self.plain)}(?![\w-])(?!\s+{either(self.others)}(?!\w))|{either(self.alone)}{self._ends}"
             rf"|{either(self.things)}(?![\w-]){beside}|{self.answer.pattern}|{self.originals.pattern})"
         )
 
     @cached_property
     def _pronouns(self) -> re.Pattern[str]:
-        return compiled(rf"(?<![\w-]){either(self.plain)}(?![\w-])")
+        return compiled(rf"(?<![\w-]){either(self.plain)}(?![\w-])(?!\s+{either(self.others)}(?!\w))")
 
     @cached_property
     def _conditions(self) -> tuple[tuple[str, re.Pattern[str]], ...]:

@@ -79,9 +79,9 @@ def settled(choosing: Choosing, found: Found) -> Found:
     """What was found, or what is meant instead. What a person fixed stays."""
     if choosing.request.skill:
         return found
-    proposed = (propose(choosing, found) for propose in PROPOSALS)
-    found = next((one for one in proposed if one is not None), found)
-    found = _before_later(choosing, found) or found
+    proposed = ((propose, propose(choosing, found)) for propose in PROPOSALS)
+    how, chosen = next(((how, one) for how, one in proposed if one is not None), (None, found))
+    found = chosen if how is _by_filled_first else _before_later(choosing, chosen) or chosen
     return _beyond(choosing, found) or found
 
 
@@ -129,6 +129,21 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
         near = [one for one in near if one.takes_goal or heard.get(one.id, 0.0) >= _SAID or edits(one)]
     skill = filled_skill(choosing.request, near, choosing.rules.coverage)
     return choosing.taken(skill, found) if skill is not None else None
+
+
+def _by_filled_first(choosing: Choosing, found: Found) -> Classified | None:
+    """The skill whose inputs the files say of the first wish of several, with what is told before it: "milk
+    is on the list twice, take one off, and add butter"."""
+    clauses, begins = choosing.clauses, found.begins if isinstance(found, Classified) else ()
+    main = clauses.main
+    later = [one for one in clauses.wishes(begins) if main and one.start > main.place.start]
+    if not later or main is None or not clauses.does(main) or main is clauses.all[0]:
+        return None
+    prose = clauses.said(clauses.ended(TextPlace(0, later[0].start)))
+    with choosing.request.files.beside(prose) as files:
+        part = replace(choosing, request=replace(choosing.request, prose=prose, files=files))
+        first = _by_filled(part, part.by_model(prose)) or _by_filled(part, found)
+    return replace(first, begins=begins) if first is not None else None
 
 
 def _by_question(choosing: Choosing, found: Found) -> Classified | None:
@@ -227,6 +242,8 @@ def _before_later(choosing: Choosing, found: Found) -> Classified | None:
         return None  # "make a folder x and move them there": what is moved there makes it
     meant = (sure and not known) or (skill in others and (sure or not known or not skill.takes_goal))
     meant = meant or (changes and skill in others and looks(skill.tools))  # what asks would change nothing
+    # "copy them to x and make a zip of it": the verb says of which it is
+    meant = meant or (changes and _says(choosing, first.skill, main) and not _says(choosing, skill, main))
     return replace(first, begins=begins) if meant else None
 
 
@@ -318,5 +335,6 @@ def _beyond(choosing: Choosing, found: Found) -> OutOfScope | None:
 
 
 PROPOSALS: Final[tuple[Callable[[Choosing, Found], Classified | None], ...]] = (
-    _by_filled, _by_question, _by_answering_file, _by_name_of_file, _by_first_wish, _by_verb, _by_looking,
+    _by_filled_first, _by_filled, _by_question, _by_answering_file, _by_name_of_file, _by_first_wish,
+    _by_verb, _by_looking,
 )  # fmt: skip

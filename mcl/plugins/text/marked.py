@@ -42,11 +42,18 @@ def read_marked(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> 
         if verb is None or one.keeps or not one.does:
             continue
         behind = TextPlace(verb.end(), one.place.end)
-        for word, at in said_words(prose, [behind], frozenset(table("mark")["empty"].split())):
-            found = list(_states(word, names))
-            if found:
-                return _chosen(prose, clauses, names, at, found)
+        words = said_words(prose, [behind], frozenset(table("mark")["empty"].split()))
+        said = [(word, at, found) for word, at in words if (found := list(_states(word, names)))]
+        if said:  # "change unpaid to paid": the last is what it is to be, and others what it is
+            _, at, found = said[-1]
+            was = [state for state in found if any(_says(state, word) for word, _, _ in said[:-1])]
+            return _chosen(prose, clauses, names, at, was or found)
     return ()
+
+
+def _says(state: _State, word: str) -> bool:
+    """Whether a word is what a text says of its state now."""
+    return state.old.split(":", 1)[1].split()[0].casefold() == word
 
 
 def _states(word: str, names: FileNames) -> Iterator[_State]:
@@ -57,13 +64,14 @@ def _states(word: str, names: FileNames) -> Iterator[_State]:
             key = (path.rpartition("/")[0], match["label"])
             folders.setdefault(key, []).append((path, match[0], match["value"]))
     for lines in folders.values():
-        own = [value for _, _, value in lines if _is_state(value, word)]
+        exact = [value for _, _, value in lines if _DAY.sub(" ", value).split() == [word]]
+        own = exact or [value for _, _, value in lines if _is_state(value, word)]
         if not own or len(lines) < 2:
             continue
         state = own[0].split()[0]
         dated = any(_DAY.search(value) for value in own)
         for path, line, value in lines:
-            if not _is_state(value, word):
+            if value not in own and (exact or not _is_state(value, word)):
                 yield _State(path, line, f"{line[: len(line) - len(value)]}{state}", dated)
 
 

@@ -66,7 +66,12 @@ def read_edit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
 def read_replacement(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The old and the new words and the files; nothing where what stands in these leaves it open."""
     found = read_passage(prose, clauses, names) or _read(prose, clauses, names)
-    return found or read_marked(prose, clauses, names)
+    if found := found or read_marked(prose, clauses, names):
+        return found
+    first = next((at for at, one in enumerate(clauses) if one.does), 0)  # "Ugglan have paid. Change …"
+    alone = _read(prose, clauses[first:], names) if first else ()
+    named = [path for one in alone if one.slot == "files" for path in one.values]
+    return alone if len(named) == 1 else ()
 
 
 def _read(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
