@@ -217,6 +217,32 @@ def test_what_is_added_goes_where_that_is_said(
     assert (folder / path).read_text() == FILES[path].replace(old, new)
 
 
+@pytest.mark.parametrize(
+    ("goal", "text"),
+    [
+        (
+            "make a file offer.txt with two lines: first Oak table and lamp, second Two chairs",
+            "Oak table and lamp\nTwo chairs\n",
+        ),
+        (
+            "start me a file offer.txt with what the neighbours want, one on each line. ylva sledge, "
+            "nils skates. that is all for now",
+            "ylva sledge\nnils skates\n",
+        ),
+        ("create offer.txt with oats, rye and salt, each on its own line", "oats\nrye\nsalt\n"),
+        ("skapa filen offer.txt med en sak per rad: havre, råg och salt", "havre\nråg\nsalt\n"),
+    ],
+)
+def test_a_new_file_has_a_line_for_each_thing_that_is_told(
+    home: Home, bundled: Model, folder: Path, goal: str, text: str
+) -> None:
+    made = understood(home, bundled, goal)
+    assert isinstance(made, Compiled), made
+    accept(made.intent.id, home=home)
+    assert run(made.intent.id, home=home, people=AlwaysApprove()).state == "completed"
+    assert (folder / "offer.txt").read_text() == text
+
+
 def test_which_list_is_asked_where_none_is_named(home: Home, bundled: Model, folder: Path) -> None:
     asked = understood(home, bundled, "put bread on the list")
     assert isinstance(asked, Clarify)

@@ -27,6 +27,7 @@ _LISTS: Final = (".txt", ".md", ".list", ".todo")
 _NAME: Final = re.compile(r"[\w./-]*\w\.(?:txt|md|list|todo)(?!\w)", re.IGNORECASE)
 _MARK: Final = re.compile(r"^\s*(?:#+\s+|[-*+]\s+(?:\[[ xX]?\]\s*)?|\[[ xX]?\]\s*)")
 _COLON: Final = re.compile(r":[ \t]*(?=\S)|:[ \t]*\n")
+_LEAD: Final = re.compile(r"\s*[:.]\s+|\s+(?=\w)")
 _BEFORE: Final = 40  # characters of a clause before its verb
 _OF_DAY: Final = re.compile(r"(?P<day>\d{1,2}) (?P<month>[^\W\d_]{3,}): \S.*")
 _LONGEST_NAME: Final = 3  # words
@@ -43,6 +44,8 @@ class _Target(NamedTuple):
 
 def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The words that are written down, and the file; nothing where it is not clear that some are."""
+    if made := _made(prose, names):
+        return made
     begun = _begun(prose, clauses)
     section = pattern("passage", "section").search(prose)
     if begun is None or section or read_passage(prose, clauses, names):  # “put Bo instead” adds nothing
@@ -88,6 +91,48 @@ def read_addition(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
     if (source := _source(prose[slice(*note)], names)) and target is not None:
         return (FilledInput("note", note, plain=True), FilledInput("sources", note, (source,)), *read)
     return (FilledInput("note", note, (_lines(prose, scope, note),)), *read)
+
+
+def _made(prose: str, names: FileNames) -> Sequence[FilledInput]:
+    """A file that is not there yet, with a line for each thing that is told: “make gifts.txt with three
+    lines: …”; nothing where it is not clear which things these are."""
+    made = pattern("add", "made").search(prose)
+    told = pattern("add", "lines").search(prose, made.end()) if made is not None else None
+    if made is None or told is None or names.has(made["name"]):
+        return ()
+    lead = _LEAD.match(prose, told.end())
+    start = lead.end() if lead is not None else len(prose)
+    place = TextPlace(start, _stop(prose, start))
+    if place.end <= place.start:  # “with milk and eggs, each on its own line”
+        place = _bare(prose, TextPlace(made.end(), told.start()))
+        beside = pattern("add", "beside").match(prose, *place)
+        place = _bare(prose, TextPlace(beside.end() if beside else place.start, place.end))
+    text, many = prose[slice(*place)], _many(told[0])
+    ordinal = pattern("add", "ordinal")
+    split = re.compile(table("add")["between"], re.IGNORECASE).split
+    ways = [re.split(r"[,;]\s+", text), split(text)] if many else [split(text)]
+    if len(ordinal.findall(text)) > 1:
+        ways = [[one.strip(_TIDY) for one in ordinal.split(text)][1:]]
+    things = next((way for way in ways if len(way) > 1 and len(way) == (many or len(way))), [])
+    if not things or not all(map(str.strip, things)):
+        return ()
+    return (
+        FilledInput("note", place, ("\n".join(one.strip(_TIDY) for one in things),)),
+        FilledInput("file", TextPlace.of(made, "name"), (made["name"],)),
+        FilledInput("", TextPlace(made.start(), max(place.end, told.end()))),
+    )
+
+
+def _many(said: str) -> int:
+    """How many lines are said; 0 where no number is."""
+    words = said.casefold().split()
+    return next((many for many, one in enumerate(table("add")["counts"]) if {*one.split()} & {*words}), 0)
+
+
+def _stop(prose: str, start: int) -> int:
+    """Where the sentence ends that begins there."""
+    stop = re.compile(r"[.!?](?=\s|$)").search(prose, start)
+    return stop.start() if stop else len(prose)
 
 
 def _lines(prose: str, scope: TextPlace, note: TextPlace) -> str:
