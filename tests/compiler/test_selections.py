@@ -368,6 +368,11 @@ def test_one_file_of_several_is_asked_about(folder: Path, home: Home, skill: str
          "with the other claims", "claims/third.txt", "claims/fourth.txt"),
         ("files-copy", "kopiera third.txt så vi har nåt till mötet, ska heta fourth.txt och ligga med dom "
          "andra claims", "claims/third.txt", "claims/fourth.txt"),
+        ("files-move", "new folder x inside claims, move the 3 claims in there",
+         "claims/first.txt claims/second.txt claims/third.txt", "claims/x"),
+        ("files-delete", "get rid of the .jpg junk in shots/older", "shots/older/DSC_0.jpg", ""),
+        ("files-zip", "packa DSC_1 i s.zip så kan jag se på den ikväll, fast inte DSC_2 för där är jag ful",
+         "shots/DSC_1.jpg", "s.zip"),
         ("files-delete", "setup.msi and talk.mp3 in temp can go. keep the rest",
          "temp/setup.msi temp/talk.mp3", ""),
     ],

@@ -96,6 +96,8 @@ def _by_filled(choosing: Choosing, found: Found) -> Classified | None:
     own, main, files = _skill(found), choosing.clauses.main, choosing.request.files
     every, heard, sure = choosing.ranked(found, 0.0), dict(found.shares), choosing.is_sure(found)
     least = _HEARD if own is not None else 0.0
+    # What is put into a folder makes it: "new folder x, move the songs in there".
+    sure = sure and not (own is not None and {*files.uses(own)} == {"folders"})
     near = [one for one in every if not sure and heard[one.id] >= least]
     reads = files.there.filler if files.there is not None else lambda _: None
     reading = own is not None and (own.takes_goal or edits(own)) and reads(own.id) is not None

@@ -367,9 +367,8 @@ class ClauseReader:
             return False
         if token.text in sets["subjects"] and commanded and (noun.tokens or said.nouns):
             return False  # “the files I need”
-        if (
-            token.text in sets["numerals"] or (noun.all and token.text.isdigit() and len(token.text) < _YEAR)
-        ) and not noun.tokens:
+        counts = (noun.all or noun.one) and token.text.isdigit() and len(token.text) < _YEAR
+        if (token.text in sets["numerals"] or (counts and token.text[0] != "0")) and not noun.tokens:
             noun.many = int(read_number(token.text) or 0)
         elif token.text in sets["all"] and not self.sets.is_whole(token.text):
             noun.all = said.pronoun = True
@@ -378,6 +377,7 @@ class ClauseReader:
                 noun.alone = noun.all = True
             else:
                 said.everything = True
+                noun.all = noun.all or bool(noun.tokens)  # “the .tmp junk”
             said.marked(token)
         elif not noun.tokens and not self._names(token, noun) and self._is_nothing(token, inside=inside):
             noun.one = noun.one or token.text in sets["one"]

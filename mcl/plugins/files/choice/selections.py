@@ -133,7 +133,7 @@ class Selections:
                 "aside", tokens_of(self.clauses.prose, *self._with_joined(clause)), 0
             ):
                 goal.aside.append(clause.place)  # “so that i may hand them over”
-            elif done and (told := self.reader.told(tokens)) is not None:
+            elif done and not self.clauses.does(clause) and (told := self.reader.told(tokens)) is not None:
                 goal.stopped = goal.stopped or told  # what is not so of files may leave them out
                 goal.aside += [clause.place] if told else []
             else:
@@ -372,6 +372,10 @@ class Selections:
         for _, one in goal.said:
             if named and one not in named and one.everything and one.tests:  # “whatever is old in x, and y”
                 one.nouns = [Noun(all=True, folder=next((noun.folder for noun in one.nouns), ""), alone=True)]
+        for _, one in goal.said:  # “the duplicate in songs, and the .bak”
+            for noun in one.nouns if named and one not in named else ():
+                noun.alone = noun.alone or bool(noun.folder and (noun.tests or one.tests))
+                noun.all = noun.all or noun.alone
         nouns = [noun for _, one in goal.said for noun in one.nouns]
         for _, one in goal.said:
             for noun in one.nouns:
