@@ -50,7 +50,8 @@ def topics_of(core: Core) -> Topics:
     whole = rf"(?!{said('topic.whole')}\s)"  # "write that down" is what was told
     last = rf"(?:\s+(?P<last>{said('topic.last')}){behind})?"  # "throw it away" is "throw away the song"
     wish = rf"{whole}(?P<verb>\w+(?:\s+{said('topic.particles')})*)\s+{said('topic.points')}{behind}{last}"
-    taken = rf"{said('topic.takes')}\s+(?P<thing>(?:(?!{said('topic.last')}(?!\w)).)+)"
+    copied = rf"(?!{said('topic.particles')}(?!\w))"  # "take a copy of x and call it y" makes one
+    taken = rf"{said('topic.takes')}\s+{copied}(?P<thing>(?:(?!{said('topic.last')}(?!\w)).)+)"
     kinds = (
         (verb, rf"(?:{said(f'bare.list{end}')}(?!\w)|\S+\.(?:txt|md))")
         for verb, end in ((module.text("bare.verb"), ""), (module.text("bare.verb.sv"), ".sv"))
