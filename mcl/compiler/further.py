@@ -133,6 +133,7 @@ class _Wish:
         outcome, given = self._given(self.context.run(asked, ()), asked)
         if not given:
             outcome = self._with_same(outcome, asked)
+            asked, outcome = self._with_text(asked, outcome)
         if not isinstance(outcome, Compiled) or not _goes_with(outcome, frame):
             return None
         slots = {one.slot for one in given}
@@ -327,6 +328,27 @@ class _Wish:
         pointed = any(self.context.words.pointing.found(asked.prose))
         return replace(again, review=again.review or not pointed)
 
+    def _with_text(self, asked: GoalRequest, outcome: Outcome) -> tuple[GoalRequest, Outcome]:
+        """The wish compiled again with the text of an earlier one where its words only point at that: "put
+        tea on the list and remind me about it"; "their newsletter" is the newsletter."""
+        objects = outcome.intent.frame.objects if isinstance(outcome, Compiled) else ()
+        if not any(self._is_empty(one.value) for one in objects):
+            return asked, outcome
+        pointing, uses = self.context.words.pointing, self.context.request.files.uses
+        texts = (
+            one.value
+            for _, giver in self._latest()
+            for one in giver.intent.frame.objects
+            if one.name not in uses(giver.skill) and " " in one.value and one.value in self.clauses.prose
+        )
+        prose = pointing.owned.sub(lambda match: "", asked.prose, 1)
+        if prose == asked.prose and (text := next(texts, "")):
+            prose = pointing.pronoun.sub(lambda match: text, asked.prose, 1)
+        again = self.context.run(replace(asked, prose=prose), ()) if prose != asked.prose else outcome
+        if not isinstance(again, Compiled):
+            return asked, outcome
+        return replace(asked, prose=prose), replace(again, review=True)
+
     def _tried(self, outcome: Outcome, asked: GoalRequest) -> tuple[str, ...]:
         """How a wish is compiled with the files of an earlier one: its words, the skill, the inputs that are
         these; () where it is not."""
@@ -342,6 +364,9 @@ class _Wish:
         said = skill is None or not asks or self._names_a_path(outcome, asked)
         if said and skill and not skill.takes_any and not self._is_misread(skill, outcome, asked):
             return ()
+        path = self._place_of(folder=False, most=1)
+        if they and skill and skill.takes_goal and (slot := self._other_file(skill, outcome, path)):
+            return (asked.prose, skill.id, f"{slot}={path}")  # "hours" may be a file, and a column
         answers = skill is not None and skill.takes_goal and not skill.takes_any
         asked, other = replace(asked, skill=""), tuple[str, ...]()
         words = asked.prose if said else self._without_asides(asked.prose)
@@ -358,6 +383,16 @@ class _Wish:
                         return (prose, skill.id)
                     other = other or ((prose, skill.id) if looks and not answers else ())
         return other
+
+    def _other_file(self, skill: Skill, made: Outcome, path: str) -> str:
+        """The input of a question that took another file than the one which the wish before makes, and that
+        is asked of; "" where none did."""
+        frame = made.intent.frame if isinstance(made, Compiled) else None
+        files = self.context.request.files
+        uses, makes = files.uses(skill), _paths_made(filter(None, self.givers), files)
+        taken = [one for one in frame.objects if uses.get(one.name) == "there"] if frame else []
+        other = [one.name for one in taken if one.value != path and path in makes and _FILE.search(path)]
+        return other[0] if len(taken) == 1 and other else ""
 
     def _without_asides(self, words: str) -> str:
         """A question without what it only tells behind it."""

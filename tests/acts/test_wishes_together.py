@@ -200,3 +200,23 @@ def test_one_of_two_that_are_alike_is_no_file_of_the_wish_before(lists: Home) ->
     outcome = mcl.compile_goal("milk står på shopping.txt, ta bort den ena", home=lists)
     removed = outcome.intent.frame.further if isinstance(outcome, Compiled) else ()
     assert not any("files-delete" in one.skill_ref for one in removed)
+
+
+@pytest.mark.parametrize(
+    ("goal", "title"),
+    [
+        ("put call the bakery on todo.txt and remind me about it tomorrow at 9", "call the bakery"),
+        ("skriv upp ringa bagaren i todo.txt och påminn mig om det imorgon klockan 9", "ringa bagaren"),
+        ("tick off order firewood in todo.txt and remind me about their letter tomorrow at 9", "letter"),
+    ],
+)
+def test_what_the_wish_before_writes_is_reminded_of(lists: Home, goal: str, title: str) -> None:
+    (wish,) = compiled(goal, lists).intent.frame.further
+    assert {one.name: one.value for one in wish.objects}["title"].endswith(title)
+
+
+def test_what_is_asked_behind_a_new_file_is_asked_of_that(lists: Home) -> None:
+    Path("hours.csv").write_text("client,hours\nBo,2\nKim,3\nBo,4\n")
+    made = compiled("copy the Bo rows from hours.csv into bo.csv and say how many hours that is", lists)
+    (wish,) = made.intent.frame.further
+    assert {one.name: one.value for one in wish.objects}["file"] == "bo.csv"

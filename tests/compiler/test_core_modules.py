@@ -383,6 +383,7 @@ COVERED_BY = {
 # For each list of words by which a wish speaks of an earlier one what it is read in.
 SPOKEN_BY = {
     "pointing": "copy it",
+    "pointing.owners": "remind me about their letter",
     "pointing.others": "ta bort den ena",
     "pointing.things": "copy the files to archive",
     "pointing.not": "copy the files in docs",
@@ -443,7 +444,7 @@ def spoken(setting: str, text: str) -> Look:
         named = words.named(text, there if setting.startswith("noun.") else {"text": ""})
         into, adverb = words.into(text, "x", "x.md"), words.adverb.match(text)
         told = words.within, words.commanded(text), words.with_ending(text, ["x.md"]), words.inverted(text)
-        asked = words.asked.search(text) is not None
+        asked = words.asked.search(text) is not None, words.owned.search(text) is not None
         return list(words.found(text)), words.condition(text), named, into, told, str(adverb), asked
 
     return look
@@ -564,6 +565,13 @@ def summed_up(kit: Kit, core: Core) -> object:
     return "tidy" in Rules.of(core).coverage.summing
 
 
+def saved(kit: Kit, core: Core) -> object:
+    """Where a further wish stands behind a goal that is taken as it was said and makes a file."""
+    skill = find_skills(skill_folders(None)).get("table-ask")
+    words = Rules.of(core).coverage
+    return Clauses("take the rows of Bo from x.csv into bo.csv and tell me how many", skill, words).wishes([])
+
+
 def fronted(text: str) -> Look:
     """A look at a wish that says first where it is done."""
     return lambda kit, core: Rules.of(core).coverage.commanded(text)
@@ -596,6 +604,7 @@ TABLE: list[tuple[Edit, Look, tuple[Edit, ...]]] = [
     (("coverage", "noting", '"zzz"'), noted, ()),
     (("coverage", "summing", '"zzz"'), summed_up, ()),
     (("coverage", "signing", '"zzz"'), wants_signature, ()),
+    *((("coverage", setting, '"zzz"'), saved, ()) for setting in ("saves", "saves.tell")),
     (("coverage", "front", '"zzz"'), fronted("on the second page swap a for b"), ()),
     (("coverage", "front.nouns", '"zzz"'), fronted("on the shopping list put butter"), ()),
     (("promise", "question.second", '"So?"'), planned("order paper and send it"), ()),

@@ -282,6 +282,10 @@ class Clauses:
         biggest first", says that it is to be told or where it stands, or has no verb of a wish."""
         text, words = self.prose[start:], self.words
         head, led = _first_word(text), words.goes_on_in.match(text)
+        before = next((one for one in reversed(self.all) if one.place.end <= start), None)
+        saved = before is not None and words.saved.search(self.said(before.place)) is not None
+        if saved and head in words.telling_verbs:
+            return False  # "take the rows of Bo into bo.csv and tell me how many": of what was made
         own = head in self.own_words or words.stem(head) in self.own_words
         if own or words.goes_on.match(text) or not self._heads(text):
             return True
@@ -299,7 +303,9 @@ class Clauses:
         """Whether a clause only says where the result goes, and that is an input of the skill."""
         text = self.said(clause.place)
         placed = _first_word(text) in self.words.placing
-        placed = placed and not self._notes(text) and not self.words.pointing.points_into(text)
+        pointing = self.words.pointing
+        into = pointing.points_into(pointing.last.sub("", text))  # "put a copy of x there too"
+        placed = placed and not self._notes(text) and not into
         placed = placed and self.words.wished.search(text) is None and not self._puts(clause, inputs)
         return placed and not self.takes_any and not free(clause.place, inputs)
 

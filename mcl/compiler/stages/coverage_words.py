@@ -59,7 +59,8 @@ class CoverageWords:
     twin, kept: what speaks of a copy, and what then says that all others stay; signing: what wants a
     signature; asked, asked_if: before and of a condition that is only asked about; duty, mine: a duty,
     and whose it is; seeking: what looks for something; letter: what leads to a text that goes on to the
-    end. front: what leads to where a wish is done, before its verb; front_nouns: what is no verb there.
+    end. saved: what ends in the new file of what is asked, telling_verbs: what then asks of that.
+    front: what leads to where a wish is done, before its verb; front_nouns: what is no verb there.
     pointing: how a wish speaks of what an earlier one gives.
     """
 
@@ -110,6 +111,8 @@ class CoverageWords:
     mine: re.Pattern[str]
     seeking: re.Pattern[str]
     letter: re.Pattern[str]
+    saved: re.Pattern[str]
+    telling_verbs: frozenset[str]
     front: re.Pattern[str]
     front_nouns: frozenset[str]
     pointing: PointingWords
@@ -189,6 +192,8 @@ class CoverageWords:
             mine=compiled(rf"(?:^|\b{said('persons')})\s*$"),
             seeking=compiled(rf"\b{said('seeking')}\b[^.;]*$"),
             letter=compiled(rf"(?<![\w/.-]){said('letter')}\s*:\s+(?![\"“])"),
+            saved=compiled(rf"(?<!\w){said('saves')}\s+(?:\S+\s+){{0,3}}?\S+\.\w{{1,5}}\s*$"),
+            telling_verbs=words("saves.tell"),
             front=compiled(rf"{said('front')}\s+"),
             front_nouns=words("front.nouns"),
             pointing=PointingWords.of(module),

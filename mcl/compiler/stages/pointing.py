@@ -43,7 +43,7 @@ class SaidCondition:
 @dataclass(frozen=True)
 class PointingWords:
     """The words of the module `coverage` for it. plain: what points by itself, where none of the
-    others stands behind it; things: what does so where
+    others stands behind it; owners: whose a thing is; things: what does so where
     nothing behind it says which; behind: what says which; conditions: by their kind. nouns: for what is
     pointed at, by what that is, in English and in Swedish; adverb, last: what stands behind the verb of a
     wish, or at its end, and adds nothing; then: what ends a condition; nobody: what no thing begins
@@ -58,6 +58,7 @@ class PointingWords:
 
     plain: tuple[str, ...]
     others: tuple[str, ...]
+    owners: tuple[str, ...]
     alone: tuple[str, ...]
     things: tuple[str, ...]
     behind: tuple[str, ...]
@@ -88,6 +89,7 @@ class PointingWords:
         return cls(
             module.phrases("pointing"),
             module.phrases("pointing.others"),
+            module.phrases("pointing.owners"),
             module.phrases("pointing.alone"),
             module.phrases("pointing.things"),
             module.phrases("pointing.not"),
@@ -130,7 +132,13 @@ class PointingWords:
         )
 
     @cached_property
-    def _pronouns(self) -> re.Pattern[str]:
+    def owned(self) -> re.Pattern[str]:
+        """Matches what says whose a thing is."""
+        return compiled(rf"(?<![\w-]){either(self.owners)}\s+(?=\w)")
+
+    @cached_property
+    def pronoun(self) -> re.Pattern[str]:
+        """Matches a word that points at something by itself."""
         return compiled(rf"(?<![\w-]){either(self.plain)}(?![\w-])(?!\s+{either(self.others)}(?!\w))")
 
     @cached_property
@@ -221,7 +229,7 @@ class PointingWords:
         kinds: what there is that it may mean, each with what is known of it ("csv").
         """
         answer = self.answer.search(text)
-        match = answer or self._pronouns.search(text)
+        match = answer or self.pronoun.search(text)
         if match is None or not kinds:
             return ""
         if answer and answer.lastgroup == "files":
