@@ -191,6 +191,13 @@ def test_a_file_that_is_not_said_is_asked_for_and_nothing_is_written_into_a_fold
         assert [one.field for one in asked.questions] == ["slot.files"], goal
 
 
+def test_what_is_saved_under_a_name_is_no_commit(home: Home, bundled: Model, folder: Path) -> None:
+    (folder / "docs/api.md").write_text("# API 2\n")
+    done(home, bundled, "spara docs/api.md som docs/api-old.md")
+    assert (folder / "docs/api-old.md").read_text() == "# API 2\n"
+    assert git(folder, "log", "--format=%s").split("\n") == ["First of all", ""]
+
+
 def branched(folder: Path, name: str) -> None:
     git(folder, "switch", "-qc", name)
     git(folder, "commit", "-q", "--allow-empty", "-m", f"Of {name}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from mcl.compiler.stages.clauses import quotes_of
@@ -37,12 +39,17 @@ class _Passage(NamedTuple):
     new_said: TextPlace
 
 
-class _Said(NamedTuple):
+@dataclass(frozen=True)
+class _Said:
     """A goal, and the files it names outside what is to be written."""
 
     prose: str
     names: FileNames
-    named: Sequence[tuple[TextPlace, tuple[str, ...]]]
+
+    @cached_property
+    def named(self) -> Sequence[tuple[TextPlace, tuple[str, ...]]]:
+        """Where it names files, looked for where its words say that one is changed so."""
+        return named_files(self.prose, self.names)
 
     def paths(self, apart: TextPlace) -> list[str]:
         """The texts that may be meant: those that are named but for in some words, else all."""
@@ -54,7 +61,7 @@ class _Said(NamedTuple):
 def read_passage(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """The old and the new words and the file; nothing where a goal says it in none of these ways, or where
     what stands in the files leaves open which it is."""
-    said = _Said(prose, names, named_files(prose, names))
+    said = _Said(prose, names)
     for reader in (_sections, _lines, _stated, _substituted):
         if found := list(reader(said)):
             break

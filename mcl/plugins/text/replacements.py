@@ -112,6 +112,13 @@ def _read(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequen
     change = _in_one(changes, files, names)
     if change is None or not files or change.old == change.new:
         return ()
+    first = [
+        one.place for one in clauses if one.does and pattern("replace", "others").match(prose, *one.place)
+    ]
+    if any(
+        within(one, scope) and free(change.old_said, [one]) and free(change.new_said, [one]) for one in first
+    ):
+        return ()  # “first save it as old.txt” is done to no words
     read = [FilledInput("", one) for one in (*scope, *kept)]
     old = FilledInput("old", change.old_said, (change.old,))
     new = FilledInput("new", change.new_said, (change.new,))

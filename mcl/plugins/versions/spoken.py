@@ -214,7 +214,7 @@ def read_unmerged(prose: str, clauses: Sequence[SaidClause], names: FileNames) -
 def read_commit(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Sequence[FilledInput]:
     """Which files are committed, which are not, and what the commit says."""
     verb = _pattern("commit").search(prose)
-    if verb is None:
+    if verb is None or _pattern("versioned").search(prose) is None:  # “save it as old.txt” is none
         return ()
     found, taken = list[FilledInput](), list[TextPlace]()
     if (message := _message(prose, verb.end())) is not None:
