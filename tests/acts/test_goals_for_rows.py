@@ -233,6 +233,24 @@ def test_what_is_not_clear_of_a_row_changes_none(home: Home, goal: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "goal",
+    [
+        "the clock was 1 off. take 1 off every hours in staff.csv and save it as s.csv, dont touch it",
+        "klockan gick fel. dra av 1 från alla hours i staff.csv och spara det som s.csv, rör inte originalet",
+    ],
+)
+def test_a_changed_column_is_written_to_a_table_of_its_own(home: Home, goal: str) -> None:
+    Path("staff.csv").write_text(STAFF)
+    made = mcl.compile_goal(goal, home=home)
+    assert isinstance(made, Compiled), made
+    mcl.accept(made.intent.id, home=home)
+    outcome = mcl.run(made.intent.id, people=AlwaysApprove(), home=home)
+    assert outcome.failure is None, outcome.failure
+    assert Path("s.csv").read_text() == STAFF.replace(",12,", ",11,").replace("7.5", "6.5")
+    assert Path("staff.csv").read_text() == STAFF
+
+
+@pytest.mark.parametrize(
     ("goal", "rows"),
     [
         ("fix words.csv, Hund is in there twice", "hund,Hund\nbok,Buch\n"),

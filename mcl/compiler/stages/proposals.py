@@ -225,6 +225,8 @@ def _before_later(choosing: Choosing, found: Found) -> Classified | None:
     main, begins = clauses.main, found.begins if isinstance(found, Classified) else ()
     if skill is None or main is None or not clauses.does(main):
         return None
+    if skill.takes_goal and filled_skill(choosing.request, (skill,), choosing.rules.coverage) is skill:
+        return None  # its reader read all of it
     later = [one for one in clauses.wishes(begins) if one.start > main.place.start]
     if not later or _sums_up(clauses, main):
         return None
