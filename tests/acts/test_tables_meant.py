@@ -47,6 +47,8 @@ def done(goal: str, skill: str, home: Home) -> dict[str, str]:
         ),
         ("slå ihop guests.csv och new-guests.csv till all.csv, utan dubbletter", ["Olle", "Ada", "Mia"]),
         ("merge the two guest lists into all.csv", ["Olle", "Ada", "Mia", "Olle"]),
+        ("put the guests and the new guests together in all.csv", ["Olle", "Ada", "Mia", "Olle"]),
+        ("slå ihop gästerna och de nya gästerna till all.csv", ["Olle", "Ada", "Mia", "Olle"]),
     ],
 )
 def test_tables_of_one_kind_go_one_below_the_other(goal: str, names: list[str], home: Home) -> None:

@@ -62,9 +62,9 @@ def read_join(prose: str, clauses: Sequence[SaidClause], names: FileNames) -> Se
     if not wished or any(_pattern("stack", "apart").search(prose, *place) for place in said):
         return ()
     named = [one for one in tables_named(prose, names) if not free(one.place, said)]
-    named = _with_kin(prose, named, names) if len({one.path for one in named}) < 2 else named
+    named = _with_kin(prose, named, names) if len({one.path for one in named if one.there}) < 2 else named
     meant = _alike(prose, named, names)
-    if meant is None:
+    if meant is None or _of_columns(prose, meant[0]):
         return [FilledInput("also", one) for one in said[:1]]
     schema, found = meant
     new = [one for one in named if not one.there]
@@ -325,18 +325,42 @@ def _of_kind(prose: str, named: Sequence[NamedTable], names: FileNames) -> list[
 def _with_kin(prose: str, named: list[NamedTable], names: FileNames) -> list[NamedTable]:
     """A table that is named, or that a word tells apart from another of its kind, “the new members”, with
     that other, where rows are put into it: “at the end of the members’ list”."""
-    newer = named or _of_kind(prose, [], names)
+    there, fresh = [one for one in named if one.there], [one for one in named if not one.there]
+    newer = there or _of_kind(prose, [], names)
     paths = {one.path for one in newer if one.there}
     schema = schema_in(newer[0].path, names.text(newer[0].path)) if len(paths) == 1 else None
     tables = [one for one in names.files if one.casefold().endswith(_ENDINGS) and one not in paths][:_MOST]
     schemas = [one for path in tables if schema and (one := schema_in(path, names.text(path)))]
     alike = [one for one in schemas if schema and _columns(one) == _columns(schema)]
-    for match in _WORDS.finditer(prose) if len(alike) == 1 else ():
-        place = TextPlace.of(match)
+    before = ""
+    for match in _WORDS.finditer(prose) if schema is not None and len(alike) == 1 else ():
+        place, told = TextPlace.of(match), match[0].casefold()
         into = any(_ends(prose[: place.start].rstrip(), name) for name in ("last", "to", "in"))
-        if into and alike[0].is_own(match[0].casefold()) and free(place, [one.place for one in newer]):
-            return [*newer, NamedTable(place, alike[0].path, there=True)]
+        beside = not (before and schema and schema.is_own(before))  # no “new” stands before it
+        own = alike[0].is_own(told) and free(place, [one.place for one in (*there, *fresh)])
+        if own and (beside or (into and free(place, [one.place for one in newer]))):
+            newer = (
+                newer if there else [one._replace(place=_told_apart(prose, one, alike[0])) for one in newer]
+            )
+            return sorted([*newer, *fresh, NamedTable(place, alike[0].path, there=True)])
+        before = told
     return named
+
+
+def _of_columns(prose: str, schema: TableSchema) -> bool:
+    """Whether only some columns are wanted: “just name and mail”."""
+    names = "|".join(re.escape(one.name) for one in schema.columns)
+    return (
+        re.search(rf"{_pattern('stack', 'only').pattern}\s+(?:{names})(?!\w)", prose, re.IGNORECASE)
+        is not None
+    )
+
+
+def _told_apart(prose: str, table: NamedTable, other: TableSchema) -> TextPlace:
+    """Where a word says of a table what is not of another: “new”."""
+    own = TableSchema(table.path, (), False, 0)
+    words = (one for one in _WORDS.finditer(prose) if own.is_own(one[0].casefold()))
+    return next((TextPlace.of(one) for one in words if not other.is_own(one[0].casefold())), table.place)
 
 
 def _apart(prose: str, schema: TableSchema, others: Sequence[TableSchema]) -> bool:
