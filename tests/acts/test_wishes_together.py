@@ -220,3 +220,12 @@ def test_what_is_asked_behind_a_new_file_is_asked_of_that(lists: Home) -> None:
     made = compiled("copy the Bo rows from hours.csv into bo.csv and say how many hours that is", lists)
     (wish,) = made.intent.frame.further
     assert {one.name: one.value for one in wish.objects}["file"] == "bo.csv"
+
+
+def test_another_file_that_is_put_there_too_is_a_wish_of_its_own(lists: Home) -> None:
+    made = compiled("copy shopping.txt to a new folder spare and put a copy of todo.txt there too", lists)
+    (wish,) = made.intent.frame.further
+    first = {one.name: one.value for one in made.intent.frame.objects}
+    then = {one.name: one.value for one in wish.objects}
+    assert (first["files"], first["target"].strip("/")) == ("shopping.txt", "spare")
+    assert (then["files"], then["target"].strip("/")) == ("todo.txt", "spare")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from mcl.compiler.stages.clauses import Clause, Clauses
@@ -194,7 +195,20 @@ def _read(request: GoalRequest, skill: Skill, clauses: Clauses) -> Sequence[Fill
         if filled:
             request.files.found[f"{_READ}{skill.id}"] = (skill.id,)
             return filled
-    return chooser.chosen() if chooser is not None else None
+    if chooser is None:
+        return None
+    pointing = clauses.words.pointing
+    into = [
+        one for one in _further(clauses) if pointing.points_into(pointing.last.sub("", clauses.said(one)))
+    ]
+    if into:  # "copy a to x, and put a copy of b there too": where the first says both, b is another's
+        prose = request.prose[: clauses.ended(TextPlace(0, into[0].start)).end]
+        part = names.chooser(replace(request, prose=prose), skill, Clauses(prose, skill, clauses.words))
+        alone = part.chosen() if part is not None else None
+        uses = request.files.uses(skill)
+        if {"there", "folder"} <= {uses.get(one.slot, "") for one in alone or () if one.values}:
+            return alone
+    return chooser.chosen()
 
 
 def _said(clause: Clause, clauses: Clauses, chooser: Chooser | None) -> SaidClause:
