@@ -138,6 +138,8 @@ class _Wish:
             return None
         slots = {one.slot for one in given}
         skill = _skill_of(outcome, self.context.skills)
+        if skill is not None and self._is_gone(skill, outcome):
+            return None  # what was moved, or taken away, by then is not there
         if skill is not None and self._guessed(outcome) and self._removes(skill) and asked.prose != whole:
             return None  # what is taken away is said, and not guessed
         # The words that point fill one input; in another that might take them they say nothing more.
@@ -491,6 +493,17 @@ class _Wish:
         files, many = self.context.request.files, {one.name for one in skill.slots if one.most > 1}
         written = any(how == "write" and name in many for name, how in files.changed(skill).items())
         return written and not {"new", "folder"} & {*files.uses(skill).values()}
+
+    def _is_gone(self, skill: Skill, outcome: Compiled) -> bool:
+        """Whether a wish moves or takes away a file that an earlier one does."""
+        changed, gone = self.context.request.files.changed, set[str]()
+        for giver in filter(None, self.givers):
+            away = {name for name, how in changed(giver.skill).items() if how == "move"}
+            away |= {*changed(giver.skill)} if self._removes(giver.skill) else set()
+            gone |= {one.value for one in giver.intent.frame.objects if one.name in away}
+        own = changed(skill)
+        moves = "move" in own.values() or self._removes(skill)
+        return moves and any(one.name in own and one.value in gone for one in outcome.intent.frame.objects)
 
     def _place_of(self, *, folder: bool, most: int, named: str = "") -> str:
         """The files, or the folder, that the last wish with some is about; at most so many. named: only of an

@@ -397,3 +397,14 @@ def test_a_list_in_brackets_that_is_not_all_understood_is_asked_about(
     made = read(folder, home, "files-zip", goal)
     assert isinstance(made, Clarify)
     assert [one.field for one in made.questions] == ["slot.files"]
+
+
+@pytest.mark.parametrize(
+    ("second", "wishes"), [("Move the file first.txt to old.", 0), ("Move the file second.txt to old.", 1)]
+)
+def test_a_file_is_not_moved_twice(folder: Path, home: Home, second: str, wishes: int) -> None:
+    goal = f"move the file first.txt to done. {second}"
+    made = mcl.compile_goal(goal, home=home, dry_run=True, workspace=folder, at="2026-11-27T09:00:00Z")
+    assert isinstance(made, Compiled | Clarify)
+    assert len(made.intent.frame.further) == wishes
+    assert wishes or isinstance(made, Clarify) or made.review
