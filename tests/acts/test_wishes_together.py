@@ -79,7 +79,6 @@ def wishes(goal: str, home: Home) -> list[tuple[str, dict[str, str]]]:
         ("stryk bananas i shopping.txt och skriv upp mjölk", "note-write", {"file": "shopping.txt"}),
         ("zip the docs into docs.zip and delete them afterwards", "files-delete", {"files": "docs"}),
         ("copy a.csv to keep and show me what is in keep", "files-find", {"folder": "keep"}),
-        ("skapa mappen skatt och kopiera a.csv dit", "files-copy", {"files": "a.csv", "target": "skatt"}),
     ],
 )  # fmt: skip
 def test_a_wish_is_about_the_file_or_folder_of_the_one_before(
@@ -89,6 +88,15 @@ def test_a_wish_is_about_the_file_or_folder_of_the_one_before(
     ((chosen, said),) = wishes(goal, home)
     assert chosen == skill
     assert inputs.items() <= said.items()
+
+
+@pytest.mark.parametrize(
+    "goal", ["skapa mappen skatt och kopiera a.csv dit", "make a folder skatt and copy a.csv there"]
+)
+def test_a_new_folder_and_what_goes_into_it_are_both_made(goal: str, home: Home) -> None:
+    outcome = run(compiled(goal, home), home)
+    assert outcome.failure is None, outcome.failure
+    assert Path("skatt/a.csv").read_bytes() == Path("a.csv").read_bytes()
 
 
 @pytest.mark.parametrize(
