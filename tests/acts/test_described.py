@@ -157,3 +157,21 @@ def test_one_file_is_not_taken_where_several_are_meant(home: Home, goal: str) ->
 def test_a_whole_folder_is_not_one_file_in_it_that_somebody_is_named_in(home: Home) -> None:
     skill, said = chosen("zip the whole letters folder as l.zip, Emma needs it before lunch", home)
     assert (skill, said["files"]) == ("files-zip", "letters")
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "zip the whole letters folder, bank and school and all, as l.zip",
+        "packa hela mappen letters, bank och allt, som l.zip",
+    ],
+)
+def test_what_is_told_of_what_lies_in_a_whole_folder_does_not_narrow_it(home: Home, goal: str) -> None:
+    skill, said = chosen(goal, home)
+    assert (skill, said["files"]) == ("files-zip", "letters")
+
+
+def test_who_says_i_behind_a_wish_says_no_place(home: Home) -> None:
+    made = mcl.compile_goal("rename contract.md to deal.md so I can actually find it", home=home)
+    assert isinstance(made, Compiled)
+    assert not made.intent.frame.further

@@ -394,6 +394,8 @@ class Selections:
             elif points or tests:
                 nouns += about
         whole = [noun for noun in nouns if noun.tokens and self._is_folder(noun)]
+        if (entire := self._entire(whole)) is not None and all(self._lie_in(entire, one) for one in nouns):
+            nouns = whole = [Noun(tokens=entire.tokens)]  # “the whole essay folder, drafts and all”
         others = len(nouns) > len(whole)  # beside others one that is told more of is none: “årets protokoll”
         whole = [
             noun
@@ -509,6 +511,24 @@ class Selections:
             above = path.rpartition("/")[0]  # “the north project”, in projects
             return bool(stems(folded(base(above))) & stems(folded(named[1].text)))
         return whole or (bool(path) and len(named) < len(noun.tokens))
+
+    def _entire(self, folders: Sequence[Noun]) -> Noun | None:
+        """The one of some folders that is meant with all that is in it."""
+        entire = self.words.sets["entire"]
+        said = [
+            (noun, tokens_of(self.clauses.prose, *clause.place))
+            for clause, one in self.goal.said
+            for noun in one.nouns
+        ]
+        return next(
+            (noun for noun, tokens in said if noun in folders and any(it.text in entire for it in tokens)),
+            None,
+        )
+
+    def _lie_in(self, folder: Noun, noun: Noun) -> bool:
+        """Whether all files that a noun means lie in a folder."""
+        below = f"{self.sets.folder(folder.tokens[0].text)}/"
+        return noun is folder or all(path.startswith(below) for path in self._files(noun, [], narrow=False))
 
     def _several(self, noun: Noun, count: int, *, bounded: bool) -> bool:
         """Whether a noun means all files that it fits, of which there are so many. bounded: something more
