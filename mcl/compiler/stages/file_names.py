@@ -98,6 +98,9 @@ class FileNames:
         default=lambda request, skill, clauses: None, compare=False, repr=False
     )
     at: str = ""
+    _fitting: dict[tuple[str, _Wanted, PathUse], list[str]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )  # what was found before: many readers ask for the same words
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -224,6 +227,12 @@ class FileNames:
 
     def _called(self, bare: str, wanted: _Wanted, use: PathUse) -> list[str]:
         """The paths that fit the words best."""
+        asked = (bare, wanted, use)
+        if asked not in self._fitting:
+            self._fitting[asked] = self._fits(bare, wanted, use)
+        return self._fitting[asked]
+
+    def _fits(self, bare: str, wanted: _Wanted, use: PathUse) -> list[str]:
         there = [one for one in self.entries if self._is_wanted(one, wanted, use)]
         if re.search(r"\.[A-Za-z0-9]{1,5}$", bare):  # a whole name: elsewhere, or spelled nearly so
             same = [one.path for one in there if _name(one.path).casefold() == _name(bare).casefold()]
