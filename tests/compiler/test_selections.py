@@ -196,6 +196,8 @@ def slots(made: Compiled | Clarify, name: str) -> tuple[str, ...]:
         ("files-move", "move second.txt in with the other bills", "claims/second.txt", "bills"),
         ("files-zip", "Bo wants our claims so zip first.txt, second.txt into c.zip",
          "claims/first.txt claims/second.txt", "c.zip"),
+        ("files-zip", "Bo wants last year's recordings. Put them in a zip called b.zip",
+         "ljud/konsert-2025.mp3 temp/talk.mp3", "b.zip"),
         ("files-zip", "zip up the claims for the lawyer as c.zip, but not third.txt",
          "claims/first.txt claims/second.txt", "c.zip"),
         ("files-zip", "zip the bills from september and october, call it fall.zip, leave out the pdf tho",

@@ -388,6 +388,8 @@ class Selections:
         if folder and goal.target.end and any(one.there for _, one in goal.said):
             goal.parent = goal.parent or folder  # “in projects … to the subfolder old there”
         about = [noun for noun in goal.topic.nouns if noun.tokens] if goal.topic else []
+        for noun in about:
+            noun.tests += goal.topic.tests if goal.topic else []
         if about and not any(noun.names for noun in nouns):
             if self._is_folder(about[0]) and not (about[0].many or about[0].tests):
                 folder = folder or self.sets.folder(about[0].tokens[0].text)
