@@ -343,7 +343,7 @@ class _Wish:
             for one in giver.intent.frame.objects
             if one.name not in uses(giver.skill) and " " in one.value and one.value in self.clauses.prose
         )
-        prose = pointing.owned.sub(lambda match: "", asked.prose, 1)
+        prose = pointing.owned.sub("", asked.prose, 1)
         if prose == asked.prose and (text := next(texts, "")):
             prose = pointing.pronoun.sub(lambda match: text, asked.prose, 1)
         again = self.context.run(replace(asked, prose=prose), ()) if prose != asked.prose else outcome

@@ -154,19 +154,15 @@ def test_one_file_is_not_taken_where_several_are_meant(home: Home, goal: str) ->
     assert said.get("files") != "contract.md"
 
 
-def test_a_whole_folder_is_not_one_file_in_it_that_somebody_is_named_in(home: Home) -> None:
-    skill, said = chosen("zip the whole letters folder as l.zip, Emma needs it before lunch", home)
-    assert (skill, said["files"]) == ("files-zip", "letters")
-
-
 @pytest.mark.parametrize(
     "goal",
     [
+        "zip the whole letters folder as l.zip, Emma needs it before lunch",
         "zip the whole letters folder, bank and school and all, as l.zip",
         "packa hela mappen letters, bank och allt, som l.zip",
     ],
 )
-def test_what_is_told_of_what_lies_in_a_whole_folder_does_not_narrow_it(home: Home, goal: str) -> None:
+def test_a_whole_folder_is_taken_whole_whatever_is_told_beside(home: Home, goal: str) -> None:
     skill, said = chosen(goal, home)
     assert (skill, said["files"]) == ("files-zip", "letters")
 

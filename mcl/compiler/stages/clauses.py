@@ -303,9 +303,7 @@ class Clauses:
         """Whether a clause only says where the result goes, and that is an input of the skill."""
         text = self.said(clause.place)
         placed = _first_word(text) in self.words.placing
-        pointing = self.words.pointing
-        into = pointing.points_into(pointing.last.sub("", text))  # "put a copy of x there too"
-        placed = placed and not self._notes(text) and not into
+        placed = placed and not self._notes(text) and not self.words.pointing.puts_there(text)
         placed = placed and self.words.wished.search(text) is None and not self._puts(clause, inputs)
         return placed and not self.takes_any and not free(clause.place, inputs)
 
@@ -341,10 +339,10 @@ class Clauses:
 
     def sums_up(self, clause: Clause) -> bool:
         """Whether a clause only sums up what is wanted behind its colon: "tidy downloads: delete x"."""
-        at = self.all.index(clause)
-        behind = self.all[at + 1] if at + 1 < len(self.all) else None
-        led = behind is not None and ":" in self.prose[clause.place.end : behind.place.start]
-        return led and behind is not None and self.does(behind) and self.head(clause) in self.words.summing
+        behind = next(iter(self.all[self.all.index(clause) + 1 :]), None)
+        if behind is None or ":" not in self.prose[clause.place.end : behind.place.start]:
+            return False
+        return self.does(behind) and self.head(clause) in self.words.summing
 
     def _says_what(self, clause: Clause) -> bool:
         text = self.said(clause.place)

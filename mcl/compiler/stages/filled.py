@@ -198,9 +198,7 @@ def _read(request: GoalRequest, skill: Skill, clauses: Clauses) -> Sequence[Fill
     if chooser is None:
         return None
     pointing = clauses.words.pointing
-    into = [
-        one for one in _further(clauses) if pointing.points_into(pointing.last.sub("", clauses.said(one)))
-    ]
+    into = [one for one in _further(clauses) if pointing.puts_there(clauses.said(one))]
     if into:  # "copy a to x, and put a copy of b there too": where the first says both, b is another's
         prose = request.prose[: clauses.ended(TextPlace(0, into[0].start)).end]
         part = names.chooser(replace(request, prose=prose), skill, Clauses(prose, skill, clauses.words))

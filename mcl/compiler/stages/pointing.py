@@ -127,7 +127,7 @@ class PointingWords:
     def _pointing(self) -> re.Pattern[str]:
         beside = rf"(?!\s+{either(self.behind)}(?!\w))"
         return compiled(
-            rf"(?<![\w-])(?:{either(self.plain)}(?![\w-])(?!\s+{either(self.others)}(?!\w))|{either(self.alone)}{self._ends}"
+            rf"(?<![\w-])(?:{self._by_itself}|{either(self.alone)}{self._ends}"
             rf"|{either(self.things)}(?![\w-]){beside}|{self.answer.pattern}|{self.originals.pattern})"
         )
 
@@ -139,7 +139,11 @@ class PointingWords:
     @cached_property
     def pronoun(self) -> re.Pattern[str]:
         """Matches a word that points at something by itself."""
-        return compiled(rf"(?<![\w-]){either(self.plain)}(?![\w-])(?!\s+{either(self.others)}(?!\w))")
+        return compiled(rf"(?<![\w-]){self._by_itself}")
+
+    @cached_property
+    def _by_itself(self) -> str:
+        return rf"{either(self.plain)}(?![\w-])(?!\s+{either(self.others)}(?!\w))"
 
     @cached_property
     def _conditions(self) -> tuple[tuple[str, re.Pattern[str]], ...]:
@@ -217,6 +221,10 @@ class PointingWords:
     def points_into(self, text: str) -> bool:
         """Whether the last words of a text point at a folder."""
         return self._places.search(text) is not None
+
+    def puts_there(self, text: str) -> bool:
+        """The same of a wish that may say at its end that it is one more: "put a copy of x there too"."""
+        return self.points_into(self.last.sub("", text))
 
     @cached_property
     def _places(self) -> re.Pattern[str]:

@@ -377,7 +377,7 @@ class Selections:
                 noun.alone = noun.alone or bool(noun.folder and (noun.tests or one.tests))
                 noun.all = noun.all or noun.alone
         nouns = [noun for _, one in goal.said for noun in one.nouns]
-        for _, one in goal.said:
+        for one in (*(one for _, one in goal.said), *([goal.topic] if goal.topic else ())):
             for noun in one.nouns:
                 noun.tests += one.tests
         tests = [test for _, one in goal.said if not one.nouns for test in one.tests]
@@ -388,8 +388,6 @@ class Selections:
         if folder and goal.target.end and any(one.there for _, one in goal.said):
             goal.parent = goal.parent or folder  # “in projects … to the subfolder old there”
         about = [noun for noun in goal.topic.nouns if noun.tokens] if goal.topic else []
-        for noun in about:
-            noun.tests += goal.topic.tests if goal.topic else []
         if about and not any(noun.names for noun in nouns):
             if self._is_folder(about[0]) and not (about[0].many or about[0].tests):
                 folder = folder or self.sets.folder(about[0].tokens[0].text)
